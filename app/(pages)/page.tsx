@@ -1,0 +1,3 @@
+export default function FrontPage() {
+  return <h1>Corner Office</h1>;
+}

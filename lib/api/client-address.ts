@@ -1,0 +1,72 @@
+import { createHmac } from "node:crypto";
+import { isIP, isIPv4 } from "node:net";
+import { derivedKeys } from "@/lib/app-secret";
+import { oncePerProcess } from "@/lib/once-per-process";
+import { settings } from "@/lib/settings";
+
+const socketOwner = () => oncePerProcess("socket owner", () => ({ isFrontServer: false }));
+
+/**
+ * Says that our front server owns the socket in this process: like any proxy it appends its peer to
+ * `X-Forwarded-For`, so the rightmost entry is true whatever a client sent.
+ */
+export function trustFrontServer(): void {
+  socketOwner().isFrontServer = true;
+}
+
+/**
+ * The client's address, grouped and keyed-hashed: what a counter may store and nobody can turn back.
+ * Clients whose address cannot be known share one key.
+ */
+export function clientKey(headers: Headers): string {
+  const address = clientAddress(headers);
+  const group = address ? groupAddress(address) : "unknown";
+  return createHmac("sha256", derivedKeys("client-address:v1")[0]).update(group).digest("base64url").slice(0, 22);
+}
+
+/**
+ * The address that a header a client can send does not move: the N-th from the right of
+ * `X-Forwarded-For` for N trusted proxies, each of which appended one. A header too short or malformed
+ * there falls back to the peer of our socket; without one there is no address to trust.
+ */
+export function clientAddress(
+  headers: Headers,
+  { trustedProxyHops, onVercel } = settings(),
+  { isFrontServer } = socketOwner(),
+): string | undefined {
+  if (onVercel) return parseAddress(headers.get("x-vercel-forwarded-for") ?? "");
+  const chain = headers.get("x-forwarded-for")?.split(",") ?? [];
+  const peer = isFrontServer ? parseAddress(chain.pop() ?? "") : undefined;
+  return (trustedProxyHops > 0 && parseAddress(chain.at(-trustedProxyHops) ?? "")) || peer;
+}
+
+/** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; none if there is not one. */
+export function parseAddress(text: string): string | undefined {
+  const trimmed = text.trim();
+  const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed;
+  const address = bare.replace(/%.*$/, "");
+  return isIP(address) ? address : undefined;
+}
+
+/** One client is an IPv4 address, also when written as IPv6 (`::ffff:1.2.3.4`), or an IPv6 /64, one household. */
+export function groupAddress(address: string): string {
+  if (isIPv4(address)) return address;
+  const groups = expandIPv6(address);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMapped) return groups.slice(6).map((pair) => `${pair >> 8}.${pair & 255}`).join(".");
+  return `${groups.slice(0, 4).map((group) => group.toString(16)).join(":")}::/64`;
+}
+
+/** The eight 16-bit groups of an IPv6 address that `parseAddress` let through. */
+function expandIPv6(address: string): number[] {
+  const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...octets) => {
+    const [a = 0, b = 0, c = 0, d = 0] = octets.slice(0, 4).map(Number);
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  });
+  const [head = "", tail] = hex.split("::");
+  const parse = (part: string) => (part ? part.split(":").map((group) => Number.parseInt(group, 16)) : []);
+  const left = parse(head);
+  if (tail === undefined) return left;
+  const right = parse(tail);
+  return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
+}

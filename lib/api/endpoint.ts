@@ -1,0 +1,70 @@
+import { ApiError } from "@/lib/api/errors";
+import { type Answer, leave, refusal, requestId } from "@/lib/api/headers";
+import type { Method, Operation } from "@/lib/api/operations";
+import { spendQuota } from "@/lib/api/rate-limit";
+import { log } from "@/lib/log";
+
+/** A room: does the work of one operation, returns the body of its 200, throws an {@link ApiError} to refuse. */
+type Room = (request: Request) => object | string | Promise<object | string>;
+
+type Handler = (request: Request) => Promise<Response>;
+
+/**
+ * The hall: the route handlers of an operation, one for each method in the register.
+ *
+ * A request walks version → quota → room → way out. Whatever is thrown on the way is answered here: an
+ * ApiError as it says, anything else as a 500 whose cause goes to the log alone.
+ */
+export function endpoint<Op extends Operation>(
+  operation: Op,
+  room: Room,
+): Record<Op["methods"][number], Handler> {
+  const handle: Handler = async (request) => {
+    let gathered: Record<string, string> = {};
+    let answer: Answer;
+    try {
+      requireSupportedVersion(request);
+      if (request.method === "OPTIONS") {
+        answer = { status: 204, body: null, headers: preflight(operation) };
+      } else {
+        if (operation.quota) {
+          const spent = await spendQuota(operation.quota, request);
+          gathered = spent.headers;
+          if (spent.refusal) throw spent.refusal;
+        }
+        answer = { status: 200, body: await room(request), headers: gathered };
+      }
+    } catch (thrown) {
+      answer = refusal(thrown instanceof ApiError ? thrown : unexpected(thrown, request), gathered);
+    }
+    return leave(operation, request, answer);
+  };
+  const handlers = operation.methods.map((method: Method) => [method, handle]);
+  return Object.fromEntries(handlers);
+}
+
+function requireSupportedVersion(request: Request): void {
+  const version = request.headers.get("api-version");
+  if (version === null || version.trim() === "1") return;
+  throw new ApiError("invalid_request", {
+    message: "The API-Version header names a version that is not supported.",
+    hint: "Send 'API-Version: 1', or leave the header out.",
+  });
+}
+
+/** `Allow` (RFC 9110 §9.3.7) and, where any origin may read, what a browser asks before it sends. */
+function preflight(operation: Operation): Record<string, string> {
+  const allow = operation.methods.join(", ");
+  if (!operation.anyOrigin) return { allow };
+  return {
+    allow,
+    "access-control-allow-methods": allow,
+    "access-control-allow-headers": "API-Version",
+    "access-control-max-age": "7200",
+  };
+}
+
+function unexpected(failure: unknown, request: Request): ApiError {
+  log().error({ err: failure, requestId: requestId(request) }, "unexpected failure");
+  return new ApiError("internal_error");
+}

@@ -1,0 +1,100 @@
+import type { z } from "zod";
+import * as schemas from "@/lib/api/schemas";
+
+export type Method = "GET" | "HEAD" | "POST" | "OPTIONS";
+
+/** One public operation, as the door, the hall, the documents and the tests all read it. */
+export type Operation = {
+  /** The exact path; any other spelling is another address. Its folder is `app` + this path. */
+  path: `/api/${string}`;
+  /** What `Allow` lists, in this order. */
+  methods: readonly Method[];
+  summary: string;
+  /** The name of the quota it spends; without one it is not counted. */
+  quota?: QuotaName;
+  /** `Cache-Control` of a 200. Every other answer is `no-store`. */
+  caching: string;
+  /** Whether browsers on any origin may read the answers. */
+  anyOrigin?: true;
+  /** The bodies it answers with, by status. */
+  answers: Readonly<Record<number, z.ZodType>>;
+  retirement?: Retirement;
+};
+
+/** The published retirement of an operation; `lib/api/retirement.ts` holds its rules. */
+export type Retirement = {
+  /** When it was announced: an ISO 8601 instant, as are the next two. */
+  announcedAt: string;
+  deprecatedAt: string;
+  /** At least 90 days after the announcement, and not before the deprecation. */
+  sunsetAt: string;
+  /** Path of the migration guide on this site. */
+  guide: `/${string}`;
+};
+
+export type QuotaName = "health";
+
+const { apiError, entitlementDenied } = schemas;
+
+/** The register of public operations. Plain data: adding one starts here. */
+export const operations = {
+  health: {
+    path: "/api/health",
+    methods: ["GET", "HEAD", "OPTIONS"],
+    summary: "Reports that the web app is up.",
+    quota: "health",
+    caching: "no-store",
+    answers: { 200: schemas.health, 400: apiError, 405: apiError, 429: apiError, 500: apiError },
+  },
+  siteBanner: {
+    path: "/api/site-banner",
+    methods: ["GET", "HEAD", "OPTIONS"],
+    summary: "Reads the notice at the top of the site.",
+    caching: "public, max-age=15, s-maxage=15",
+    anyOrigin: true,
+    answers: { 200: schemas.siteBannerResponse, 400: apiError, 405: apiError, 500: apiError },
+  },
+  entitlement: {
+    path: "/api/entitlement",
+    methods: ["GET", "HEAD", "OPTIONS"],
+    summary: "Reports whether the signed-in account may run.",
+    caching: "private, no-store",
+    answers: {
+      200: schemas.entitlementAllowed,
+      400: apiError,
+      401: entitlementDenied,
+      403: entitlementDenied,
+      405: apiError,
+      500: apiError,
+      503: entitlementDenied,
+    },
+  },
+  creditsBalance: {
+    path: "/api/credits/balance",
+    methods: ["GET", "HEAD", "OPTIONS"],
+    summary: "Reads the account's credit balance.",
+    caching: "private, no-store",
+    answers: {
+      200: schemas.creditsBalance,
+      400: apiError,
+      401: apiError,
+      405: apiError,
+      500: apiError,
+      503: apiError,
+    },
+  },
+  unsubscribe: {
+    path: "/api/email/unsubscribe",
+    methods: ["POST", "OPTIONS"],
+    summary: "Stops the later onboarding emails (RFC 8058).",
+    caching: "no-store",
+    answers: {
+      200: schemas.unsubscribed,
+      400: apiError,
+      405: apiError,
+      413: apiError,
+      500: apiError,
+      502: apiError,
+    },
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,0 +1,51 @@
+import { clientKey } from "@/lib/api/client-address";
+import { ApiError } from "@/lib/api/errors";
+import type { QuotaName } from "@/lib/api/operations";
+import { type Decision, ProcessCounter } from "@/lib/api/process-counter";
+import { SharedCounter } from "@/lib/api/shared-counter";
+import { oncePerProcess } from "@/lib/once-per-process";
+import { settings } from "@/lib/settings";
+
+const windowSeconds = 60;
+
+/**
+ * Spends one request of the client's quota. Answers the headers that every counted answer carries
+ * (draft-ietf-httpapi-ratelimit-headers-11 and the older pair) and, when the quota is used up, the refusal.
+ */
+export async function spendQuota(
+  name: QuotaName,
+  request: Request,
+): Promise<{ headers: Record<string, string>; refusal?: ApiError }> {
+  const limit = settings().requestsPerMinute[name];
+  const decision = await counterOf(name, limit).spend(clientKey(request.headers), Date.now());
+  const headers = quotaHeaders(name, limit, decision);
+  if (decision.allowed) return { headers };
+  const wait = decision.retryAfterSeconds;
+  return {
+    headers,
+    refusal: new ApiError("unavailable", {
+      status: 429,
+      message: `Too many requests: ${limit} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
+      headers: { "retry-after": String(wait) },
+    }),
+  };
+}
+
+/** `t` is sent on a refusal alone, and equals `Retry-After`: a sliding window has no reset to announce. */
+export function quotaHeaders(name: string, limit: number, decision: Decision): Record<string, string> {
+  const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
+  return {
+    "ratelimit-policy": `"${name}";q=${limit};w=${windowSeconds}`,
+    ratelimit: `"${name}";r=${decision.remaining}${wait}`,
+    "ratelimit-limit": String(limit),
+    "ratelimit-remaining": String(decision.remaining),
+  };
+}
+
+function counterOf(name: QuotaName, limit: number): ProcessCounter | SharedCounter {
+  return oncePerProcess(`counter ${name}`, () => {
+    const { upstash } = settings();
+    const windowMs = windowSeconds * 1000;
+    return upstash ? new SharedCounter(upstash, name, limit, windowMs) : new ProcessCounter(limit, windowMs);
+  });
+}

@@ -1,0 +1,16 @@
+import * as health from "@/app/api/health/route";
+import { operations } from "@/lib/api/operations";
+
+type Handler = (request: Request) => Promise<Response>;
+
+/** The route handlers of the register's operations: the same exports that a platform would call. */
+const modules: Record<keyof typeof operations, Record<string, Handler>> = { health } as never;
+
+const byPath = new Map<string, Record<string, Handler>>(
+  Object.entries(operations).map(([name, { path }]) => [path, modules[name as keyof typeof operations]]),
+);
+
+/** The handler for a method at exactly this path. */
+export function routeHandler(path: string, method: string): Handler | undefined {
+  return byPath.get(path)?.[method];
+}

@@ -1,0 +1,54 @@
+import type { Server } from "node:http";
+import createNext from "next";
+import { operations } from "@/lib/api/operations";
+import { checkRetirements } from "@/lib/api/retirement";
+import { createFrontServer } from "@/lib/front/server";
+import { log } from "@/lib/log";
+import { settings } from "@/lib/settings";
+
+const stopWithinMs = 10_000; // 10 seconds
+
+/** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
+export async function start(): Promise<void> {
+  const { port, host, production, appUrl } = readSettings();
+  const app = createNext({ dev: !production, dir: process.cwd() });
+  const server = createFrontServer({ next: app.getRequestHandler(), throughNext: !production });
+  if (!production) server.on("upgrade", app.getUpgradeHandler());
+  await listen(server, port, host);
+  log().info({ port, url: appUrl }, "listening");
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stopper(server));
+  await app.prepare();
+}
+
+function readSettings() {
+  try {
+    checkRetirements(operations);
+    return settings();
+  } catch (fault) {
+    return giveUp((fault as Error).message);
+  }
+}
+
+function listen(server: Server, port: number, host: string | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    server.once("error", (error: NodeJS.ErrnoException) => giveUp(`PORT: cannot listen on ${port} (${error.code})`));
+    server.listen(port, host, resolve);
+  });
+}
+
+function giveUp(fault: string): never {
+  process.stderr.write(`${fault}\n`);
+  process.exit(1);
+}
+
+/** The first signal lets requests in flight finish, the second ends at once. */
+function stopper(server: Server) {
+  let isStopping = false;
+  return () => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    const close = () => process.exit(0);
+    server.close(close);
+    setTimeout(() => server.closeAllConnections(), stopWithinMs).unref();
+  };
+}
