@@ -13,7 +13,8 @@ type Purpose = "client-address:v1" | "log-subject:v1" | "unsubscribe:onboarding:
 export function derivedKeys(purpose: Purpose): [newest: Buffer, ...previous: Buffer[]] {
   return oncePerProcess(`derived keys ${purpose}`, () => {
     const { appSecret, previousAppSecret, dataDir } = settings();
-    const newest = appSecret ?? keepInDataDir(dataDir, "app-secret", () => randomBytes(32).toString("base64url"));
+    const newest =
+      appSecret ?? keepInDataDir(dataDir, "app-secret", () => randomBytes(32).toString("base64url"));
     const derive = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", purpose, 32));
     return [derive(newest), ...(previousAppSecret ? [derive(previousAppSecret)] : [])];
   });

@@ -118,7 +118,8 @@ function parseAppUrl(text: string, context: z.RefinementCtx): string {
     context.addIssue({ code: "custom", message });
     return z.NEVER;
   };
-  if (!url || !/^https?:$/.test(url.protocol)) return refuse("must be an address like https://office.example.com");
+  if (!url || !/^https?:$/.test(url.protocol))
+    return refuse("must be an address like https://office.example.com");
   if (url.href !== `${url.origin}/`) return refuse("must be an origin only: no path, query or credentials");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
     return refuse("must be https unless it is a loopback address");
@@ -132,7 +133,11 @@ function isLoopback(hostname: string): boolean {
 
 const clerkNames = ["CLERK_PUBLISHABLE_KEY", "CLERK_SECRET_KEY", "CLERK_JWT_KEY"] as const;
 
-function parseClerk(env: z.infer<typeof environmentSchema>, appUrl: string, faults: string[]): SignIn | undefined {
+function parseClerk(
+  env: z.infer<typeof environmentSchema>,
+  appUrl: string,
+  faults: string[],
+): SignIn | undefined {
   const keys = {
     ...env,
     CLERK_PUBLISHABLE_KEY: env.CLERK_PUBLISHABLE_KEY ?? env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY,
@@ -144,7 +149,8 @@ function parseClerk(env: z.infer<typeof environmentSchema>, appUrl: string, faul
     return undefined;
   }
   const frontendHost = parsePublishableKey(keys.CLERK_PUBLISHABLE_KEY ?? "");
-  if (!frontendHost) faults.push("CLERK_PUBLISHABLE_KEY: is not a Clerk publishable key (pk_live_… or pk_test_…)");
+  if (!frontendHost)
+    faults.push("CLERK_PUBLISHABLE_KEY: is not a Clerk publishable key (pk_live_… or pk_test_…)");
   const publicKey = parseJwtKey(keys.CLERK_JWT_KEY ?? "");
   if (!publicKey) faults.push("CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form");
   const parties = keys.CLERK_AUTHORIZED_PARTIES?.split(",").map((party) => party.trim()) ?? [appUrl];
@@ -163,11 +169,16 @@ function parsePublishableKey(key: string): string | undefined {
 
 /** Takes PEM, PEM with literal `\n`, or its bare base64 body. Clerk signs with RSA-2048, e = 65537. */
 function parseJwtKey(text: string): KeyObject | undefined {
-  const body = text.replace(/\\n/g, "\n").replace(/-----[A-Z ]+-----/g, "").replace(/\s/g, "");
+  const body = text
+    .replace(/\\n/g, "\n")
+    .replace(/-----[A-Z ]+-----/g, "")
+    .replace(/\s/g, "");
   try {
     const key = createPublicKey({ key: Buffer.from(body, "base64"), format: "der", type: "spki" });
     const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {};
-    return key.asymmetricKeyType === "rsa" && modulusLength === 2048 && publicExponent === 65_537n ? key : undefined;
+    return key.asymmetricKeyType === "rsa" && modulusLength === 2048 && publicExponent === 65_537n
+      ? key
+      : undefined;
   } catch {
     return undefined;
   }

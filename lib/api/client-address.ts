@@ -21,7 +21,10 @@ export function trustFrontServer(): void {
 export function clientKey(headers: Headers): string {
   const address = clientAddress(headers);
   const group = address ? groupAddress(address) : "unknown";
-  return createHmac("sha256", derivedKeys("client-address:v1")[0]).update(group).digest("base64url").slice(0, 22);
+  return createHmac("sha256", derivedKeys("client-address:v1")[0])
+    .update(group)
+    .digest("base64url")
+    .slice(0, 22);
 }
 
 /**
@@ -53,8 +56,15 @@ export function groupAddress(address: string): string {
   if (isIPv4(address)) return address;
   const groups = expandIPv6(address);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped) return groups.slice(6).map((pair) => `${pair >> 8}.${pair & 255}`).join(".");
-  return `${groups.slice(0, 4).map((group) => group.toString(16)).join(":")}::/64`;
+  if (isMapped)
+    return groups
+      .slice(6)
+      .map((pair) => `${pair >> 8}.${pair & 255}`)
+      .join(".");
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":")}::/64`;
 }
 
 /** The eight 16-bit groups of an IPv6 address that `parseAddress` let through. */

@@ -30,7 +30,9 @@ export function refuseAtDoor(path: string, asked: Asked): Response | undefined {
 
 /** Whether a path is under `/api` in any spelling: case, doubled or backward slashes, dots, encodings. */
 export function isUnderApi(path: string): boolean {
-  const plain = decodeFully(path).replace(/[\\/]+/g, "/").toLowerCase();
+  const plain = decodeFully(path)
+    .replace(/[\\/]+/g, "/")
+    .toLowerCase();
   return underApi.test(plain) || underApi.test(withoutDotSegments(plain));
 }
 

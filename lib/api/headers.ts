@@ -27,7 +27,8 @@ export function leave(operation: Operation | undefined, asked: Asked, answer: An
   let content: string | null = null;
   if (answer.body !== null) {
     content = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
-    headers["content-type"] = typeof answer.body === "string" ? "text/plain; charset=utf-8" : "application/json";
+    headers["content-type"] =
+      typeof answer.body === "string" ? "text/plain; charset=utf-8" : "application/json";
     headers["content-length"] = String(Buffer.byteLength(content));
   }
   Object.assign(headers, answer.headers);

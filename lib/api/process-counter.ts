@@ -35,7 +35,8 @@ export class ProcessCounter {
     const count = this.current.get(key) ?? 0;
     const weighed = Math.floor((1 - elapsedMs / this.windowMs) * before);
     if (weighed + count >= this.limit) {
-      const freeAtMs = count < this.limit ? this.windowMs * (1 - (this.limit - count) / before) : this.windowMs;
+      const freeAtMs =
+        count < this.limit ? this.windowMs * (1 - (this.limit - count) / before) : this.windowMs;
       return {
         allowed: false,
         remaining: 0,

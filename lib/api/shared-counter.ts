@@ -53,7 +53,8 @@ export class SharedCounter {
     } catch (failure) {
       // Only its kind: the message of a store's error quotes the command.
       const kind = failure instanceof Error ? failure.name : typeof failure;
-      if (!this.isDown) log().warn({ kind }, "the counter store does not answer: requests are allowed uncounted");
+      if (!this.isDown)
+        log().warn({ kind }, "the counter store does not answer: requests are allowed uncounted");
       this.isDown = true;
       return { allowed: true, remaining: 0 };
     }

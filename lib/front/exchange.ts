@@ -15,13 +15,23 @@ export function toHeaders(incoming: IncomingMessage): Headers {
 /** The Request of a Node request; its body is read from the socket as the handler asks for it. */
 export function toRequest(incoming: IncomingMessage, url: string, headers: Headers): Request {
   const method = incoming.method ?? "GET";
-  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return new Request(url, { method, headers });
+  if (method === "GET" || method === "HEAD" || method === "OPTIONS")
+    return new Request(url, { method, headers });
   const body = Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
-  return new Request(url, { method, headers, body: body as unknown as BodyInit, duplex: "half" } as RequestInit);
+  return new Request(url, {
+    method,
+    headers,
+    body: body as unknown as BodyInit,
+    duplex: "half",
+  } as RequestInit);
 }
 
 /** Sends a Response. A connection whose request was not read to its end is closed after it. */
-export async function send(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+export async function send(
+  response: Response,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const content = response.body ? Buffer.from(await response.arrayBuffer()) : undefined;
   outgoing.shouldKeepAlive &&= incoming.complete;
   outgoing.writeHead(response.status, [...response.headers].flat());

@@ -1,5 +1,5 @@
-import nextEnv from "@next/env";
+import { loadEnvFiles } from "@/lib/env-files";
 import { start } from "@/lib/front/start";
 
-nextEnv.loadEnvConfig(process.cwd(), process.env.NODE_ENV !== "production", { info() {}, error: console.error });
+loadEnvFiles();
 await start();

@@ -31,7 +31,9 @@ function readSettings() {
 
 function listen(server: Server, port: number, host: string | undefined): Promise<void> {
   return new Promise((resolve) => {
-    server.once("error", (error: NodeJS.ErrnoException) => giveUp(`PORT: cannot listen on ${port} (${error.code})`));
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      giveUp(`PORT: cannot listen on ${port} (${error.code})`),
+    );
     server.listen(port, host, resolve);
   });
 }

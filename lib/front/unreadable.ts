@@ -23,12 +23,15 @@ export function answerUnreadable(error: ParseError, socket: Duplex & { _httpMess
 }
 
 async function answerTo(error: ParseError): Promise<Response> {
-  const refuse = (apiError: ApiError) => leave(undefined, { method: "", headers: new Headers() }, refusal(apiError));
+  const refuse = (apiError: ApiError) =>
+    leave(undefined, { method: "", headers: new Headers() }, refusal(apiError));
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW":
       return refuse(new ApiError("too_large", { status: 431, message: "The headers are over 16 KiB." }));
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return refuse(new ApiError("invalid_request", { status: 408, message: "The request took too long to arrive." }));
+      return refuse(
+        new ApiError("invalid_request", { status: 408, message: "The request took too long to arrive." }),
+      );
     case "HPE_INVALID_METHOD": {
       const line = readRequestLine(error);
       const refused = line && refuseAtDoor(line.path, { method: line.method, headers: new Headers() });

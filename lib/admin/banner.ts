@@ -1,0 +1,68 @@
+import { Argument, type Command } from "commander";
+import { asLines, parseInstant, parseWords, type Result, type Run } from "@/lib/admin/command";
+import { ApiError } from "@/lib/api/errors";
+import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
+
+/** `banner set|clear|show`. */
+export function addBannerCommands(program: Command, run: Run): void {
+  const banner = program.command("banner").description("the notice at the top of the site");
+
+  banner
+    .command("set")
+    .description("show a notice: a promo on the public site, a warning everywhere")
+    .addArgument(new Argument("<kind>").choices(bannerKinds))
+    .argument("<message>", "", parseWords)
+    .option("--starts <instant>", "when it begins to show", parseInstant)
+    .option("--ends <instant>", "when it stops", parseInstant)
+    .action(
+      run(
+        async (
+          db,
+          kind: StoredBanner["kind"],
+          message: string,
+          options: { starts?: number; ends?: number },
+        ) => {
+          const stored = {
+            kind,
+            message,
+            startsAtMs: options.starts ?? null,
+            endsAtMs: options.ends ?? null,
+          };
+          if (
+            stored.endsAtMs !== null &&
+            stored.endsAtMs <= (stored.startsAtMs ?? Number.NEGATIVE_INFINITY)
+          ) {
+            throw new ApiError("invalid_request", {
+              message: "The banner would end before it starts.",
+              hint: "Give --ends a later instant than --starts.",
+            });
+          }
+          await setBanner(db, stored);
+          return toResult(stored);
+        },
+      ),
+    );
+
+  banner
+    .command("clear")
+    .description("show no notice")
+    .action(
+      run(async (db) => {
+        await clearBanner(db);
+        return toResult(undefined);
+      }),
+    );
+
+  banner
+    .command("show")
+    .description("show what is set")
+    .action(run(async (db) => toResult(await findBanner(db))));
+}
+
+function toResult(stored: StoredBanner | undefined): Result {
+  if (!stored) return { json: { banner: null }, text: "There is no banner." };
+  const toText = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  const { kind, message, startsAtMs, endsAtMs } = stored;
+  const banner = { kind, message, startsAt: toText(startsAtMs), endsAt: toText(endsAtMs) };
+  return { json: { banner }, text: asLines(banner) };
+}

@@ -1,0 +1,51 @@
+import { Redis } from "@upstash/redis";
+import type { Command } from "commander";
+import { asTable, type Result } from "@/lib/admin/command";
+import { settings } from "@/lib/settings";
+import { sessionIssuer } from "@/lib/sign-in/issuer";
+import { store } from "@/lib/store/store";
+
+type Finding = { what: string; works: boolean; detail: string };
+
+/** `check`: what of this deployment works. The process exits 1 when something does not. */
+export function addCheckCommand(program: Command, print: (result: Result) => void): void {
+  program
+    .command("check")
+    .description("check the settings, the store, the counters and sign-in")
+    .action(async () => {
+      const findings = [
+        await check("settings", async () => `APP_URL is ${settings().appUrl}`),
+        await check("store", checkStore),
+        await check("counters", checkCounters),
+        await check("sign-in", async () => {
+          sessionIssuer();
+          return settings().signIn.kind;
+        }),
+      ];
+      print({ json: findings, text: asTable(findings, "") });
+      if (findings.some((finding) => !finding.works)) process.exitCode = 1;
+    });
+}
+
+async function check(what: string, look: () => Promise<string>): Promise<Finding> {
+  try {
+    return { what, works: true, detail: await look() };
+  } catch (failure) {
+    const { message, code } = failure as NodeJS.ErrnoException;
+    return { what, works: false, detail: message.split("\n")[0] || String(code) };
+  }
+}
+
+async function checkStore(): Promise<string> {
+  const db = await store();
+  await db.selectFrom("accounts").select("id").limit(1).execute();
+  return settings().databaseUrl ? "PostgreSQL answers" : `embedded, in ${settings().dataDir}`;
+}
+
+async function checkCounters(): Promise<string> {
+  const { upstash } = settings();
+  if (!upstash) return "per process: instances do not share them";
+  const signal = () => AbortSignal.timeout(2000);
+  await new Redis({ ...upstash, signal, retry: false, enableTelemetry: false }).ping();
+  return "Upstash answers";
+}

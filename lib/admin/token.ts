@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { findAccount } from "@/lib/accounts";
+import { parseEmail, type Run } from "@/lib/admin/command";
+import { ApiError } from "@/lib/api/errors";
+import { settings } from "@/lib/settings";
+import { mintProgramToken } from "@/lib/sign-in/local-session";
+import type { Db } from "@/lib/store/store";
+
+/** `token`. */
+export function addTokenCommand(program: Command, run: Run): void {
+  program
+    .command("token")
+    .description("print a bearer token of an account, good for one hour (local sign-in only)")
+    .argument("<email>", "", parseEmail)
+    .action(
+      run(async (db, email: string) => {
+        const { token, expiresAt } = await mintTokenFor(db, email);
+        return { json: { token, expiresAt }, text: token };
+      }),
+    );
+}
+
+/** A program's token for the account with this email. Throws an {@link ApiError} when there can be none. */
+export async function mintTokenFor(db: Db, email: string): Promise<{ token: string; expiresAt: string }> {
+  if (settings().signIn.kind !== "local") {
+    throw new ApiError("not_configured", {
+      message: "Tokens are minted here under local sign-in only.",
+      hint: "Set SIGN_IN=local, here and where the server runs.",
+    });
+  }
+  const { id, subject } = await findAccount(db, email);
+  if (!subject) {
+    throw new ApiError("invalid_request", {
+      message: "This account has no subject yet.",
+      hint: "Give it one with 'account set --subject'.",
+    });
+  }
+  const { token, expiresAtMs } = await mintProgramToken(db, { id, subject }, Date.now());
+  return { token, expiresAt: new Date(expiresAtMs).toISOString() };
+}

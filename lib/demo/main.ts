@@ -1,0 +1,71 @@
+import { addAccount, listAccounts, setAccount } from "@/lib/accounts";
+import { mintTokenFor } from "@/lib/admin/token";
+import { operations } from "@/lib/api/operations";
+import { unsubscribeUrl } from "@/lib/emails/unsubscribe-token";
+import { loadEnvFiles } from "@/lib/env-files";
+import { start } from "@/lib/front/start";
+import { settings } from "@/lib/settings";
+import { mintLocalSubject } from "@/lib/sign-in/local-session";
+import { findBanner, setBanner } from "@/lib/site-banner";
+import { type Db, store } from "@/lib/store/store";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+loadEnvFiles();
+await start();
+const db = await store();
+await makeAccounts(db, Date.now());
+await makeBanner(db);
+process.stdout.write(await describeDemo(db));
+
+async function makeAccounts(db: Db, nowMs: number): Promise<void> {
+  const accounts = [
+    { email: "licensed@example.com", plan: "licensed", assistantLimit: 12, creditThousandths: 1_250_500 },
+    { email: "trial@example.com", plan: "trial", trialEndsAtMs: nowMs + 7 * dayMs, assistantLimit: 3 },
+    { email: "ended@example.com", plan: "trial", trialEndsAtMs: nowMs - dayMs, assistantLimit: 3 },
+    { email: "hobby@example.com", plan: "hobby", assistantLimit: 1 },
+  ] as const;
+  const known = new Set((await listAccounts(db)).map((account) => account.email));
+  for (const { email, ...terms } of accounts) {
+    if (known.has(email)) await setAccount(db, email, terms, nowMs);
+    else await addAccount(db, email, { ...terms, subject: mintLocalSubject() }, nowMs);
+  }
+}
+
+async function makeBanner(db: Db): Promise<void> {
+  if (await findBanner(db)) return;
+  const message = "This is the demo: four accounts, local sign-in, nothing sent.";
+  await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null });
+}
+
+async function describeDemo(db: Db): Promise<string> {
+  const { appUrl } = settings();
+  const accounts = await listAccounts(db);
+  const tokens = await Promise.all(accounts.map(({ email }) => mintTokenFor(db, email)));
+  const curl = (path: string, token = "") =>
+    `curl -i ${token && `-H 'Authorization: Bearer ${token}' `}'${appUrl}${path}'`;
+  const licensed = accounts.findIndex((account) => account.email === "licensed@example.com");
+  const token = tokens[licensed]?.token ?? "";
+  const others = accounts.flatMap(({ email }, index) =>
+    index === licensed ? [] : [`# as ${email}`, curl(operations.entitlement.path, tokens[index]?.token)],
+  );
+  return `
+Corner Office runs at ${appUrl}
+
+A session cannot make an assistant send, publish, deploy or charge: those steps wait for the CEO's approval
+in the app. A token never goes into a chat, an issue or a log. These live for one hour.
+
+# a token of licensed@example.com
+${token}
+
+# one line for every operation
+${curl(operations.health.path)}
+${curl(operations.siteBanner.path)}
+${curl(operations.entitlement.path, token)}
+${curl(operations.creditsBalance.path, token)}
+curl -i -X POST '${unsubscribeUrl(accounts[licensed]?.id ?? "")}'
+
+# the entitlement of the other accounts
+${others.join("\n")}
+`;
+}

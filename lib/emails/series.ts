@@ -1,0 +1,8 @@
+/** The onboarding mails, in order, and when each is due after the account is made. */
+export const onboardingSeries = [
+  { kind: "welcome", afterDays: 0 },
+  { kind: "first-assistant", afterDays: 1 },
+  { kind: "approvals", afterDays: 4 },
+  { kind: "credits", afterDays: 8 },
+  { kind: "next-steps", afterDays: 14 },
+] as const;

@@ -1,0 +1,36 @@
+import { sessionIssuer } from "@/lib/sign-in/issuer";
+import { type Session, verifySessionToken } from "@/lib/sign-in/session-token";
+
+/** A request without a session. */
+export type NoSession = {
+  because: "sign-in is not set up" | "no token was sent" | "the token is not valid";
+};
+
+/**
+ * The session of a request: the bearer token's when one is sent, else the `__session` cookie's. A bad
+ * bearer token never falls back to the cookie.
+ */
+export function readSession(headers: Headers, nowMs = Date.now()): Session | NoSession {
+  const issuer = sessionIssuer();
+  if (!issuer) return { because: "sign-in is not set up" };
+  const token = bearerToken(headers) ?? sessionCookie(headers);
+  if (token === undefined) return { because: "no token was sent" };
+  return verifySessionToken(token, issuer, nowMs) ?? { because: "the token is not valid" };
+}
+
+/** The value of `WWW-Authenticate` on a 401; it names an error only where a token was sent (RFC 6750 §3). */
+export function challenge(tokenWasSent: boolean): string {
+  return `Bearer realm="corner-office"${tokenWasSent ? ', error="invalid_token"' : ""}`;
+}
+
+/** The token after the Bearer scheme, in any letter case; another scheme is no credential of ours. */
+function bearerToken(headers: Headers): string | undefined {
+  const [scheme, ...token] = headers.get("authorization")?.split(/ +/) ?? [];
+  return scheme?.toLowerCase() === "bearer" ? token.join(" ") : undefined;
+}
+
+/** The first `__session` cookie: a browser sends the one of the most specific path first (RFC 6265 §5.4). */
+function sessionCookie(headers: Headers): string | undefined {
+  const cookies = headers.get("cookie")?.split(";") ?? [];
+  return cookies.map((cookie) => /^\s*__session=(.*?)\s*$/.exec(cookie)?.[1]).find((value) => value);
+}

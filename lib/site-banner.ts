@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { within } from "@/lib/deadline";
+import { log } from "@/lib/log";
+import { oncePerProcess } from "@/lib/once-per-process";
+import { type Db, store } from "@/lib/store/store";
+
+export const bannerKinds = ["promo", "warning"] as const;
+
+/** A notice and, where it has them, the instants between which it shows: Unix milliseconds, the end excluded. */
+export type StoredBanner = z.infer<typeof bannerRow>;
+
+/** What a visitor sees of it. */
+export type SiteBanner = Pick<StoredBanner, "kind" | "message">;
+
+const copyLivesMs = 15_000; // 15 seconds; with 15 more in shared caches, half a minute in all
+const retryAfterMs = 1000;
+const waitAtMostMs = 500;
+
+const bannerRow = z
+  .object({
+    kind: z.enum(bannerKinds),
+    message: z.string().min(1),
+    starts_at_ms: z.int().nullable(),
+    ends_at_ms: z.int().nullable(),
+  })
+  .transform((row) => ({
+    kind: row.kind,
+    message: row.message,
+    startsAtMs: row.starts_at_ms,
+    endsAtMs: row.ends_at_ms,
+  }));
+
+/** This process's copy of the banner, for the API and the pages alike. */
+const copy = () =>
+  oncePerProcess("site banner", () => ({
+    banner: undefined as StoredBanner | undefined,
+    readAgainAtMs: 0,
+    reading: undefined as Promise<void> | undefined,
+  }));
+
+/**
+ * The banner that shows at `nowMs`, from a copy at most 15 s old. It never throws: when the store does not
+ * answer within half a second, the last copy goes on serving. A notice must not take the site down.
+ */
+export async function readSiteBanner(nowMs = Date.now()): Promise<SiteBanner | null> {
+  const held = copy();
+  if (nowMs >= held.readAgainAtMs) {
+    held.reading ??= refresh(nowMs).finally(() => {
+      held.reading = undefined;
+    });
+    await held.reading;
+  }
+  const { banner } = held;
+  if (
+    !banner ||
+    nowMs < (banner.startsAtMs ?? nowMs) ||
+    nowMs >= (banner.endsAtMs ?? Number.POSITIVE_INFINITY)
+  ) {
+    return null;
+  }
+  return { kind: banner.kind, message: banner.message };
+}
+
+async function refresh(nowMs: number): Promise<void> {
+  const held = copy();
+  try {
+    held.banner = await within(waitAtMostMs, store().then(findBanner));
+    held.readAgainAtMs = nowMs + copyLivesMs;
+  } catch (failure) {
+    log().warn({ err: failure }, "the banner could not be read; the last copy goes on serving");
+    held.readAgainAtMs = nowMs + retryAfterMs;
+  }
+}
+
+/** The stored banner, whether or not it shows now. */
+export async function findBanner(db: Db): Promise<StoredBanner | undefined> {
+  const row = await db
+    .selectFrom("site_banner")
+    .select(["kind", "message", "starts_at_ms", "ends_at_ms"])
+    .where("id", "=", 1)
+    .executeTakeFirst();
+  return row && bannerRow.parse(row);
+}
+
+/** Puts a banner in the place of whatever was there. */
+export async function setBanner(db: Db, banner: StoredBanner): Promise<void> {
+  const row = {
+    kind: banner.kind,
+    message: banner.message,
+    starts_at_ms: banner.startsAtMs,
+    ends_at_ms: banner.endsAtMs,
+  };
+  await db
+    .insertInto("site_banner")
+    .values({ id: 1, ...row })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+    .execute();
+}
+
+/** Takes the banner away. */
+export async function clearBanner(db: Db): Promise<void> {
+  await db.deleteFrom("site_banner").execute();
+}

@@ -1,0 +1,53 @@
+/**
+ * The tables, as the queries see them. Times are Unix milliseconds, credits are thousandths of one:
+ * whole numbers that SQLite and PostgreSQL keep exactly alike. SQLite checks no types, so whoever reads
+ * a row parses it.
+ */
+export type Tables = {
+  accounts: {
+    id: string;
+    /** In lower case. */
+    email: string;
+    /** The `sub` of the account's session tokens; none until Clerk tells. */
+    subject: string | null;
+    plan: string;
+    trial_ends_at_ms: number | null;
+    assistant_limit: number | null;
+    credit_thousandths: number;
+    created_at_ms: number;
+  };
+  /** The ledger: entries are added and never changed, each together with its account's balance. */
+  credit_entries: {
+    id: string;
+    account_id: string;
+    thousandths: number;
+    reason: string;
+    created_at_ms: number;
+  };
+  /** At most one row, whose id is 1. */
+  site_banner: {
+    id: number;
+    kind: string;
+    message: string;
+    starts_at_ms: number | null;
+    ends_at_ms: number | null;
+  };
+  onboarding_emails: {
+    id: string;
+    account_id: string;
+    kind: string;
+    due_at_ms: number;
+    state: string;
+  };
+  /** Outlives the account: whoever stopped our mail stays unmailed. */
+  email_suppressions: {
+    email_hash: string;
+    created_at_ms: number;
+  };
+  /** Sessions of local sign-in; a session that is over has no row. */
+  local_sessions: {
+    id: string;
+    account_id: string;
+    expires_at_ms: number;
+  };
+};
