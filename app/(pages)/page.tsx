@@ -1,3 +1,44 @@
-export default function FrontPage() {
-  return <h1>Corner Office</h1>;
+import { connection } from "next/server";
+import { operations } from "@/lib/api/operations";
+import { readSiteBanner } from "@/lib/site-banner";
+
+export default async function FrontPage() {
+  await connection();
+  const banner = await readSiteBanner();
+  return (
+    <>
+      {banner && (
+        <aside className="banner" data-kind={banner.kind} aria-label="Notice">
+          {banner.message}
+        </aside>
+      )}
+      <h1>Run a company of AI assistants</h1>
+      <p>
+        You are the CEO: assistants work in your own apps, and nothing is sent, published, deployed or charged
+        before you approve it there. This service tells those apps whether the company may run and what
+        credits it has.
+      </p>
+      <h2>The public API</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Operation</th>
+            <th scope="col">Purpose</th>
+          </tr>
+        </thead>
+        <tbody>
+          {Object.values(operations).map(({ path, methods, summary }) => (
+            <tr key={path}>
+              <td>
+                <code>
+                  {methods[0]} {path}
+                </code>
+              </td>
+              <td>{summary}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
 }

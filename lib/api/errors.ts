@@ -1,8 +1,10 @@
 import { settings } from "@/lib/settings";
 
-type CatalogueEntry = {
+export type CatalogueEntry = {
   /** The HTTP status; `null` for a code kept for private workspace routes, which no public operation sends. */
   status: number | null;
+  /** Another status it answers with, and when. */
+  also?: string;
   /** One plain sentence saying what went wrong. */
   message: string;
   /** What to do next. */
@@ -43,6 +45,7 @@ export const errorCatalogue = {
   },
   invalid_request: {
     status: 400,
+    also: "408 when the request took too long to arrive",
     message: "The request could not be understood.",
     hint: "Correct the request as the message says, then send it again.",
   },
@@ -63,6 +66,7 @@ export const errorCatalogue = {
   },
   unavailable: {
     status: 503,
+    also: "429 when too many requests came from one address",
     message: "The service cannot answer this at the moment.",
     hint: "Wait for the seconds in Retry-After, add a small random delay, then try again.",
   },
@@ -73,6 +77,7 @@ export const errorCatalogue = {
   },
   too_large: {
     status: 413,
+    also: "431 when it is the headers",
     message: "The request is larger than this address accepts.",
     hint: "Send a smaller request.",
   },

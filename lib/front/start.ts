@@ -17,7 +17,7 @@ export async function start(): Promise<void> {
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stopper(server));
-  await app.prepare();
+  await app.prepare().catch((failure: Error) => giveUp(failure.message));
 }
 
 function readSettings() {

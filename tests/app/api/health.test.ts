@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
+import { Service } from "@/tests/support/service";
+
+const { health } = operations;
+let service: Service;
+
+describe("GET /api/health", () => {
+  beforeAll(async () => {
+    service = await Service.start();
+  });
+  afterAll(() => service.stop());
+
+  it("answers the four fixed fields and nothing else", async () => {
+    const answer = await service.ask(health.path);
+    expect(expectAnswer(service, health, answer, 200)).toEqual({
+      ok: true,
+      service: "corner-office-web",
+      surface: "web",
+      agent: "not-hosted",
+    });
+  });
+
+  it("counts down the client's quota in the draft's headers and in the older ones", async () => {
+    const from = "127.0.1.1";
+    await service.ask(health.path, { from });
+    const { headers } = await service.ask(health.path, { from });
+    expect(headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
+    expect(headers.ratelimit).toBe('"health";r=118');
+    expect(headers["ratelimit-limit"]).toBe("120");
+    expect(headers["ratelimit-remaining"]).toBe("118");
+    expect(headers).not.toHaveProperty("retry-after");
+  });
+
+  it("refuses the 121st request of a minute with 429, and says how long to wait", async () => {
+    const from = "127.0.1.2";
+    const statuses: number[] = [];
+    for (let n = 0; n < 130; n++) statuses.push((await service.ask(health.path, { from })).status);
+    // A window that turns in the middle lets a few more through, because it weighs the one before.
+    expect(statuses.slice(0, 120)).toEqual(Array(120).fill(200));
+    const refused = await service.ask(health.path, { from });
+    const wait = Number(refused.headers["retry-after"]);
+    expectRefusal(service, refused, {
+      status: 429,
+      code: "unavailable",
+      message: `Too many requests: 120 are allowed in 60 seconds. Wait ${wait} seconds.`,
+    });
+    expect(wait).toBeGreaterThanOrEqual(1);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect(refused.headers.ratelimit).toBe(`"health";r=0;t=${wait}`);
+    expect(refused.headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
+    expect(refused.headers["ratelimit-limit"]).toBe("120");
+    expect(refused.headers["ratelimit-remaining"]).toBe("0");
+  });
+
+  it("gives nobody a new allowance for a header they send", async () => {
+    const from = "127.0.1.3";
+    const headers = [
+      "X-Forwarded-For",
+      "Forwarded",
+      "X-Real-IP",
+      "CF-Connecting-IP",
+      "X-Vercel-Forwarded-For",
+    ];
+    await service.ask(health.path, { from });
+    for (const [n, name] of headers.entries()) {
+      const answer = await service.ask(health.path, { from, headers: { [name]: `198.51.100.${n}` } });
+      expect(answer.headers["ratelimit-remaining"], name).toBe(String(118 - n));
+    }
+  });
+
+  it("does not count an OPTIONS, nor a request refused for its method or its version", async () => {
+    const from = "127.0.1.4";
+    await service.ask(health.path, { from, method: "OPTIONS" });
+    await service.ask(health.path, { from, method: "DELETE" });
+    const refused = await service.ask(health.path, { from, headers: { "API-Version": "2" } });
+    expect(refused.status).toBe(400);
+    expect(refused.headers).not.toHaveProperty("ratelimit");
+    const { headers } = await service.ask(health.path, { from });
+    expect(headers["ratelimit-remaining"]).toBe("119");
+  });
+
+  it("answers HEAD with GET's headers and no body", async () => {
+    const get = await service.ask(health.path, { from: "127.0.1.5", headers: { "X-Request-Id": "r-1" } });
+    const head = await service.ask(health.path, {
+      from: "127.0.1.6",
+      method: "HEAD",
+      headers: { "X-Request-Id": "r-1" },
+    });
+    expect(head.status).toBe(200);
+    expect(head.text).toBe("");
+    expect({ ...head.headers, date: "" }).toEqual({ ...get.headers, date: "" });
+  });
+
+  it("answers OPTIONS with 204 and Allow", async () => {
+    const answer = await service.ask(health.path, { method: "OPTIONS" });
+    expect(answer.status).toBe(204);
+    expectStamp(service, answer);
+    expect(answer.headers.allow).toBe("GET, HEAD, OPTIONS");
+    expect(answer.text).toBe("");
+  });
+
+  it("keeps a sane X-Request-Id and replaces any other", async () => {
+    const sane = await service.ask(health.path, { headers: { "X-Request-Id": "trace-01.a:b_c" } });
+    expect(sane.headers["x-request-id"]).toBe("trace-01.a:b_c");
+    for (const odd of ["a b", "<script>", "x".repeat(129), ""]) {
+      const { headers } = await service.ask(health.path, { headers: { "X-Request-Id": odd } });
+      expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    }
+  });
+});
+
+describe("API-Version", () => {
+  beforeAll(async () => {
+    service = await Service.start();
+  });
+  afterAll(() => service.stop());
+
+  it.each(["1", " 1 ", "\t1"])("accepts %j", async (version) => {
+    const answer = await service.ask(health.path, { headers: { "API-Version": version } });
+    expectAnswer(service, health, answer, 200);
+  });
+
+  it.each(["2", "0", "1.0", "01", "v1", "1, 1", "", "latest"])("refuses %j with 400", async (version) => {
+    for (const { path, methods } of Object.values(operations)) {
+      const answer = await service.ask(path, { method: methods[0], headers: { "API-Version": version } });
+      expectRefusal(service, answer, {
+        status: 400,
+        code: "invalid_request",
+        message: "The API-Version header names a version that is not supported.",
+        hint: "Send 'API-Version: 1', or leave the header out.",
+      });
+    }
+  });
+
+  it("refuses two API-Version headers", async () => {
+    const answer = await service.ask(health.path, { headers: { "API-Version": ["1", "1"] } });
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe("behind trusted proxies", () => {
+  it("takes the address that the proxy appended, and none that the client wrote further left", async () => {
+    const behindOne = await Service.start({ TRUSTED_PROXY_HOPS: "1" });
+    const remainingOf = async (forwarded: string) => {
+      const { headers } = await behindOne.ask(health.path, { headers: { "X-Forwarded-For": forwarded } });
+      return headers["ratelimit-remaining"];
+    };
+    expect(await remainingOf("203.0.113.1")).toBe("119");
+    expect(await remainingOf("198.51.100.9, 203.0.113.1")).toBe("118");
+    expect(await remainingOf("203.0.113.2")).toBe("119");
+    await behindOne.stop();
+  });
+});

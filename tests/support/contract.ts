@@ -1,0 +1,47 @@
+import { expect } from "vitest";
+import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
+import type { Operation } from "@/lib/api/operations";
+import type { Answer, Service } from "@/tests/support/service";
+
+/** Checks what every answer of an operation carries, and its body against the register. Answers the body. */
+export function expectAnswer(
+  service: Service,
+  operation: Operation,
+  answer: Answer,
+  status: number,
+): unknown {
+  expect(answer.status, answer.text).toBe(status);
+  expectStamp(service, answer);
+  expect(answer.headers["cache-control"]).toBe(status === 200 ? operation.caching : "no-store");
+  const isText = answer.headers["content-type"] === "text/plain; charset=utf-8";
+  if (!isText) expect(answer.headers["content-type"]).toBe("application/json");
+  const body = isText ? answer.text : JSON.parse(answer.text);
+  expect(operation.answers[status]?.parse(body), "the register documents this answer").toEqual(body);
+  return body;
+}
+
+/** Checks that an answer is this refusal, in the one error shape, with the catalogue's words or these. */
+export function expectRefusal(
+  service: Service,
+  answer: Answer,
+  refusal: { status: number; code: ErrorCode; message?: string; hint?: string; beside?: object },
+): void {
+  const { status, code, beside } = refusal;
+  expect(answer.status, answer.text).toBe(status);
+  expectStamp(service, answer);
+  expect(answer.headers["cache-control"]).toBe("no-store");
+  expect(answer.headers["content-type"]).toBe("application/json");
+  const { message, hint } = { ...errorCatalogue[code], ...refusal };
+  const docs = `${service.url}/docs/api/errors#${code}`;
+  expect(JSON.parse(answer.text)).toEqual({ ...beside, error: { code, message, hint, docs } });
+}
+
+/** Checks the headers that the way out puts on every answer under `/api`. */
+export function expectStamp(service: Service, { headers }: Pick<Answer, "headers">): void {
+  expect(headers["api-version"]).toBe("1");
+  expect(headers.link).toBe(`<${service.url}/docs/api/policy>; rel="deprecation"; type="text/html"`);
+  expect(headers["x-request-id"]).toMatch(/^[\w.:-]{1,128}$/);
+  expect(headers["x-content-type-options"]).toBe("nosniff");
+  expect(headers["referrer-policy"]).toBe("no-referrer");
+  expect(headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
+}

@@ -1,0 +1,133 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A superuser's address on a real PostgreSQL; none where it is not installed. */
+    postgresUrl: string | undefined;
+    /** The port of a real redis-server; none where it is not installed. */
+    redisPort: number | undefined;
+  }
+}
+
+/** Starts the real databases that the tests talk to, once for the whole run, and stops them after it. */
+export default async function setup({ provide }: TestProject) {
+  const postgres = await startPostgres();
+  const redis = await startRedis();
+  provide("postgresUrl", postgres?.url);
+  provide("redisPort", redis?.port);
+  return async () => {
+    for (const database of [postgres, redis]) {
+      if (!database) continue;
+      const exited = new Promise((resolve) => database.child.once("exit", resolve));
+      database.child.kill("SIGINT");
+      await exited;
+      rmSync(database.folder, { recursive: true });
+    }
+  };
+}
+
+async function startPostgres() {
+  const bin = findPostgres();
+  if (!bin) return leaveOut("PostgreSQL");
+  const folder = mkdtempSync(join(tmpdir(), "postgres-"));
+  const port = await freePort();
+  // PostgreSQL refuses to run as root: Debian's package brings a user for it.
+  const user = process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : undefined;
+  if (user) chownSync(folder, user.uid, user.gid);
+  const data = join(folder, "data");
+  const options = { ...user, cwd: folder, stdio: "ignore" } as const;
+  execFileSync(
+    join(bin, "initdb"),
+    ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N"],
+    options,
+  );
+  const flags = [
+    "-D",
+    data,
+    "-p",
+    String(port),
+    "-k",
+    folder,
+    "-c",
+    "listen_addresses=127.0.0.1",
+    "-c",
+    "fsync=off",
+  ];
+  const child = spawn(join(bin, "postgres"), flags, options);
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await eventually(async () => {
+    const client = new pg.Client(url);
+    await client.connect();
+    await client.end();
+  });
+  return { child: child as ChildProcess, folder, url };
+}
+
+async function startRedis() {
+  const folder = mkdtempSync(join(tmpdir(), "redis-"));
+  const port = await freePort();
+  const child = spawn(
+    "redis-server",
+    ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
+    {
+      stdio: "ignore",
+    },
+  );
+  const isThere = await new Promise((resolve) =>
+    child.once("spawn", () => resolve(true)).once("error", () => resolve(false)),
+  );
+  if (!isThere) return leaveOut("redis-server");
+  return { child: child as ChildProcess, folder, port };
+}
+
+function leaveOut(name: string): undefined {
+  if (process.env.CI) throw new Error(`${name} is not installed, and under CI nothing is left out`);
+  process.stderr.write(`LEFT OUT: the tests on ${name}, which is not installed\n`);
+}
+
+/** The folder of PostgreSQL's programs: Debian keeps `initdb` out of the PATH. */
+function findPostgres(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, "bin")),
+    ...(process.env.PATH ?? "").split(":"),
+  ];
+  return folders.find((folder) => existsSync(join(folder, "initdb")));
+}
+
+function idOf(flag: "-u" | "-g"): number {
+  return Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+}
+
+/** A port of the loopback address that nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
+
+/** Tries until it does not throw, for ten seconds at most. */
+export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
+  const giveUpAtMs = Date.now() + 10_000;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (Date.now() > giveUpAtMs) throw error;
+      await sleep(50);
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)) } },
+  test: {
+    include: ["tests/**/*.test.ts"],
+    globalSetup: "tests/support/databases.ts",
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
