@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { isIP, isIPv4 } from "node:net";
 import { derivedKeys } from "@/lib/app-secret";
 import { oncePerProcess } from "@/lib/once-per-process";
-import { settings } from "@/lib/settings";
+import { type Settings, settings } from "@/lib/settings";
 
 const socketOwner = () => oncePerProcess("socket owner", () => ({ isFrontServer: false }));
 
@@ -34,7 +34,7 @@ export function clientKey(headers: Headers): string {
  */
 export function clientAddress(
   headers: Headers,
-  { trustedProxyHops, onVercel } = settings(),
+  { trustedProxyHops, onVercel }: Pick<Settings, "trustedProxyHops" | "onVercel"> = settings(),
   { isFrontServer } = socketOwner(),
 ): string | undefined {
   if (onVercel) return parseAddress(headers.get("x-vercel-forwarded-for") ?? "");

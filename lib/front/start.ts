@@ -5,6 +5,7 @@ import { checkRetirements } from "@/lib/api/retirement";
 import { createFrontServer } from "@/lib/front/server";
 import { log } from "@/lib/log";
 import { settings } from "@/lib/settings";
+import { closeStore, store } from "@/lib/store/store";
 
 const stopWithinMs = 10_000; // 10 seconds
 
@@ -17,6 +18,8 @@ export async function start(): Promise<void> {
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stopper(server));
+  // A database that is away does not keep us from starting: whoever needs it tries again.
+  store().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
   await app.prepare().catch((failure: Error) => giveUp(failure.message));
 }
 
@@ -49,8 +52,10 @@ function stopper(server: Server) {
   return () => {
     if (isStopping) process.exit(1);
     isStopping = true;
-    const close = () => process.exit(0);
-    server.close(close);
+    server.close(async () => {
+      await closeStore();
+      process.exit(0);
+    });
     setTimeout(() => server.closeAllConnections(), stopWithinMs).unref();
   };
 }

@@ -1,26 +1,88 @@
 import { randomBytes } from "node:crypto";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
 import pg from "pg";
 import { inject } from "vitest";
+import { freePort } from "@/tests/support/databases";
 import type { Environment } from "@/tests/support/service";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
-/** A store engine that the same tests run on. */
-export type Engine = {
-  name: string;
-  /** The settings of a fresh, empty store on it. */
-  prepare: () => Promise<Environment>;
+/** A fresh, empty store of one engine, and what a test may do to it behind the service's back. */
+export type Stage = {
+  environment: Environment;
+  query: (sql: string) => Promise<Record<string, unknown>[]>;
+  /** Makes every write of the service hang, and where `freezeStopsReads` every read as well. */
+  freeze: () => void;
+  freezeStopsReads: boolean;
+  thaw: () => void;
+  clear: () => Promise<void>;
 };
 
-const embedded: Engine = { name: "the embedded store", prepare: async () => ({}) };
+export type Engine = { name: string; prepare: () => Promise<Stage> };
 
-function postgres(serverUrl: string): Engine {
-  return { name: "PostgreSQL", prepare: async () => postgresSettings(await createDatabase(serverUrl)) };
-}
+const embedded: Engine = {
+  name: "the embedded store",
+  async prepare() {
+    const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
+    const open = () => new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+    let lock: Database.Database | undefined;
+    return {
+      environment: { DATA_DIR: dataDir, SIGN_IN: "local" },
+      async query(sql) {
+        const db = open();
+        const statement = db.prepare(sql);
+        const rows = statement.reader ? statement.all([]) : [];
+        if (!statement.reader) statement.run([]);
+        db.close();
+        return rows as Record<string, unknown>[];
+      },
+      freezeStopsReads: false,
+      freeze() {
+        lock = open();
+        lock.exec("BEGIN IMMEDIATE");
+      },
+      thaw() {
+        lock?.exec("ROLLBACK");
+        lock?.close();
+      },
+      async clear() {},
+    };
+  },
+};
+
+const postgres = (serverUrl: string): Engine => ({
+  name: "PostgreSQL",
+  async prepare() {
+    const databaseUrl = await createDatabase(serverUrl);
+    const port = await freePort();
+    const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port);
+    const behindProxy = new URL(databaseUrl);
+    behindProxy.port = String(port);
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    return {
+      environment: { ...besideDatabaseUrl, DATABASE_URL: behindProxy.href, SIGN_IN: "local" },
+      query: async (sql) => (await client.query(sql)).rows,
+      freezeStopsReads: true,
+      freeze: proxy.freeze,
+      thaw: proxy.thaw,
+      async clear() {
+        await client.end();
+        await proxy.cut();
+      },
+    };
+  },
+});
+
+const postgresUrl = inject("postgresUrl");
 
 /** Every engine that is installed here. */
-export const engines: Engine[] = [
-  embedded,
-  ...(inject("postgresUrl") ? [postgres(inject("postgresUrl") ?? "")] : []),
-];
+export const engines: Engine[] = postgresUrl ? [embedded, postgres(postgresUrl)] : [embedded];
+
+/** The settings that DATABASE_URL requires beside itself. */
+export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET: "s".repeat(32) };
 
 /** Makes an empty database of the test's own and answers its address. */
 export async function createDatabase(serverUrl: string): Promise<string> {
@@ -30,9 +92,4 @@ export async function createDatabase(serverUrl: string): Promise<string> {
   await client.query(`CREATE DATABASE ${name}`);
   await client.end();
   return serverUrl.replace(/\/postgres$/, `/${name}`);
-}
-
-/** What DATABASE_URL requires beside itself. */
-export function postgresSettings(databaseUrl: string): Environment {
-  return { DATABASE_URL: databaseUrl, APP_URL: "http://localhost:3000", APP_SECRET: "s".repeat(32) };
 }

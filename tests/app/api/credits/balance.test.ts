@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+const { creditsBalance } = operations;
+
+describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let token: string;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start(stage.environment);
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1250.5");
+    token = await service.token("ceo@example.com");
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await stage.clear();
+  });
+
+  const ask = () => service.ask(creditsBalance.path, { headers: { Authorization: `Bearer ${token}` } });
+
+  it("answers the balance as a JSON number, private and not stored", async () => {
+    const answer = await ask();
+    expect(expectAnswer(service, creditsBalance, answer, 200)).toEqual({ credits: 1250.5 });
+    expect(answer.text).toBe('{"credits":1250.5}');
+    expect(answer.headers["cache-control"]).toBe("private, no-store");
+  });
+
+  it("stays exact over many small entries", async () => {
+    for (let n = 0; n < 3; n++) await service.adminJson("credits", "add", "ceo@example.com", "0.1");
+    await service.adminJson("credits", "add", "ceo@example.com", "-0.001");
+    expect((await ask()).text).toBe('{"credits":1250.799}');
+    await service.adminJson("account", "set", "ceo@example.com", "--credits", "1250.5");
+  });
+
+  it("never goes below zero: the store refuses the entry", async () => {
+    const refused = await service.admin("credits", "add", "ceo@example.com", "-1250.501");
+    expect(refused.code).toBe(1);
+    expect((await ask()).text).toBe('{"credits":1250.5}');
+    await expect(stage.query("UPDATE accounts SET credit_thousandths = -1")).rejects.toThrow();
+    await service.adminJson("credits", "add", "ceo@example.com", "-1250.5");
+    expect((await ask()).text).toBe('{"credits":0}');
+    await service.adminJson("credits", "add", "ceo@example.com", "1250.5");
+  });
+
+  it("keeps every entry when several are written at once", async () => {
+    await Promise.all(
+      Array.from({ length: 6 }, () => service.adminJson("credits", "add", "ceo@example.com", "1")),
+    );
+    expect((await ask()).text).toBe('{"credits":1256.5}');
+    const [sum] = await stage.query("SELECT CAST(SUM(thousandths) AS integer) AS total FROM credit_entries");
+    expect(sum?.total).toBe(1_256_500);
+  });
+
+  it("answers 401 without a session", async () => {
+    const answer = await service.ask(creditsBalance.path);
+    expectAnswer(service, creditsBalance, answer, 401);
+    expectRefusal(service, answer, { status: 401, code: "signed_out" });
+    expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office"');
+  });
+
+  it("answers 503 while the store fails, never 401", async () => {
+    await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
+    const answer = await ask();
+    expectAnswer(service, creditsBalance, answer, 503);
+    expectRefusal(service, answer, { status: 503, code: "balance_unavailable" });
+    expect(answer.headers["retry-after"]).toBe("5");
+    await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
+    expect((await ask()).status).toBe(200);
+  });
+
+  it("answers 503 to an account whose record does not parse", async () => {
+    await stage.query("UPDATE accounts SET plan = 'platinum'");
+    expectRefusal(service, await ask(), { status: 503, code: "balance_unavailable" });
+    await stage.query("UPDATE accounts SET plan = 'licensed'");
+  });
+});
+
+describe("GET /api/credits/balance without sign-in", () => {
+  it("answers 503: a 401 would send the client into a sign-in that cannot succeed", async () => {
+    const service = await Service.start({ SIGN_IN: "none" });
+    expectRefusal(service, await service.ask(creditsBalance.path), {
+      status: 503,
+      code: "balance_unavailable",
+    });
+    await service.stop();
+  });
+});

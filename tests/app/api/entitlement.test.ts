@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+const { entitlement } = operations;
+const dayMs = 24 * 60 * 60 * 1000;
+
+describe.each(engines)("GET /api/entitlement on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start(stage.environment);
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await stage.clear();
+  });
+
+  /** Adds an account and asks what it is entitled to. */
+  async function askAs(email: string, ...terms: string[]) {
+    await service.adminJson("account", "add", email, ...terms);
+    return ask(await service.token(email));
+  }
+
+  const ask = (token: string) =>
+    service.ask(entitlement.path, { headers: { Authorization: `Bearer ${token}` } });
+
+  it("lets a licensed account run, and asks it to check again in 15 minutes", async () => {
+    const answer = await askAs("licensed@example.com", "--plan", "licensed", "--assistant-limit", "12");
+    expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
+      ok: true,
+      status: "licensed",
+      assistantLimit: 12,
+      recheckAfterSeconds: 900,
+    });
+  });
+
+  it("lets a hobby account run, with no assistant limit where none was given", async () => {
+    const answer = await askAs("hobby@example.com", "--plan", "hobby");
+    expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
+      ok: true,
+      status: "hobby",
+      recheckAfterSeconds: 900,
+    });
+  });
+
+  it("lets a trial run until its end, which it names", async () => {
+    const trialEndsAt = new Date(Date.now() + 3 * dayMs).toISOString();
+    const answer = await askAs("trial@example.com", "--trial-ends", trialEndsAt, "--assistant-limit", "0");
+    expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
+      ok: true,
+      status: "trial",
+      trialEndsAt,
+      assistantLimit: 0,
+      recheckAfterSeconds: 900,
+    });
+  });
+
+  it("asks a trial to check again no later than its end", async () => {
+    const trialEndsAt = new Date(Date.now() + 300_000).toISOString();
+    const answer = await askAs("short@example.com", "--trial-ends", trialEndsAt);
+    const { recheckAfterSeconds } = expectAnswer(service, entitlement, answer, 200) as {
+      recheckAfterSeconds: number;
+    };
+    expect(recheckAfterSeconds).toBeGreaterThan(280);
+    expect(recheckAfterSeconds).toBeLessThanOrEqual(300);
+  });
+
+  it("denies an account whose trial has ended: 403 trial_ended", async () => {
+    const answer = await askAs("ended@example.com", "--trial-ends", "2026-01-01");
+    expectAnswer(service, entitlement, answer, 403);
+    expectRefusal(service, answer, {
+      status: 403,
+      code: "trial_ended",
+      beside: { ok: false, status: "trial-ended", message: "The trial of this account has ended." },
+    });
+  });
+
+  it("sees at once what the operator changes", async () => {
+    await service.adminJson("account", "add", "moving@example.com", "--trial-ends", "2026-01-01");
+    const token = await service.token("moving@example.com");
+    expect((await ask(token)).status).toBe(403);
+    await service.adminJson("account", "set", "moving@example.com", "--plan", "hobby");
+    expect((await ask(token)).status).toBe(200);
+  });
+
+  const signedOut = { ok: false, status: "signed-out", message: "There is no signed-in session." };
+
+  it("answers 401 without a session, with a challenge that names no error", async () => {
+    const answer = await service.ask(entitlement.path);
+    expectAnswer(service, entitlement, answer, 401);
+    expectRefusal(service, answer, { status: 401, code: "signed_out", beside: signedOut });
+    expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office"');
+  });
+
+  it("answers 401 to a bad token, with a challenge that says so", async () => {
+    const answer = await ask("not-a-token");
+    expectRefusal(service, answer, { status: 401, code: "signed_out", beside: signedOut });
+    expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office", error="invalid_token"');
+  });
+
+  it("takes the session from the bearer token in any letter case, or else from the cookie", async () => {
+    const token = await service.token("licensed@example.com");
+    const sent = [
+      { Authorization: `Bearer ${token}` },
+      { Authorization: `bearer ${token}` },
+      { Authorization: `BEARER  ${token}` },
+      { Cookie: `__session=${token}` },
+      { Cookie: `theme=dark; __session=${token}; x=y` },
+      { Authorization: "Basic dXNlcjpwYXNz", Cookie: `__session=${token}` },
+      { Authorization: `Bearer ${token}`, Cookie: "__session=bad" },
+    ];
+    for (const headers of sent) {
+      expect(
+        (await service.ask(entitlement.path, { headers })).status,
+        JSON.stringify(Object.keys(headers)),
+      ).toBe(200);
+    }
+  });
+
+  it("never falls back from a bad bearer token to a good cookie", async () => {
+    const Cookie = `__session=${await service.token("licensed@example.com")}`;
+    for (const Authorization of ["Bearer bad", "Bearer", "Bearer ", `Bearer ${"x".repeat(8193)}`]) {
+      expect((await service.ask(entitlement.path, { headers: { Authorization, Cookie } })).status).toBe(401);
+    }
+  });
+
+  it("takes no token that stands bare, in the query, or in another cookie", async () => {
+    const token = await service.token("licensed@example.com");
+    const asked = [
+      service.ask(entitlement.path, { headers: { Authorization: token } }),
+      service.ask(`${entitlement.path}?token=${token}&access_token=${token}`),
+      service.ask(entitlement.path, { headers: { Cookie: `session=${token}; x__session=${token}` } }),
+    ];
+    for (const answer of await Promise.all(asked)) {
+      expect(answer.status).toBe(401);
+      expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office"');
+    }
+  });
+
+  it("ends a token with its session", async () => {
+    await service.adminJson("account", "add", "leaving@example.com", "--plan", "licensed");
+    const token = await service.token("leaving@example.com");
+    expect((await ask(token)).status).toBe(200);
+    const { sid } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    await stage.query(`DELETE FROM local_sessions WHERE id = '${sid}'`);
+    const answer = await ask(token);
+    expectRefusal(service, answer, { status: 401, code: "signed_out", beside: signedOut });
+  });
+
+  it.each([
+    ["whose record is gone", "DELETE FROM accounts WHERE email = 'odd@example.com'"],
+    ["whose record does not parse", "UPDATE accounts SET plan = 'platinum' WHERE email = 'odd@example.com'"],
+    [
+      "on a trial without an end",
+      "UPDATE accounts SET plan = 'trial', trial_ends_at_ms = NULL WHERE email = 'odd@example.com'",
+    ],
+  ])("denies a signed-in account %s: 403 forbidden", async (_, sql) => {
+    await service.admin("account", "delete", "odd@example.com");
+    await service.adminJson("account", "add", "odd@example.com", "--plan", "licensed");
+    const token = await service.token("odd@example.com");
+    await stage.query(sql);
+    const answer = await ask(token);
+    expectAnswer(service, entitlement, answer, 403);
+    const message = "The account of this session could not be read, so it may not run.";
+    expectRefusal(service, answer, {
+      status: 403,
+      code: "forbidden",
+      beside: { ok: false, status: "invalid", message },
+    });
+  });
+
+  it("answers 503 while the store fails, never 401, and 200 when it is mended", async () => {
+    const token = await service.token("licensed@example.com");
+    await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
+    const answer = await ask(token);
+    expectAnswer(service, entitlement, answer, 503);
+    const message = "The service cannot answer this at the moment.";
+    expectRefusal(service, answer, {
+      status: 503,
+      code: "unavailable",
+      beside: { ok: false, status: "unavailable", message },
+    });
+    expect(answer.headers["retry-after"]).toBe("5");
+    await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
+    expect((await ask(token)).status).toBe(200);
+  });
+
+  it("answers within its deadline while the store is frozen, and 200 when it thaws", async () => {
+    const token = await service.token("licensed@example.com");
+    stage.freeze();
+    const startedAtMs = Date.now();
+    const answer = await ask(token);
+    const tookMs = Date.now() - startedAtMs;
+    // The embedded store goes on reading while another process writes.
+    expect(answer.status).toBe(stage.freezeStopsReads ? 503 : 200);
+    expect(tookMs).toBeLessThan(2500);
+    stage.thaw();
+    expect((await ask(token)).status).toBe(200);
+  });
+
+  it("answers as before after a kill -9 and a restart, to the same token", async () => {
+    const token = await service.token("trial@example.com");
+    const before = await ask(token);
+    await service.kill();
+    await service.run();
+    const after = await ask(token);
+    expect(after.status).toBe(200);
+    expect(after.text).toBe(before.text);
+  });
+});
+
+describe("GET /api/entitlement without sign-in", () => {
+  it("answers 503 unconfigured, whatever is sent", async () => {
+    const service = await Service.start({ SIGN_IN: "none" });
+    const headers = { Authorization: "Bearer x" };
+    for (const answer of [
+      await service.ask(entitlement.path),
+      await service.ask(entitlement.path, { headers }),
+    ]) {
+      expectAnswer(service, entitlement, answer, 503);
+      const message = "Sign-in is not set up in this deployment.";
+      expectRefusal(service, answer, {
+        status: 503,
+        code: "not_configured",
+        beside: { ok: false, status: "unconfigured", message },
+      });
+      expect(answer.headers).not.toHaveProperty("retry-after");
+    }
+    await service.stop();
+  });
+
+  it("is how a production server with nothing configured answers", async () => {
+    const service = await Service.start();
+    expect((await service.ask(entitlement.path)).status).toBe(503);
+    await service.stop();
+  });
+});

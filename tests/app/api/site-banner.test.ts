@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { expectAnswer, expectStamp } from "@/tests/support/contract";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+const { siteBanner } = operations;
+
+describe.each(engines)("GET /api/site-banner on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start(stage.environment);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  /** Restarts the service, so that it holds no copy, and asks. */
+  async function askAnew() {
+    await service.kill();
+    await service.run();
+    return service.ask(siteBanner.path);
+  }
+
+  it("answers null where there is no notice", async () => {
+    const answer = await askAnew();
+    expect(expectAnswer(service, siteBanner, answer, 200)).toEqual({ banner: null });
+  });
+
+  it.each(["promo", "warning"])("answers a %s with its words, and nothing else of it", async (kind) => {
+    await service.adminJson(
+      "banner",
+      "set",
+      kind,
+      "We move house on <Friday> & “Saturday”",
+      "--ends",
+      "2099-01-01",
+    );
+    const answer = await askAnew();
+    expect(expectAnswer(service, siteBanner, answer, 200)).toEqual({
+      banner: { kind, message: "We move house on <Friday> & “Saturday”" },
+    });
+  });
+
+  it.each([
+    ["before it starts", ["--starts", "2099-01-01"]],
+    ["after it ends", ["--ends", "2020-01-01"]],
+  ])("answers null %s", async (_, times) => {
+    await service.adminJson("banner", "set", "promo", "Not now", ...times);
+    expect((await askAnew()).text).toBe('{"banner":null}');
+  });
+
+  it("is cacheable by shared caches for 15 seconds and readable by any origin", async () => {
+    const { headers } = await service.ask(siteBanner.path, {
+      headers: { Origin: "https://elsewhere.example" },
+    });
+    expect(headers["cache-control"]).toBe("public, max-age=15, s-maxage=15");
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    expect(headers["access-control-expose-headers"]).toBe(
+      "API-Version, Deprecation, Link, Sunset, X-Request-Id",
+    );
+    expect(headers.vary).toBe("API-Version");
+    expect(headers).not.toHaveProperty("access-control-allow-credentials");
+    expect(headers).not.toHaveProperty("set-cookie");
+  });
+
+  it("lets a browser on another origin send API-Version", async () => {
+    const answer = await service.ask(siteBanner.path, {
+      method: "OPTIONS",
+      headers: {
+        Origin: "https://elsewhere.example",
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "api-version",
+      },
+    });
+    expect(answer.status).toBe(204);
+    expectStamp(service, answer);
+    expect(answer.headers.allow).toBe("GET, HEAD, OPTIONS");
+    expect(answer.headers["access-control-allow-origin"]).toBe("*");
+    expect(answer.headers["access-control-allow-methods"]).toBe("GET, HEAD, OPTIONS");
+    expect(answer.headers["access-control-allow-headers"]).toBe("API-Version");
+    expect(answer.headers["access-control-max-age"]).toBe("7200");
+  });
+
+  it("lets another origin read its refusals as well, uncached", async () => {
+    for (const answer of [
+      await service.ask(siteBanner.path, { method: "POST" }),
+      await service.ask(siteBanner.path, { headers: { "API-Version": "2" } }),
+    ]) {
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.headers["access-control-allow-origin"]).toBe("*");
+      expect(answer.headers["cache-control"]).toBe("no-store");
+    }
+  });
+
+  it("goes on with its last copy while the store fails", async () => {
+    await service.adminJson("banner", "set", "warning", "Held");
+    expect((await askAnew()).text).toContain("Held");
+    await stage.query("ALTER TABLE site_banner RENAME TO site_banner_away");
+    await sleep(15_100); // until the copy is due to be read again
+    expect((await service.ask(siteBanner.path)).text).toBe('{"banner":{"kind":"warning","message":"Held"}}');
+    expect((await askAnew()).text, "null where there is no copy").toBe('{"banner":null}');
+    expect(service.log).toContain("the banner could not be read");
+    await stage.query("ALTER TABLE site_banner_away RENAME TO site_banner");
+    await sleep(1100);
+    expect((await service.ask(siteBanner.path)).text).toContain("Held");
+  });
+
+  it("shows what the operator sets within 15 seconds, without a restart", async () => {
+    await service.ask(siteBanner.path);
+    await service.adminJson("banner", "clear");
+    await sleep(15_100);
+    expect((await service.ask(siteBanner.path)).text).toBe('{"banner":null}');
+  });
+});

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { expectRefusal } from "@/tests/support/contract";
+import { Service } from "@/tests/support/service";
+import { type Fault, startUpstashBridge } from "@/tests/support/upstash-bridge";
+
+const redisPort = inject("redisPort");
+const { path } = operations.health;
+
+describe.runIf(redisPort)("the counter in Upstash", () => {
+  let bridge: Awaited<ReturnType<typeof startUpstashBridge>>;
+  let first: Service;
+  let second: Service;
+
+  beforeAll(async () => {
+    bridge = await startUpstashBridge(redisPort ?? 0);
+    [first, second] = await Promise.all([
+      Service.start(bridge.environment),
+      Service.start(bridge.environment),
+    ]);
+  });
+  afterEach(async () => {
+    bridge.fault = "none";
+    await sleep(1100); // past the pause between two probes
+    await first.ask(path);
+  });
+  afterAll(async () => {
+    await Promise.all([first.stop(), second.stop()]);
+    await bridge.stop();
+  });
+
+  it("is one counter for two instances", async () => {
+    const from = "127.0.2.1";
+    const remaining: unknown[] = [];
+    for (const service of [first, second, first, second]) {
+      remaining.push((await service.ask(path, { from })).headers["ratelimit-remaining"]);
+    }
+    expect(remaining).toEqual(["119", "118", "117", "116"]);
+  });
+
+  it("refuses the 121st of both together, with the same headers as in process", async () => {
+    const from = "127.0.2.2";
+    for (let n = 0; n < 120; n++) {
+      expect((await (n % 2 ? first : second).ask(path, { from })).status).toBe(200);
+    }
+    let refused = await second.ask(path, { from });
+    for (let n = 0; n < 5 && refused.status === 200; n++) refused = await second.ask(path, { from });
+    const wait = Number(refused.headers["retry-after"]);
+    expectRefusal(second, refused, {
+      status: 429,
+      code: "unavailable",
+      message: `Too many requests: 120 are allowed in 60 seconds. Wait ${wait} seconds.`,
+    });
+    expect(refused.headers.ratelimit).toBe(`"health";r=0;t=${wait}`);
+    expect(wait).toBeGreaterThanOrEqual(1);
+    expect(wait).toBeLessThanOrEqual(61);
+  });
+
+  it("stores no address, only its keyed hash", async () => {
+    await first.ask(path, { from: "127.0.2.3" });
+    const redis = new Redis({ port: redisPort ?? 0, host: "127.0.0.1" });
+    const keys = await redis.keys("*");
+    redis.disconnect();
+    expect(keys.length).toBeGreaterThan(0);
+    for (const key of keys) expect(key).toMatch(/^corner-office:health:[\w-]{22}:\d+$/);
+  });
+
+  it.each<Fault>(["reset", "frozen", "slow", "500", "html", "nonsense"])(
+    "never stops a health check when the store is %s: allowed, nothing remaining, limit as ever",
+    async (fault) => {
+      bridge.fault = fault;
+      bridge.calls = 0;
+      const startedAtMs = Date.now();
+      for (let n = 0; n < 20; n++) {
+        const { status, headers } = await first.ask(path);
+        expect(status).toBe(200);
+        expect(headers.ratelimit).toBe('"health";r=0');
+        expect(headers["ratelimit-limit"]).toBe("120");
+        expect(headers["ratelimit-remaining"]).toBe("0");
+        expect(headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
+      }
+      const tookMs = Date.now() - startedAtMs;
+      expect(tookMs).toBeLessThan(900);
+      expect(bridge.calls).toBe(1);
+    },
+  );
+
+  it("probes at most once a second while the store is away, and counts again when it is back", async () => {
+    bridge.fault = "reset";
+    await first.ask(path);
+    bridge.calls = 0;
+    const until = Date.now() + 2500;
+    while (Date.now() < until) await first.ask(path);
+    expect(bridge.calls).toBeGreaterThanOrEqual(1);
+    expect(bridge.calls).toBeLessThanOrEqual(3);
+    bridge.fault = "none";
+    await sleep(1100);
+    const { headers } = await first.ask(path, { from: "127.0.2.4" });
+    expect(headers["ratelimit-remaining"]).toBe("119");
+  });
+});

@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { freePort } from "@/tests/support/databases";
+import type { Environment } from "@/tests/support/service";
+
+/** How the bridge treats the requests it gets. */
+export type Fault = "none" | "reset" | "frozen" | "slow" | "500" | "html" | "nonsense";
+
+const token = "bridge-token";
+const upstashFlags = /^#!lua flags=[^\n]*\n/;
+
+/**
+ * A loopback server that speaks Upstash's REST protocol to a real redis-server: commands as JSON
+ * arrays, answered as `{"result": …}`, in the batches (`/pipeline`) that its SDK sends. It can be told to misbehave.
+ */
+export async function startUpstashBridge(redisPort: number) {
+  const redis = new Redis({ port: redisPort, host: "127.0.0.1" });
+  // A plain Redis does not know Upstash's script flags, so it gets the script without them, which has another hash.
+  const plainHashes = new Map<string, string>();
+  const bridge = { fault: "none" as Fault, calls: 0, environment: {} as Environment, stop: async () => {} };
+
+  const server = createServer(async (incoming, outgoing) => {
+    bridge.calls++;
+    let text = "";
+    for await (const chunk of incoming) text += chunk;
+    if (bridge.fault === "reset") return incoming.socket.destroy();
+    if (bridge.fault === "frozen") return;
+    if (bridge.fault === "slow") await sleep(600);
+    if (bridge.fault === "500") return outgoing.writeHead(500).end('{"error":"ERR inside"}');
+    if (bridge.fault === "html") return outgoing.writeHead(503).end("<h1>Service Unavailable</h1>");
+    if (bridge.fault === "nonsense") return outgoing.end('[{"result":["many","some"]}]');
+    if (incoming.headers.authorization !== `Bearer ${token}`)
+      return outgoing.writeHead(401).end('{"error":"no"}');
+    const commands = JSON.parse(text) as unknown[][];
+    outgoing.end(JSON.stringify(await Promise.all(commands.map(run))));
+  });
+
+  async function run(command: unknown[]) {
+    const [name = "", ...args] = withPlainScript(command.map(String));
+    try {
+      return { result: encode(await redis.call(name, args)) };
+    } catch (error) {
+      return { error: (error as Error).message };
+    }
+  }
+
+  function withPlainScript([name = "", first = "", ...rest]: string[]): string[] {
+    const verb = name.toLowerCase();
+    if (verb === "evalsha") return [name, plainHashes.get(first) ?? first, ...rest];
+    if (verb !== "eval") return [name, first, ...rest];
+    const plain = first.replace(upstashFlags, "");
+    plainHashes.set(sha1(first), sha1(plain));
+    return [name, plain, ...rest];
+  }
+
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  bridge.environment = {
+    UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${port}`,
+    UPSTASH_REDIS_REST_TOKEN: token,
+    APP_SECRET: "s".repeat(32),
+  };
+  bridge.stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    redis.disconnect();
+  };
+  return bridge;
+}
+
+/** Upstash sends strings in base64 to a client that asks for it, as its SDK does; numbers as they are. */
+function encode(result: unknown): unknown {
+  if (Array.isArray(result)) return result.map(encode);
+  return typeof result === "string" && result !== "OK" ? Buffer.from(result).toString("base64") : result;
+}
+
+function sha1(text: string): string {
+  return createHash("sha1").update(text).digest("hex");
+}
