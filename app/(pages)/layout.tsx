@@ -4,6 +4,7 @@ import "./pages.css";
 
 export const metadata: Metadata = {
   title: { default: "Corner Office", template: "%s · Corner Office" },
+  icons: "/favicon.svg",
   description: "A person runs a company of AI assistants. This is its public HTTP API.",
 };
 

@@ -14,7 +14,8 @@ import { closeStore, store } from "@/lib/store/store";
 const program = new Command("admin")
   .description("the operator's commands")
   .option("--json", "print one JSON document")
-  .exitOverride();
+  .exitOverride()
+  .configureOutput({ outputError: (fault, write) => write(`${fault.trim().replace(/\s*\n\s*/g, " ")}\n`) });
 
 const print = ({ json, text }: Result) => {
   process.stdout.write(`${program.opts().json ? JSON.stringify(json, null, 2) : text}\n`);

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { trustFrontServer } from "@/lib/api/client-address";
 import { refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
@@ -20,7 +20,7 @@ const limits = {
 
 type FrontServerOptions = {
   /** Next's own handler: every page and, where `throughNext`, the operations too. */
-  next: RequestListener;
+  next: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
   /** Development: operations go through Next, so that edits show without a restart. */
   throughNext: boolean;
 };
@@ -46,7 +46,7 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
         const request = toRequest(incoming, settings().appUrl + incoming.url, headers);
         return await send(await handler(request), incoming, outgoing);
       }
-      next(incoming, outgoing);
+      await next(incoming, outgoing);
     } catch (failure) {
       log().error({ err: failure }, "the front server failed");
       outgoing.destroy();

@@ -13,14 +13,19 @@ const stopWithinMs = 10_000; // 10 seconds
 export async function start(): Promise<void> {
   const { port, host, production, appUrl } = readSettings();
   const app = createNext({ dev: !production, dir: process.cwd() });
-  const server = createFrontServer({ next: app.getRequestHandler(), throughNext: !production });
+  const prepared = app.prepare().catch((failure: Error) => giveUp(failure.message));
+  // The operations answer at once; a page waits until Next is ready.
+  const server = createFrontServer({
+    next: (incoming, outgoing) => prepared.then(() => app.getRequestHandler()(incoming, outgoing)),
+    throughNext: !production,
+  });
   if (!production) server.on("upgrade", app.getUpgradeHandler());
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stopper(server));
   // A database that is away does not keep us from starting: whoever needs it tries again.
   store().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
-  await app.prepare().catch((failure: Error) => giveUp(failure.message));
+  await prepared;
 }
 
 function readSettings() {

@@ -60,16 +60,15 @@ const postgres = (serverUrl: string): Engine => ({
     const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port);
     const behindProxy = new URL(databaseUrl);
     behindProxy.port = String(port);
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
+    const direct = new pg.Pool({ connectionString: databaseUrl });
     return {
       environment: { ...besideDatabaseUrl, DATABASE_URL: behindProxy.href, SIGN_IN: "local" },
-      query: async (sql) => (await client.query(sql)).rows,
+      query: async (sql) => (await direct.query(sql)).rows,
       freezeStopsReads: true,
       freeze: proxy.freeze,
       thaw: proxy.thaw,
       async clear() {
-        await client.end();
+        await direct.end();
         await proxy.cut();
       },
     };

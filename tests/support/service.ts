@@ -34,7 +34,7 @@ export class Service {
 
   /** Starts it with these settings and nothing else of this machine's environment. */
   static async start(environment: Environment = {}): Promise<Service> {
-    const port = await freePort();
+    const port = Number(environment.PORT) || (await freePort());
     const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
     const service = new Service(
       {

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { operations } from "@/lib/api/operations";
+import { ProcessCounter } from "@/lib/api/process-counter";
+import { SharedCounter } from "@/lib/api/shared-counter";
 import { expectRefusal } from "@/tests/support/contract";
 import { Service } from "@/tests/support/service";
 import { type Fault, startUpstashBridge } from "@/tests/support/upstash-bridge";
@@ -58,10 +60,26 @@ describe.runIf(redisPort)("the counter in Upstash", () => {
     expect(wait).toBeLessThanOrEqual(61);
   });
 
+  it("decides as the counter in process does, step for step", async () => {
+    const [limit, windowMs] = [5, 60_000];
+    const { UPSTASH_REDIS_REST_URL: url = "", UPSTASH_REDIS_REST_TOKEN: token = "" } = bridge.environment;
+    const shared = new SharedCounter({ url, token }, "steps", limit, windowMs);
+    const inProcess = new ProcessCounter(limit, windowMs);
+    vi.useFakeTimers({ toFake: ["Date"], now: 1_000 * windowMs });
+    for (let step = 0; step < 400; step++) {
+      vi.setSystemTime(Date.now() + ((step * 7919) % 17_000));
+      const [one, other] = [await shared.spend("a", Date.now()), inProcess.spend("a", Date.now())];
+      expect({ ...one, retryAfterSeconds: 0 }, `step ${step}`).toEqual({ ...other, retryAfterSeconds: 0 });
+      // The library tells only when its window ends: never sooner than a request is accepted.
+      expect(one.retryAfterSeconds ?? 0).toBeGreaterThanOrEqual(other.retryAfterSeconds ?? 0);
+    }
+    vi.useRealTimers();
+  });
+
   it("stores no address, only its keyed hash", async () => {
     await first.ask(path, { from: "127.0.2.3" });
     const redis = new Redis({ port: redisPort ?? 0, host: "127.0.0.1" });
-    const keys = await redis.keys("*");
+    const keys = await redis.keys("corner-office:health:*");
     redis.disconnect();
     expect(keys.length).toBeGreaterThan(0);
     for (const key of keys) expect(key).toMatch(/^corner-office:health:[\w-]{22}:\d+$/);

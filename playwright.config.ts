@@ -1,0 +1,44 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineConfig, devices } from "@playwright/test";
+
+const port = 3210;
+// The workers read this file as well: they find what the first reading made.
+process.env.E2E_DATA_DIR ??= mkdtempSync(join(tmpdir(), "corner-office-e2e-"));
+
+export const environment = {
+  NODE_ENV: "production",
+  SIGN_IN: "local",
+  PORT: String(port),
+  DATA_DIR: process.env.E2E_DATA_DIR,
+} as const;
+
+/** Debian's Chromium: Playwright's own download is not needed. The switches keep it from calling home. */
+export default defineConfig({
+  testDir: "e2e",
+  fullyParallel: true,
+  forbidOnly: Boolean(process.env.CI),
+  reporter: "list",
+  use: {
+    ...devices["Desktop Chrome"],
+    baseURL: `http://localhost:${port}`,
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    },
+  },
+  webServer: {
+    command: "node dist/front/main.js",
+    env: environment,
+    url: `http://localhost:${port}/api/health`,
+  },
+});

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Every check there is: lint, types, the built service over HTTP on every engine, a real browser.
+# Installs the programs it lacks where it may (root and apt); otherwise says what it leaves out.
+# Under CI nothing is left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+missing=()
+command -v curl >/dev/null || missing+=(curl)
+command -v redis-server >/dev/null || missing+=(redis-server)
+command -v initdb >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
+CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v google-chrome || true)}
+[ -n "$CHROMIUM" ] || missing+=(chromium)
+
+if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "Installing ${missing[*]}"
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  CHROMIUM=${CHROMIUM:-$(command -v chromium || true)}
+fi
+
+npm run check
+npm run build
+npx vitest run
+
+if [ -n "$CHROMIUM" ]; then
+  CHROMIUM=$CHROMIUM npx playwright test
+elif [ -n "${CI:-}" ]; then
+  echo "Chromium is not installed, and under CI nothing is left out" >&2
+  exit 1
+else
+  echo "LEFT OUT: the browser tests, because Chromium is not installed" >&2
+fi

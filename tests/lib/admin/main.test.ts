@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+describe.each(engines)("npm run admin on $name, beside the running server", (engine) => {
+  let stage: Stage;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start(stage.environment);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  it("adds, shows, changes, lists and deletes an account", async () => {
+    const added = await service.adminJson(
+      "account",
+      "add",
+      "New@Example.com",
+      "--trial-days",
+      "3",
+      "--credits",
+      "2.5",
+    );
+    expect(added).toEqual({
+      id: expect.stringMatching(/^acc_[\w-]{22}$/),
+      email: "new@example.com",
+      subject: expect.stringMatching(/^user_\w+$/),
+      plan: "trial",
+      trialEndsAt: expect.any(String),
+      assistantLimit: null,
+      credits: 2.5,
+      createdAt: expect.any(String),
+    });
+    const days = (Date.parse(String(added.trialEndsAt)) - Date.now()) / (24 * 60 * 60 * 1000);
+    expect(days).toBeCloseTo(3, 2);
+    expect(await service.adminJson("account", "show", "NEW@example.com")).toEqual(added);
+
+    const terms = [
+      "--plan",
+      "licensed",
+      "--assistant-limit",
+      "4",
+      "--credits",
+      "10",
+      "--subject",
+      "user_2clerk",
+    ];
+    const changed = await service.adminJson("account", "set", "new@example.com", ...terms);
+    expect(changed).toEqual({
+      ...added,
+      plan: "licensed",
+      trialEndsAt: null,
+      assistantLimit: 4,
+      credits: 10,
+      subject: "user_2clerk",
+    });
+    expect(await service.adminJson("account", "list")).toEqual([changed]);
+    expect(await service.adminJson("account", "delete", "new@example.com")).toEqual({
+      deleted: "new@example.com",
+    });
+    expect(await service.adminJson("account", "list")).toEqual([]);
+  });
+
+  it("gives a new account a trial of 14 days where nothing else is said, and five mails over 14 days", async () => {
+    const added = await service.adminJson("account", "add", "plain@example.com");
+    const madeAt = Date.parse(String(added.createdAt));
+    const dayMs = 24 * 60 * 60 * 1000;
+    expect(Date.parse(String(added.trialEndsAt)) - madeAt).toBe(14 * dayMs);
+    const mails = await service.adminJson<{ dueAt: string }[]>("emails", "list", "plain@example.com");
+    expect(mails).toHaveLength(5);
+    for (const mail of mails) {
+      expect(mail).toEqual({
+        id: expect.any(String),
+        kind: expect.any(String),
+        dueAt: expect.any(String),
+        state: "scheduled",
+      });
+    }
+    expect(mails.map(({ dueAt }) => (Date.parse(dueAt) - madeAt) / dayMs)).toEqual([0, 1, 4, 8, 14]);
+  });
+
+  it("keeps a ledger in which negative amounts work as plain arguments", async () => {
+    await service.adminJson("account", "add", "ledger@example.com", "--credits", "10");
+    const spent = await service.adminJson(
+      "credits",
+      "add",
+      "ledger@example.com",
+      "-2.5",
+      "--reason",
+      "a refund taken back",
+    );
+    expect(spent).toEqual({ email: "ledger@example.com", credits: 7.5 });
+    await service.adminJson("account", "set", "ledger@example.com", "--credits", "9");
+    expect(await service.adminJson("credits", "history", "ledger@example.com")).toEqual([
+      { credits: 10, reason: "given with the account", at: expect.any(String) },
+      { credits: -2.5, reason: "a refund taken back", at: expect.any(String) },
+      { credits: 1.5, reason: "set by the operator", at: expect.any(String) },
+    ]);
+  });
+
+  it("sets, shows and clears the banner", async () => {
+    const times = ["--starts", "2027-01-01", "--ends", "2027-01-02T10:00:00+02:00"];
+    const banner = {
+      kind: "promo",
+      message: "Hello",
+      startsAt: "2027-01-01T00:00:00.000Z",
+      endsAt: "2027-01-02T08:00:00.000Z",
+    };
+    expect(await service.adminJson("banner", "set", "promo", "Hello", ...times)).toEqual({ banner });
+    expect(await service.adminJson("banner", "show")).toEqual({ banner });
+    expect(await service.adminJson("banner", "clear")).toEqual({ banner: null });
+    expect(await service.adminJson("banner", "show")).toEqual({ banner: null });
+  });
+
+  it("mints a token of one hour", async () => {
+    await service.adminJson("account", "add", "token@example.com");
+    const { token, expiresAt } = await service.adminJson<Record<string, string>>(
+      "token",
+      "token@example.com",
+    );
+    const claims = JSON.parse(Buffer.from(token?.split(".")[1] ?? "", "base64url").toString());
+    expect(claims.exp - claims.iat).toBe(3600);
+    expect(claims).not.toHaveProperty("azp");
+    expect(expiresAt).toBe(new Date(claims.exp * 1000).toISOString());
+  });
+
+  it("prints a link of our own address for the one-click unsubscribe", async () => {
+    await service.adminJson("account", "add", "link@example.com");
+    const { url } = await service.adminJson<{ url: string }>(
+      "emails",
+      "unsubscribe-link",
+      "link@example.com",
+    );
+    expect(url).toMatch(/\/api\/email\/unsubscribe\?token=v1\.acc_[\w-]{22}\.[\w-]{43}$/);
+    expect(url.startsWith(`${service.url}/`)).toBe(true);
+  });
+
+  it("checks what works", async () => {
+    const findings = await service.adminJson<{ what: string; works: boolean }[]>("check");
+    expect(findings.map(({ what, works }) => [what, works])).toEqual([
+      ["settings", true],
+      ["store", true],
+      ["counters", true],
+      ["sign-in", true],
+    ]);
+  });
+
+  it("prints for people without --json", async () => {
+    await service.adminJson("account", "add", "people@example.com", "--plan", "hobby");
+    const { code, stdout, stderr } = await service.admin("account", "show", "people@example.com");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^email +people@example\.com$/m);
+    expect(stdout).toMatch(/^plan +hobby$/m);
+  });
+
+  describe("refuses with exit 1 and one line, and changes nothing:", () => {
+    it.each([
+      [
+        "an account twice",
+        ["account", "add", "taken@example.com"],
+        "invalid_request: There is already an account with this email.",
+      ],
+      [
+        "a subject twice",
+        ["account", "add", "b@example.com", "--subject", "user_taken"],
+        "invalid_request: There is already an account with this subject.",
+      ],
+      [
+        "an account that is not there",
+        ["account", "set", "gone@example.com", "--plan", "hobby"],
+        "not_found: There is no account with this email.",
+      ],
+      [
+        "deleting nobody",
+        ["account", "delete", "gone@example.com"],
+        "not_found: There is no account with this email.",
+      ],
+      [
+        "a trial on a licensed account",
+        ["account", "set", "taken@example.com", "--trial-days", "3"],
+        "invalid_request: A licensed account has no trial.",
+      ],
+      [
+        "a licence with a trial",
+        ["account", "add", "b@example.com", "--plan", "licensed", "--trial-days", "3"],
+        "invalid_request: A licensed account has no trial.",
+      ],
+      [
+        "an overdraft",
+        ["credits", "add", "taken@example.com", "-5.001"],
+        "invalid_request: The balance cannot go below 0 or above 1000000000000 credits.",
+      ],
+      [
+        "a balance over a trillion",
+        ["credits", "add", "taken@example.com", "999999999999.999"],
+        "invalid_request: The balance cannot go below 0 or above 1000000000000 credits.",
+      ],
+      [
+        "a banner that ends before it starts",
+        ["banner", "set", "promo", "x", "--starts", "2027-01-02", "--ends", "2027-01-01"],
+        "invalid_request: The banner would end before it starts.",
+      ],
+      [
+        "a token for nobody",
+        ["token", "gone@example.com"],
+        "not_found: There is no account with this email.",
+      ],
+    ])("%s", async (_, command, fault) => {
+      await service.admin(
+        "account",
+        "add",
+        "taken@example.com",
+        "--plan",
+        "licensed",
+        "--credits",
+        "5",
+        "--subject",
+        "user_taken",
+      );
+      const before = await snapshot();
+      const { code, stdout, stderr } = await service.admin(...command);
+      expect(stderr).toMatch(/^[^\n]+\n$/);
+      expect(stderr).toContain(fault);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(await snapshot()).toEqual(before);
+    });
+  });
+
+  describe("takes for a wrong command, with exit 2 and one line,", () => {
+    it.each([
+      [["nonsense"]],
+      [["account", "frobnicate"]],
+      [["account", "add"]],
+      [["account", "add", "not-an-email"]],
+      [["account", "add", "a@example.com", "--plan", "platinum"]],
+      [["account", "add", "a@example.com", "--trial-ends", "tomorrow"]],
+      [["account", "add", "a@example.com", "--trial-ends", "2027-02-30"]],
+      [["account", "add", "a@example.com", "--trial-ends", "2027-01-01", "--trial-days", "3"]],
+      [["account", "add", "a@example.com", "--assistant-limit", "-1"]],
+      [["account", "add", "a@example.com", "--credits", "-1"]],
+      [["account", "add", "a@example.com", "--credits", "1.2345"]],
+      [["account", "add", "a@example.com", "--subject", "mch_1"]],
+      [["account", "add", "a@example.com", "--frobnicate"]],
+      [["account", "add", "a@example.com", "b@example.com"]],
+      [["credits", "add", "a@example.com"]],
+      [["credits", "add", "a@example.com", "0"]],
+      [["credits", "add", "a@example.com", "many"]],
+      [["banner", "set", "advert", "x"]],
+      [["banner", "set", "promo", " "]],
+      [["banner", "set", "promo", "two\nlines"]],
+    ])("%j", async (command) => {
+      const before = await snapshot();
+      const { code, stdout, stderr } = await service.admin(...command);
+      expect(stderr).toMatch(/^error: [^\n]+\n$/);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(await snapshot()).toEqual(before);
+    });
+  });
+
+  /** Every row that a command could have changed. */
+  async function snapshot() {
+    const tables = ["accounts", "credit_entries", "site_banner", "onboarding_emails", "local_sessions"];
+    return Promise.all(tables.map((table) => stage.query(`SELECT * FROM ${table} ORDER BY 1`)));
+  }
+});
+
+describe("npm run admin on its own", () => {
+  it("migrates a fresh folder", async () => {
+    const service = await Service.start({ SIGN_IN: "local" });
+    await service.kill();
+    const fresh = { ...service.environment, DATA_DIR: `${service.dataDir}/fresh` };
+    Object.assign(service.environment, fresh);
+    expect(await service.adminJson("account", "list")).toEqual([]);
+  });
+
+  it("mints no token where sign-in is not local", async () => {
+    const service = await Service.start({ SIGN_IN: "none" });
+    const { code, stderr } = await service.admin("token", "a@example.com");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^not_configured: /);
+    await service.stop();
+  });
+
+  it("names what is wrong with the settings, and finds a store and a counter that do not answer", async () => {
+    const service = await Service.start();
+    Object.assign(service.environment, { LOG_LEVEL: "loud" });
+    expect(await service.admin("account", "list")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "LOG_LEVEL: must be debug, info, warn or error\n",
+    });
+    Object.assign(service.environment, {
+      LOG_LEVEL: "info",
+      APP_SECRET: "s".repeat(32),
+      APP_URL: service.url,
+      DATABASE_URL: "postgres://127.0.0.1:1/x",
+      UPSTASH_REDIS_REST_URL: "http://127.0.0.1:2",
+      UPSTASH_REDIS_REST_TOKEN: "t",
+    });
+    const { code, stdout } = await service.admin("--json", "check");
+    expect(code).toBe(1);
+    const findings: { what: string; works: boolean }[] = JSON.parse(stdout);
+    expect(findings.filter(({ works }) => !works).map(({ what }) => what)).toEqual(["store", "counters"]);
+    expect((await service.admin("account", "list")).code).toBe(1);
+    await service.stop();
+  });
+});

@@ -1,0 +1,47 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { endpoint } from "@/lib/api/endpoint";
+import { operations } from "@/lib/api/operations";
+import { log } from "@/lib/log";
+
+const request = new Request("https://office.example.com/api/site-banner", {
+  headers: { "x-request-id": "trace-1" },
+});
+
+beforeAll(() => vi.stubEnv("APP_URL", "https://office.example.com"));
+afterAll(() => vi.unstubAllEnvs());
+afterEach(() => vi.restoreAllMocks());
+
+describe("the hall", () => {
+  it.each([
+    ["an Error", new Error("password is hunter2")],
+    ["a string", "hunter2"],
+    ["undefined", undefined],
+  ])(
+    "answers %s thrown in a room with fixed words, and logs the cause with the request id",
+    async (_, thrown) => {
+      const logged = vi.spyOn(log(), "error").mockReturnValue();
+      const { GET } = endpoint(operations.siteBanner, () => {
+        throw thrown;
+      });
+      const answer = await GET(request);
+      expect(answer.status).toBe(500);
+      expect(answer.headers.get("x-request-id")).toBe("trace-1");
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(await answer.json()).toEqual({
+        error: {
+          code: "internal_error",
+          message: "Something went wrong on our side.",
+          hint: "Try again; if it happens again, report the X-Request-Id of this answer.",
+          docs: "https://office.example.com/docs/api/errors#internal_error",
+        },
+      });
+      expect(logged).toHaveBeenCalledWith({ err: thrown, requestId: "trace-1" }, "unexpected failure");
+    },
+  );
+
+  it("says on every answer that it is for HTTPS only, where our address is https", async () => {
+    const { GET } = endpoint(operations.siteBanner, () => ({ banner: null }));
+    const { headers } = await GET(request);
+    expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
+  });
+});

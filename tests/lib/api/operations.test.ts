@@ -1,0 +1,107 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorCatalogue } from "@/lib/api/errors";
+import { operations } from "@/lib/api/operations";
+import { Service } from "@/tests/support/service";
+
+/** What has drifted from the register, the catalogue or the specification's own lists. */
+describe("the register", () => {
+  const paths = Object.values(operations).map(({ path }) => path);
+
+  it("holds the folders under app/api, and no other", () => {
+    const routes = readdirSync("app/api", { recursive: true, encoding: "utf8" }).filter((file) =>
+      file.endsWith("route.ts"),
+    );
+    expect(routes.map((file) => `/api/${file.replace(/\/route\.ts$/, "")}`).sort()).toEqual(
+      [...paths].sort(),
+    );
+  });
+
+  it.each(Object.values(operations))("has the methods that $path exports", async ({ path, methods }) => {
+    const exported = Object.keys(await import(/* @vite-ignore */ resolve(`app${path}/route.ts`)));
+    expect(exported.sort()).toEqual([...methods].sort());
+  });
+
+  it("has a room for no address twice", () => {
+    expect(new Set(paths).size).toBe(paths.length);
+  });
+});
+
+describe("the error catalogue", () => {
+  const codes = [
+    "not_found, method_not_allowed, signed_out, trial_ended, forbidden, invalid_request, invalid_token",
+    "not_configured, balance_unavailable, credits_not_configured, billing_not_configured, paid_only",
+    "checkout_failed, portal_failed, limit_required, limit_failed, invalid_signature, fulfilment_failed",
+    "unavailable, upstream_failed, too_large, internal_error",
+  ];
+
+  it("holds the 22 codes of version 1", () => {
+    expect(Object.keys(errorCatalogue).sort()).toEqual(codes.join(", ").split(", ").sort());
+  });
+});
+
+describe("the pages that answers point to", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start();
+  });
+  afterAll(() => service.stop());
+
+  it("has one anchor a code at /docs/api/errors", async () => {
+    const { status, text } = await service.ask("/docs/api/errors");
+    expect(status).toBe(200);
+    const anchors = [...text.matchAll(/<section id="([^"]+)"/g)].map((match) => match[1]);
+    expect(anchors).toEqual(Object.keys(errorCatalogue));
+  });
+
+  it("has the whole policy at /docs/api/policy", async () => {
+    const { status, text } = await service.ask("/docs/api/policy");
+    expect(status).toBe(200);
+    for (const words of [
+      "API-Version: 1",
+      "at least 90 days",
+      "RFC 9745",
+      "RFC 8594",
+      "No public operation is deprecated",
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+});
+
+describe("the house", () => {
+  it("has at its top what the README says, and nothing beside it", () => {
+    const ignored = readFileSync(".gitignore", "utf8").split("\n");
+    const isIgnored = (name: string) =>
+      ignored.some(
+        (line) => line.replace(/\/$/, "") === name || (line.startsWith("*") && name.endsWith(line.slice(1))),
+      );
+    const top = readdirSync(".").filter((name) => name !== ".git" && !isIgnored(name));
+    expect(top.sort()).toEqual(
+      [
+        ...[
+          "app",
+          "lib",
+          "middleware.ts",
+          "tests",
+          "e2e",
+          "public",
+          "next.config.ts",
+          "package.json",
+          "tsconfig.json",
+        ],
+        ...["vitest.config.ts", "playwright.config.ts", ".env.example", "README.md"],
+        ...["package-lock.json", ".gitignore", "LICENSE", "biome.json", ".ci"],
+      ].sort(),
+    );
+    expect(existsSync(join(".ci", "run"))).toBe(true);
+  });
+
+  it("pins every dependency exactly", () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+      expect(version, name).toMatch(/^\d+\.\d+\.\d+$/);
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+import { freePort } from "@/tests/support/databases";
+
+const run = promisify(execFile);
+const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
+afterAll(() => rmSync(dataDir, { recursive: true }));
+
+/** Starts what `npm run demo` starts once it has built, and answers what it printed. */
+async function startDemo() {
+  const script: string = JSON.parse(readFileSync("package.json", "utf8")).scripts.demo;
+  const command = script.split(" && ").at(-1) ?? "";
+  const env = {
+    PATH: process.env.PATH,
+    PORT: String(await freePort()),
+    DATA_DIR: dataDir,
+  } as unknown as NodeJS.ProcessEnv;
+  const child = spawn("sh", ["-c", `exec env ${command}`], { env });
+  let printed = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      printed += chunk;
+      if (printed.includes("# as trial@example.com\ncurl") && printed.endsWith("\n")) resolve();
+    });
+    child.once("exit", () => reject(new Error(printed)));
+  });
+  const stop = () => new Promise((resolve) => child.removeAllListeners("exit").once("exit", resolve).kill());
+  return { lines: printed.split("\n").filter((line) => line.startsWith("curl ")), stop };
+}
+
+/** Pastes a line into a shell, and answers the status and the body. */
+async function paste(line: string) {
+  const { stdout } = await run("sh", ["-c", line.replace("curl -i", "curl -s -i")]);
+  const [head = "", body = ""] = stdout.split("\r\n\r\n");
+  return { status: Number(head.split(" ")[1]), body };
+}
+
+describe("npm run demo", () => {
+  it("prints a curl line for every operation, each of which answers however often it is pasted", async () => {
+    const { lines, stop } = await startDemo();
+    const expected = [
+      ["/api/health", 200, '"ok":true'],
+      ["/api/site-banner", 200, '"kind":"promo"'],
+      ["/api/entitlement", 200, '"status":"licensed"'],
+      ["/api/credits/balance", 200, '{"credits":1250.5}'],
+      ["/api/email/unsubscribe", 200, "are stopped"],
+      ["/api/entitlement", 403, '"status":"trial-ended"'],
+      ["/api/entitlement", 200, '"status":"hobby"'],
+      ["/api/entitlement", 200, '"status":"trial"'],
+    ] as const;
+    for (let time = 0; time < 2; time++) {
+      for (const [n, [path, status, part]] of expected.entries()) {
+        expect(lines[n]).toContain(path);
+        const answer = await paste(lines[n] ?? "");
+        expect(answer.status, lines[n]).toBe(status);
+        expect(answer.body).toContain(part);
+      }
+    }
+    expect(lines).toHaveLength(expected.length);
+    await stop();
+  });
+
+  it("finds its accounts and starts again, and the tokens of the first start still work", async () => {
+    const first = await startDemo();
+    await first.stop();
+    const second = await startDemo();
+    const port = /localhost:(\d+)/.exec(second.lines[0] ?? "")?.[1];
+    for (const line of [
+      ...second.lines,
+      ...first.lines.map((old) => old.replace(/localhost:\d+/, `localhost:${port}`)),
+    ]) {
+      expect([200, 403]).toContain((await paste(line)).status);
+    }
+    await second.stop();
+  });
+});

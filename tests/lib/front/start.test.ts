@@ -1,0 +1,63 @@
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, inject, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { freePort } from "@/tests/support/databases";
+import { besideDatabaseUrl, createDatabase } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
+
+describe("a stop", () => {
+  it("refuses new connections, finishes the request in flight, and exits with 0", async () => {
+    const service = await Service.start({ SIGN_IN: "local" });
+    const answered = new Promise<string>((resolve) => {
+      let text = "";
+      const socket = connect(service.port, "127.0.0.1", async () => {
+        socket.write("POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na");
+        await sleep(200);
+        const stopped = service.stop();
+        await sleep(200);
+        await expect(service.ask(operations.health.path)).rejects.toThrow("ECONNREFUSED");
+        socket.write("b");
+        expect(await stopped).toBe(0);
+      });
+      socket.on("data", (chunk) => {
+        text += chunk;
+      });
+      socket.on("close", () => resolve(text));
+    });
+    expect(await answered).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
+const postgresUrl = inject("postgresUrl");
+
+describe.runIf(postgresUrl)("a database that is away", () => {
+  it("does not keep the service from starting, and is found again by itself", async () => {
+    const databaseUrl = new URL(await createDatabase(postgresUrl ?? ""));
+    const target = Number(databaseUrl.port);
+    const port = await freePort();
+    databaseUrl.port = String(port);
+    const service = await Service.start({
+      ...besideDatabaseUrl,
+      DATABASE_URL: databaseUrl.href,
+      SIGN_IN: "local",
+    });
+    const unsubscribe = () => service.ask(`${operations.unsubscribe.path}?token=x`, { method: "POST" });
+    expect((await service.ask(operations.health.path)).status).toBe(200);
+    expect((await service.ask(operations.siteBanner.path)).text).toBe('{"banner":null}');
+    expect((await unsubscribe()).status, "a bad token needs no store").toBe(400);
+
+    const proxy = await startTcpProxy(target, port);
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+    expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
+
+    await proxy.cut();
+    expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(503);
+    await proxy.mend();
+    expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
+    await service.stop({ expectErrors: true });
+    await proxy.cut();
+  });
+});

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "libsql";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { addAccount, findAccount } from "@/lib/accounts";
+import { keepInDataDir } from "@/lib/data-dir";
+import { Store } from "@/lib/store/store";
+import { createDatabase } from "@/tests/support/engines";
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = join(mkdtempSync(join(tmpdir(), "corner-office-")), "data");
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const email = "ceo@example.com";
+
+describe("the embedded store", () => {
+  const open = () => new Store({ dataDir, databaseUrl: undefined });
+
+  it("keeps its folder to its owner", async () => {
+    const store = open();
+    await store.ready();
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    await store.close();
+  });
+
+  it("migrates once when several open a fresh folder at the same moment", async () => {
+    const stores = Array.from({ length: 8 }, open);
+    await Promise.all(stores.map((store) => store.ready()));
+    const db = await open().ready();
+    const { rows } = await db.executeQuery(db.selectFrom("accounts").selectAll().compile());
+    expect(rows).toEqual([]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it("writes while another process holds the lock for a second, without stopping the event loop", async () => {
+    const store = open();
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    const other = new Database(join(dataDir, "store.sqlite"));
+    other.exec("BEGIN IMMEDIATE");
+    setTimeout(() => other.exec("COMMIT"), 1000);
+
+    let longestStallMs = 0;
+    let lastMs = Date.now();
+    const beat = setInterval(() => {
+      longestStallMs = Math.max(longestStallMs, Date.now() - lastMs);
+      lastMs = Date.now();
+    }, 5);
+    const read = findAccount(db, email).then(() => Date.now());
+    const startedAtMs = Date.now();
+    await Promise.all(["a", "b", "c"].map((name) => addAccount(db, `${name}@example.com`, {}, Date.now())));
+    clearInterval(beat);
+    expect((await read) - startedAtMs, "a read does not wait for the writes").toBeLessThan(200);
+    expect(longestStallMs).toBeLessThan(500);
+    expect(await db.selectFrom("accounts").select("email").execute()).toHaveLength(4);
+    other.close();
+    await store.close();
+  });
+
+  it("goes on after a write that met the lock for too long, and after one that failed", async () => {
+    const store = open();
+    const db = await store.ready();
+    const other = new Database(join(dataDir, "store.sqlite"));
+    other.exec("BEGIN IMMEDIATE");
+    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("locked");
+    other.exec("COMMIT");
+    await addAccount(db, email, {}, Date.now());
+    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("already an account");
+    expect((await findAccount(db, email)).email).toBe(email);
+    other.close();
+    await store.close();
+  });
+});
+
+const postgresUrl = inject("postgresUrl");
+
+describe.runIf(postgresUrl)("PostgreSQL", () => {
+  it("migrates once when several instances start on a fresh database at the same moment", async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "");
+    const stores = Array.from({ length: 6 }, () => new Store({ dataDir, databaseUrl }));
+    await Promise.all(stores.map((store) => store.ready()));
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});
+
+describe("keepInDataDir", () => {
+  it("gives every process that asks at the same moment the same text, in a file of its owner's", async () => {
+    const first = keepInDataDir(dataDir, "secret", () => "one");
+    expect(keepInDataDir(dataDir, "secret", () => "two")).toBe(first);
+    expect(statSync(join(dataDir, "secret")).mode & 0o777).toBe(0o600);
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  });
+
+  it("throws when the folder cannot be made", () => {
+    keepInDataDir(dataDir, "file", () => "x");
+    expect(() => keepInDataDir(join(dataDir, "file"), "secret", () => "x")).toThrow("ENOTDIR");
+  });
+});
