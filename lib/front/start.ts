@@ -19,7 +19,6 @@ export async function start(): Promise<void> {
     next: (incoming, outgoing) => prepared.then(() => app.getRequestHandler()(incoming, outgoing)),
     throughNext: !production,
   });
-  if (!production) server.on("upgrade", app.getUpgradeHandler());
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stopper(server));

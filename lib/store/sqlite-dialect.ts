@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -127,6 +127,7 @@ class SqliteDriver implements Driver {
 
   private async open(): Promise<Database.Database> {
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(this.file, "a", 0o600));
     const db = new Database(this.file, { timeout: nativeWaitMs } as Database.Options);
     try {
       await this.whileLocked(() => db.exec("PRAGMA journal_mode = WAL"));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -19,10 +19,12 @@ const email = "ceo@example.com";
 describe("the embedded store", () => {
   const open = () => new Store({ dataDir, databaseUrl: undefined });
 
-  it("keeps its folder to its owner", async () => {
+  it("keeps its folder and its files to their owner", async () => {
     const store = open();
     await store.ready();
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    for (const file of readdirSync(dataDir))
+      expect(statSync(join(dataDir, file)).mode & 0o777, file).toBe(0o600);
     await store.close();
   });
 
