@@ -1,4 +1,5 @@
 import { type Account, parseAccount } from "@/lib/accounts";
+import type { Visit } from "@/lib/api/visit";
 import { within } from "@/lib/deadline";
 import { log } from "@/lib/log";
 import { challenge, readSession } from "@/lib/session";
@@ -18,19 +19,20 @@ export type Caller =
 const retryAfterSeconds = 5;
 
 /** Identifies the caller by one signature check and one read. It never throws: an outage is `unavailable`. */
-export async function identifyCaller(headers: Headers, nowMs = Date.now()): Promise<Caller> {
-  const session = readSession(headers, nowMs);
+export async function identifyCaller(headers: Headers, visit: Visit): Promise<Caller> {
+  const session = readSession(headers);
   if ("because" in session) {
     if (session.because === "sign-in is not set up") return { is: "unconfigured" };
     return { is: "signed-out", challenge: challenge(session.because === "the token is not valid") };
   }
+  visit.subject = session.subject;
   try {
     const row = await within(deadlineMs, readAccountRow(session));
     if (row?.hasEnded) return { is: "signed-out", challenge: challenge(true) };
     const account = parseAccount(row);
     return account ? { is: "account", account } : { is: "unreadable" };
   } catch (failure) {
-    log().error({ err: failure }, "an account could not be read");
+    log().error({ err: failure, requestId: visit.requestId }, "an account could not be read");
     return { is: "unavailable", retryAfterSeconds };
   }
 }

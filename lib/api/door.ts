@@ -1,6 +1,7 @@
 import { ApiError } from "@/lib/api/errors";
-import { type Asked, leave, refusal } from "@/lib/api/headers";
+import { leave, refusal } from "@/lib/api/headers";
 import { type Operation, operations } from "@/lib/api/operations";
+import { beginVisit } from "@/lib/api/visit";
 
 const byPath = new Map<string, Operation>(
   Object.values(operations).map((operation) => [operation.path, operation]),
@@ -19,13 +20,19 @@ const pageMethods = ["GET", "HEAD", "POST", "OPTIONS"];
  *
  * @param path - as it was sent, without its query
  */
-export function refuseAtDoor(path: string, asked: Asked): Response | undefined {
+export function refuseAtDoor(
+  method: string,
+  path: string,
+  headers: Pick<Headers, "get">,
+): Response | undefined {
   const operation = operationAt(path);
-  if (!operation && isUnderApi(path)) return leave(undefined, asked, refusal(new ApiError("not_found")));
   const methods: readonly string[] = operation?.methods ?? pageMethods;
-  if (methods.includes(asked.method)) return undefined;
-  const headers = { allow: methods.join(", ") };
-  return leave(operation, asked, refusal(new ApiError("method_not_allowed", { headers })));
+  const isKnown = operation !== undefined || !isUnderApi(path);
+  if (isKnown && methods.includes(method)) return undefined;
+  const error = isKnown
+    ? new ApiError("method_not_allowed", { headers: { allow: methods.join(", ") } })
+    : new ApiError("not_found");
+  return leave(operation, beginVisit(method, path, headers), refusal(error));
 }
 
 /** Whether a path is under `/api` in any spelling: case, doubled or backward slashes, dots, encodings. */

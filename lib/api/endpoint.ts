@@ -1,11 +1,12 @@
 import { ApiError } from "@/lib/api/errors";
-import { type Answer, leave, refusal, requestId } from "@/lib/api/headers";
+import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
 import type { Method, Operation } from "@/lib/api/operations";
 import { spendQuota } from "@/lib/api/rate-limit";
+import { beginVisit, type Visit } from "@/lib/api/visit";
 import { log } from "@/lib/log";
 
 /** A room: does the work of one operation, returns the body of its 200, throws an {@link ApiError} to refuse. */
-type Room = (request: Request) => object | string | Promise<object | string>;
+type Room = (request: Request, visit: Visit) => object | string | Promise<object | string>;
 
 type Handler = (request: Request) => Promise<Response>;
 
@@ -20,7 +21,8 @@ export function endpoint<Op extends Operation>(
   room: Room,
 ): Record<Op["methods"][number], Handler> {
   const handle: Handler = async (request) => {
-    let gathered: Record<string, string> = {};
+    const visit = beginVisit(request.method, operation.path, request.headers);
+    let gathered: HeaderList = [];
     let answer: Answer;
     try {
       requireSupportedVersion(request);
@@ -32,12 +34,12 @@ export function endpoint<Op extends Operation>(
           gathered = spent.headers;
           if (spent.refusal) throw spent.refusal;
         }
-        answer = { status: 200, body: await room(request), headers: gathered };
+        answer = { status: 200, body: await room(request, visit), headers: gathered };
       }
     } catch (thrown) {
-      answer = refusal(thrown instanceof ApiError ? thrown : unexpected(thrown, request), gathered);
+      answer = refusal(thrown instanceof ApiError ? thrown : unexpected(thrown, visit), gathered);
     }
-    return leave(operation, request, answer);
+    return leave(operation, visit, answer);
   };
   const handlers = operation.methods.map((method: Method) => [method, handle]);
   return Object.fromEntries(handlers);
@@ -53,18 +55,18 @@ function requireSupportedVersion(request: Request): void {
 }
 
 /** `Allow` (RFC 9110 §9.3.7) and, where any origin may read, what a browser asks before it sends. */
-function preflight(operation: Operation): Record<string, string> {
+function preflight(operation: Operation): HeaderList {
   const allow = operation.methods.join(", ");
-  if (!operation.anyOrigin) return { allow };
-  return {
-    allow,
-    "access-control-allow-methods": allow,
-    "access-control-allow-headers": "API-Version",
-    "access-control-max-age": "7200",
-  };
+  if (!operation.anyOrigin) return ["allow", allow];
+  return [
+    ...["allow", allow],
+    ...["access-control-allow-methods", allow],
+    ...["access-control-allow-headers", "API-Version"],
+    ...["access-control-max-age", "7200"],
+  ];
 }
 
-function unexpected(failure: unknown, request: Request): ApiError {
-  log().error({ err: failure, requestId: requestId(request) }, "unexpected failure");
+function unexpected(failure: unknown, { requestId }: Visit): ApiError {
+  log().error({ err: failure, requestId }, "unexpected failure");
   return new ApiError("internal_error");
 }

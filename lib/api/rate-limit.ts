@@ -1,5 +1,6 @@
 import { clientKey } from "@/lib/api/client-address";
 import { ApiError } from "@/lib/api/errors";
+import type { HeaderList } from "@/lib/api/headers";
 import type { QuotaName } from "@/lib/api/operations";
 import { type Decision, ProcessCounter } from "@/lib/api/process-counter";
 import { SharedCounter } from "@/lib/api/shared-counter";
@@ -15,7 +16,7 @@ const windowSeconds = 60;
 export async function spendQuota(
   name: QuotaName,
   request: Request,
-): Promise<{ headers: Record<string, string>; refusal?: ApiError }> {
+): Promise<{ headers: HeaderList; refusal?: ApiError }> {
   const limit = settings().requestsPerMinute[name];
   const decision = await counterOf(name, limit).spend(clientKey(request.headers), Date.now());
   const headers = quotaHeaders(name, limit, decision);
@@ -32,14 +33,14 @@ export async function spendQuota(
 }
 
 /** `t` is sent on a refusal alone, and equals `Retry-After`: a sliding window has no reset to announce. */
-export function quotaHeaders(name: string, limit: number, decision: Decision): Record<string, string> {
+function quotaHeaders(name: string, limit: number, decision: Decision): HeaderList {
   const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
-  return {
-    "ratelimit-policy": `"${name}";q=${limit};w=${windowSeconds}`,
-    ratelimit: `"${name}";r=${decision.remaining}${wait}`,
-    "ratelimit-limit": String(limit),
-    "ratelimit-remaining": String(decision.remaining),
-  };
+  return [
+    ...["ratelimit-policy", `"${name}";q=${limit};w=${windowSeconds}`],
+    ...["ratelimit", `"${name}";r=${decision.remaining}${wait}`],
+    ...["ratelimit-limit", String(limit)],
+    ...["ratelimit-remaining", String(decision.remaining)],
+  ];
 }
 
 function counterOf(name: QuotaName, limit: number): ProcessCounter | SharedCounter {

@@ -1,29 +1,79 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
+import { ReadyResponse } from "@/lib/api/headers";
+import { completeStandIn, type StandIn } from "@/lib/stand-in";
+
+/** The Headers of a Node request. */
+class IncomingHeaders implements StandIn<Headers> {
+  private made: Headers | undefined;
+
+  constructor(private readonly incoming: IncomingMessage) {}
+
+  get(name: string): string | null {
+    const value = this.incoming.headers[name.toLowerCase()];
+    return (Array.isArray(value) ? value.join(", ") : value) ?? null;
+  }
+
+  get real(): Headers {
+    if (!this.made) {
+      this.made = new Headers();
+      for (const [name, values = []] of Object.entries(this.incoming.headers)) {
+        for (const value of [values].flat()) this.made.append(name, value);
+      }
+    }
+    return this.made;
+  }
+}
+completeStandIn(IncomingHeaders, Headers);
+
+/** The Request of a Node request; its body is read from the socket as the handler asks for it. */
+class IncomingRequest implements StandIn<Request> {
+  private made: Request | undefined;
+  private readonly incomingHeaders: IncomingHeaders;
+
+  constructor(
+    private readonly incoming: IncomingMessage,
+    private readonly address: string,
+  ) {
+    this.incomingHeaders = new IncomingHeaders(incoming);
+  }
+
+  get method(): string {
+    return this.incoming.method ?? "";
+  }
+
+  get url(): string {
+    return this.address;
+  }
+
+  get headers(): Headers {
+    return this.incomingHeaders as unknown as Headers;
+  }
+
+  get real(): Request {
+    if (!this.made) {
+      const { method } = this.incoming;
+      const body =
+        method === "POST" ? { body: Readable.toWeb(this.incoming) as ReadableStream, duplex: "half" } : {};
+      this.made = new Request(this.address, {
+        method,
+        headers: this.incomingHeaders.real,
+        ...body,
+      } as RequestInit);
+    }
+    return this.made;
+  }
+}
+completeStandIn(IncomingRequest, Request);
 
 /** The Headers of a Node request. */
 export function toHeaders(incoming: IncomingMessage): Headers {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (Array.isArray(value)) for (const item of value) headers.append(name, item);
-    else if (value !== undefined) headers.set(name, value);
-  }
-  return headers;
+  return new IncomingHeaders(incoming) as unknown as Headers;
 }
 
-/** The Request of a Node request; its body is read from the socket as the handler asks for it. */
-export function toRequest(incoming: IncomingMessage, url: string, headers: Headers): Request {
-  const method = incoming.method ?? "GET";
-  if (method === "GET" || method === "HEAD" || method === "OPTIONS")
-    return new Request(url, { method, headers });
-  const body = Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
-  return new Request(url, {
-    method,
-    headers,
-    body: body as unknown as BodyInit,
-    duplex: "half",
-  } as RequestInit);
+/** The Request of a Node request, at this address. */
+export function toRequest(incoming: IncomingMessage, url: string): Request {
+  return new IncomingRequest(incoming, url) as unknown as Request;
 }
 
 /** Sends a Response. A connection whose request was not read to its end is closed after it. */
@@ -32,8 +82,12 @@ export async function send(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const content = response.body ? Buffer.from(await response.arrayBuffer()) : undefined;
-  outgoing.shouldKeepAlive &&= incoming.complete;
+  if (!incoming.complete) outgoing.shouldKeepAlive = false;
+  if (response instanceof ReadyResponse) {
+    outgoing.writeHead(response.status, response.fields as string[]);
+    outgoing.end(response.content);
+    return;
+  }
   outgoing.writeHead(response.status, [...response.headers].flat());
-  outgoing.end(content);
+  outgoing.end(response.body && Buffer.from(await response.arrayBuffer()));
 }

@@ -1,22 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { trustFrontServer } from "@/lib/api/client-address";
-import { refuseAtDoor } from "@/lib/api/door";
+import { operationAt, refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
+import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
 import { send, toHeaders, toRequest } from "@/lib/front/exchange";
+import { limits } from "@/lib/front/limits";
 import { routeHandler } from "@/lib/front/routes";
-import { answerUnreadable } from "@/lib/front/unreadable";
+import { answerUnreadable, refuseConnect } from "@/lib/front/unreadable";
 import { log } from "@/lib/log";
 import { settings } from "@/lib/settings";
-
-/** What a connection may cost us. Past a limit it gets 408 or 431 and is closed. */
-const limits = {
-  maxHeaderSize: 16 * 1024, // 16 KiB
-  headersTimeout: 10_000, // 10 s for the headers of a request
-  requestTimeout: 30_000, // 30 s for the whole of it
-  keepAliveTimeout: 65_000, // 65 s, longer than the usual proxy waits
-  connectionsCheckingInterval: 1000,
-};
 
 type FrontServerOptions = {
   /** Next's own handler: every page and, where `throughNext`, the operations too. */
@@ -31,44 +24,57 @@ type FrontServerOptions = {
  */
 export function createFrontServer({ next, throughNext }: FrontServerOptions): Server {
   trustFrontServer();
+  const { appUrl } = settings();
+
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = "" } = incoming;
+    const target = withoutAuthority(incoming.url ?? "");
+    const query = target.indexOf("?");
+    const path = query === -1 ? target : target.slice(0, query);
+    incoming.url = target;
+    appendPeer(incoming);
+
+    const refused = refuseUnreadableTarget(path, incoming) ?? refuseAtDoor(method, path, toHeaders(incoming));
+    if (refused) return send(refused, incoming, outgoing);
+    const handler = throughNext ? undefined : routeHandler(path, method);
+    if (handler) return send(await handler(toRequest(incoming, appUrl + target)), incoming, outgoing);
+    const isLoggedInside = throughNext && operationAt(path) !== undefined;
+    if (!isLoggedInside) logWhenSent(beginVisit(method, path, toHeaders(incoming)), outgoing);
+    await next(incoming, outgoing);
+  }
+
   // A request without Host is answered in our shape, not with Node's empty 400.
-  const server = createServer({ ...limits, requireHostHeader: false }, async (incoming, outgoing) => {
-    try {
-      incoming.url = withoutAuthority(incoming.url ?? "");
-      appendPeer(incoming);
-      const path = incoming.url.split("?", 1)[0] ?? "";
-      const method = incoming.method ?? "";
-      const headers = toHeaders(incoming);
-      const refused = refuseRequestLine(path, incoming, headers) ?? refuseAtDoor(path, { method, headers });
-      if (refused) return await send(refused, incoming, outgoing);
-      const handler = throughNext ? undefined : routeHandler(path, method);
-      if (handler) {
-        const request = toRequest(incoming, settings().appUrl + incoming.url, headers);
-        return await send(await handler(request), incoming, outgoing);
-      }
-      await next(incoming, outgoing);
-    } catch (failure) {
+  const server = createServer({ ...limits, requireHostHeader: false }, (incoming, outgoing) => {
+    answer(incoming, outgoing).catch((failure) => {
       log().error({ err: failure }, "the front server failed");
       outgoing.destroy();
-    }
+    });
   });
   server.on("clientError", answerUnreadable);
+  server.on("connect", refuseConnect);
   return server;
+}
+
+function logWhenSent(visit: Visit, outgoing: ServerResponse): void {
+  outgoing.setHeader("x-request-id", visit.requestId);
+  outgoing.once("finish", () => logVisit(visit, outgoing.statusCode));
 }
 
 /** An absolute-form target (RFC 9112 §3.2.2) is served as its path: who we are is APP_URL, whatever it names. */
 function withoutAuthority(target: string): string {
-  const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target);
-  if (!absolute) return target;
-  return absolute[1]?.startsWith("/") ? absolute[1] : `/${absolute[1]}`;
+  if (target.startsWith("/")) return target;
+  const [, path] = /^https?:\/\/[^/?#]*(.*)$/i.exec(target) ?? [];
+  if (path === undefined) return target;
+  return path.startsWith("/") ? path : `/${path}`;
 }
 
-function refuseRequestLine(path: string, incoming: IncomingMessage, headers: Headers): Response | undefined {
-  const hasHost = incoming.httpVersion === "1.0" || headers.has("host");
+/** Refuses what has no Host (RFC 9112 §3.2) or no path. */
+function refuseUnreadableTarget(path: string, incoming: IncomingMessage): Response | undefined {
+  const hasHost = incoming.headers.host !== undefined || incoming.httpVersion === "1.0";
   if (hasHost && path.startsWith("/")) return undefined;
   const message = hasHost ? "The request target is not a path." : "The request has no Host header.";
-  const asked = { method: incoming.method ?? "", headers };
-  return leave(undefined, asked, refusal(new ApiError("invalid_request", { message })));
+  const visit = beginVisit(incoming.method ?? "", path, toHeaders(incoming));
+  return leave(undefined, visit, refusal(new ApiError("invalid_request", { message })));
 }
 
 /** What a proxy does: the peer goes to the right of whatever the client wrote there. */

@@ -2,16 +2,19 @@ import type { Server } from "node:http";
 import createNext from "next";
 import { operations } from "@/lib/api/operations";
 import { checkRetirements } from "@/lib/api/retirement";
+import { derivedKeys } from "@/lib/app-secret";
 import { createFrontServer } from "@/lib/front/server";
 import { log } from "@/lib/log";
 import { settings } from "@/lib/settings";
+import { sessionIssuer } from "@/lib/sign-in/issuer";
 import { closeStore, store } from "@/lib/store/store";
 
 const stopWithinMs = 10_000; // 10 seconds
 
 /** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
 export async function start(): Promise<void> {
-  const { port, host, production, appUrl } = readSettings();
+  const { port, host, production, appUrl, dataDir } = readSettings();
+  prepareDataDir(dataDir);
   const app = createNext({ dev: !production, dir: process.cwd() });
   const prepared = app.prepare().catch((failure: Error) => giveUp(failure.message));
   // The operations answer at once; a page waits until Next is ready.
@@ -33,6 +36,16 @@ function readSettings() {
     return settings();
   } catch (fault) {
     return giveUp((fault as Error).message);
+  }
+}
+
+/** Makes what `DATA_DIR` keeps, so that a folder which cannot be written shows now and not at a request. */
+function prepareDataDir(dataDir: string): void {
+  try {
+    derivedKeys("client-address:v1");
+    sessionIssuer();
+  } catch (fault) {
+    giveUp(`DATA_DIR: ${dataDir} cannot be written (${(fault as NodeJS.ErrnoException).code})`);
   }
 }
 

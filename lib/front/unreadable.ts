@@ -1,30 +1,40 @@
-import { STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
+import { beginVisit } from "@/lib/api/visit";
 
 type ParseError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number };
+
+const noHeaders = new Headers();
 
 /**
  * Answers what Node's parser gave up on, in our shape, and closes the connection: headers over the bound,
  * a request too slow, a made-up verb in an otherwise readable request line, or bytes that are no request.
  */
-export function answerUnreadable(error: ParseError, socket: Duplex & { _httpMessage?: unknown }): void {
-  // An answer is under way on this connection: a second one written now would end up inside it.
-  if (!socket.writable || error.code === "ECONNRESET" || socket._httpMessage) {
-    socket.destroy();
-    return;
-  }
-  answerTo(error)
-    .then((response) => serialize(response))
-    .then((bytes) => socket.end(bytes))
-    .catch(() => socket.destroy());
+export function answerUnreadable(
+  error: ParseError,
+  socket: Duplex & { _httpMessage?: { headersSent: boolean } | null },
+): void {
+  // Once an answer is on its way, a second one would end up inside it.
+  if (!socket.writable || error.code === "ECONNRESET" || socket._httpMessage?.headersSent) socket.destroy();
+  else endWith(socket, answerTo(error));
 }
 
-async function answerTo(error: ParseError): Promise<Response> {
-  const refuse = (apiError: ApiError) =>
-    leave(undefined, { method: "", headers: new Headers() }, refusal(apiError));
+/** Answers CONNECT, which Node hands over with the bare socket: we are no proxy. */
+export function refuseConnect(incoming: IncomingMessage, socket: Duplex): void {
+  const refused = refuseAtDoor("CONNECT", incoming.url ?? "", noHeaders);
+  if (refused) endWith(socket, refused);
+}
+
+function endWith(socket: Duplex, response: Response): void {
+  socket.on("error", () => socket.destroy());
+  serialize(response).then((bytes) => socket.end(bytes));
+}
+
+function answerTo(error: ParseError): Response {
+  const refuse = (apiError: ApiError) => leave(undefined, beginVisit("", "", noHeaders), refusal(apiError));
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW":
       return refuse(new ApiError("too_large", { status: 431, message: "The headers are over 16 KiB." }));
@@ -34,7 +44,7 @@ async function answerTo(error: ParseError): Promise<Response> {
       );
     case "HPE_INVALID_METHOD": {
       const line = readRequestLine(error);
-      const refused = line && refuseAtDoor(line.path, { method: line.method, headers: new Headers() });
+      const refused = line && refuseAtDoor(line.method, line.path, noHeaders);
       if (refused) return refused;
     }
   }

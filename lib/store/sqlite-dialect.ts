@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -127,7 +127,8 @@ class SqliteDriver implements Driver {
 
   private async open(): Promise<Database.Database> {
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
-    closeSync(openSync(this.file, "a", 0o600));
+    // Only where there is none: to open and close a database's file ends this process's locks on it.
+    if (!existsSync(this.file)) writeFileSync(this.file, "", { flag: "a", mode: 0o600 });
     const db = new Database(this.file, { timeout: nativeWaitMs } as Database.Options);
     try {
       await this.whileLocked(() => db.exec("PRAGMA journal_mode = WAL"));

@@ -3,8 +3,8 @@ import { operations } from "@/lib/api/operations";
 import { identifyCaller } from "@/lib/caller";
 import { decideEntitlement, denial } from "@/lib/entitlement";
 
-export const { GET, HEAD, OPTIONS } = endpoint(operations.entitlement, async ({ headers }) => {
-  const caller = await identifyCaller(headers);
+export const { GET, HEAD, OPTIONS } = endpoint(operations.entitlement, async ({ headers }, visit) => {
+  const caller = await identifyCaller(headers, visit);
   switch (caller.is) {
     case "account":
       return decideEntitlement(caller.account, Date.now());

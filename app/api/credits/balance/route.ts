@@ -4,8 +4,8 @@ import { operations } from "@/lib/api/operations";
 import { identifyCaller } from "@/lib/caller";
 import { toCredits } from "@/lib/credits";
 
-export const { GET, HEAD, OPTIONS } = endpoint(operations.creditsBalance, async ({ headers }) => {
-  const caller = await identifyCaller(headers);
+export const { GET, HEAD, OPTIONS } = endpoint(operations.creditsBalance, async ({ headers }, visit) => {
+  const caller = await identifyCaller(headers, visit);
   switch (caller.is) {
     case "account":
       return { credits: toCredits(caller.account.creditThousandths) };

@@ -10,7 +10,7 @@ import { deadlineMs, store } from "@/lib/store/store";
 const mostBodyBytes = 4 * 1024; // 4 KiB
 
 /** One click (RFC 8058): the token is the whole credential, and what the body says does not matter. */
-export const { POST, OPTIONS } = endpoint(operations.unsubscribe, async (request) => {
+export const { POST, OPTIONS } = endpoint(operations.unsubscribe, async (request, { requestId }) => {
   await discardBody(request);
   const tokens = new URL(request.url).searchParams.getAll("token");
   const accountId = tokens.length === 1 && readUnsubscribeToken(tokens[0] ?? "");
@@ -21,7 +21,7 @@ export const { POST, OPTIONS } = endpoint(operations.unsubscribe, async (request
       store().then((db) => stopLaterEmails(db, accountId, Date.now())),
     );
   } catch (failure) {
-    log().error({ err: failure }, "the later emails could not be stopped");
+    log().error({ err: failure, requestId }, "the later emails could not be stopped");
     throw new ApiError("upstream_failed");
   }
   return "The later onboarding emails are stopped.\n";
@@ -32,7 +32,9 @@ async function discardBody({ body }: Request): Promise<void> {
   const reader = body?.getReader();
   let bytes = 0;
   for (;;) {
-    const chunk = await reader?.read();
+    const chunk = await reader?.read().catch(() => {
+      throw new ApiError("invalid_request", { message: "The body did not arrive whole." });
+    });
     if (!chunk || chunk.done) return;
     bytes += chunk.value.byteLength;
     if (bytes > mostBodyBytes) throw new ApiError("too_large", { message: "The body is over 4 KiB." });

@@ -1,0 +1,45 @@
+import { createHmac } from "node:crypto";
+import { derivedKeys } from "@/lib/app-secret";
+import { log } from "@/lib/log";
+
+/** What is known of a request on its way through the house. */
+export type Visit = {
+  method: string;
+  /** As it was sent, without its query, which may hold a token. */
+  path: string;
+  requestId: string;
+  startedAtMs: number;
+  /** Whose session it carries, once that is known. */
+  subject?: string;
+};
+
+const saneRequestId = /^[\w.:-]{1,128}$/;
+const mostPathCharacters = 200;
+
+/** Begins a visit. It keeps the request's own `X-Request-Id` when that is sane, else gets a new one. */
+export function beginVisit(method: string, path: string, headers: Pick<Headers, "get">): Visit {
+  const sent = headers.get("x-request-id");
+  const requestId = sent && saneRequestId.test(sent) ? sent : crypto.randomUUID();
+  return { method, path, requestId, startedAtMs: performance.now() };
+}
+
+/** Logs a visit when its answer leaves: one line, without address, query, header or body. */
+export function logVisit({ method, path, requestId, startedAtMs, subject }: Visit, status: number): void {
+  const logger = log();
+  if (!logger.isLevelEnabled("info")) return;
+  logger.info({
+    method,
+    path: path.length > mostPathCharacters ? `${path.slice(0, mostPathCharacters)}…` : path,
+    status,
+    ms: Math.round((performance.now() - startedAtMs) * 100) / 100,
+    requestId,
+    subject: subject && hashSubject(subject),
+  });
+}
+
+function hashSubject(subject: string): string {
+  return createHmac("sha256", derivedKeys("log-subject:v1")[0])
+    .update(subject)
+    .digest("base64url")
+    .slice(0, 12);
+}

@@ -1,0 +1,13 @@
+/** What one connection may cost us. Past a limit it gets 431 or 408 in our shape and is closed. */
+export const limits = {
+  /** Bytes of the request line and headers together: 16 KiB. */
+  maxHeaderSize: 16 * 1024,
+  /** For the headers of a request: 10 s. */
+  headersTimeout: 10_000,
+  /** For the whole of a request, its body included: 30 s. */
+  requestTimeout: 30_000,
+  /** Between two requests: 65 s, longer than the usual proxy keeps a connection. */
+  keepAliveTimeout: 65_000,
+  /** How often the two time-outs above are looked at. */
+  connectionsCheckingInterval: 1000,
+};
