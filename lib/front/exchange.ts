@@ -82,7 +82,7 @@ export async function send(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  if (!incoming.complete) outgoing.shouldKeepAlive = false;
+  if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;
   if (response instanceof ReadyResponse) {
     outgoing.writeHead(response.status, response.fields as string[]);
     outgoing.end(response.content);
@@ -90,4 +90,9 @@ export async function send(
   }
   outgoing.writeHead(response.status, [...response.headers].flat());
   outgoing.end(response.body && Buffer.from(await response.arrayBuffer()));
+}
+
+/** Whether a body follows the headers (RFC 9112 §6.3). */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -24,7 +24,8 @@ export async function start(): Promise<void> {
   });
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stopper(server));
+  const stop = stopper(server);
+  process.on("SIGTERM", stop).on("SIGINT", stop);
   // A database that is away does not keep us from starting: whoever needs it tries again.
   store().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
   await prepared;

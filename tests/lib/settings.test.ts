@@ -176,11 +176,17 @@ describe("a start with settings that cannot be used", () => {
     );
   });
 
+  it("says so when the data folder cannot be written", async () => {
+    await expect(Service.start({ DATA_DIR: "/dev/null/data" })).rejects.toThrow(
+      "The service ended with 1: DATA_DIR: /dev/null/data cannot be written (ENOTDIR)\n",
+    );
+  });
+
   it("says so when the port is taken", async () => {
     const service = await Service.start();
-    await expect(Service.start({ PORT: String(service.port) })).rejects.toThrow(
-      `The service ended with 1: PORT: cannot listen on ${service.port} (EADDRINUSE)\n`,
-    );
+    const { code, stderr } = await service.rival();
+    expect(code).toBe(1);
+    expect(stderr).toBe(`PORT: cannot listen on ${service.port} (EADDRINUSE)\n`);
     await service.stop();
   });
 });

@@ -4,12 +4,15 @@ import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@/tests/support/databases";
+import { eventually, freePort } from "@/tests/support/databases";
 
 export type Environment = Record<string, string>;
 
 /** An answer as it came over the wire. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
+
+/** How a program ended, and what it printed. */
+export type Outcome = { code: number; stdout: string; stderr: string };
 
 type Ask = {
   method?: string;
@@ -28,12 +31,13 @@ export class Service {
   private constructor(
     readonly environment: Environment,
     readonly port: number,
+    private readonly program: string[],
   ) {
     this.url = environment.APP_URL ?? `http://localhost:${port}`;
   }
 
   /** Starts it with these settings and nothing else of this machine's environment. */
-  static async start(environment: Environment = {}): Promise<Service> {
+  static async start(environment: Environment = {}, program = ["dist/front/main.js"]): Promise<Service> {
     const port = Number(environment.PORT) || (await freePort());
     const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
     const service = new Service(
@@ -45,6 +49,7 @@ export class Service {
         ...environment,
       },
       port,
+      program,
     );
     await service.run();
     return service;
@@ -56,14 +61,24 @@ export class Service {
 
   /** Starts the process, again after a {@link kill}, and waits until it listens. */
   async run(): Promise<void> {
-    const child = spawn("node", ["dist/front/main.js"], { env: this.environment as NodeJS.ProcessEnv });
+    const child = spawn("node", this.program, { env: this.environment as NodeJS.ProcessEnv });
     this.child = child;
-    await new Promise<void>((resolve, reject) => {
-      child.stderr.on("data", (chunk) => {
-        this.log += chunk;
-        if (this.log.includes('"msg":"listening"')) resolve();
+    child.stderr.on("data", (chunk) => {
+      this.log += chunk;
+    });
+    const ended = new Promise<never>((_, reject) => {
+      child.once("close", (code) => reject(new Error(`The service ended with ${code}: ${this.log}`)));
+    });
+    await Promise.race([eventually(() => this.connect()), ended]);
+  }
+
+  private connect(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(this.port, "127.0.0.1", () => {
+        socket.destroy();
+        resolve();
       });
-      child.once("exit", (code) => reject(new Error(`The service ended with ${code}: ${this.log}`)));
+      socket.once("error", reject);
     });
   }
 
@@ -82,9 +97,14 @@ export class Service {
     await this.end("SIGKILL");
   }
 
+  /** Sends it a signal and waits for nothing. */
+  signal(signal: NodeJS.Signals): void {
+    this.child?.kill(signal);
+  }
+
   private end(signal: NodeJS.Signals): Promise<number | null> {
     return new Promise((resolve) => {
-      this.child?.removeAllListeners("exit").once("exit", resolve);
+      this.child?.removeAllListeners("close").once("close", resolve);
       this.child?.kill(signal);
     });
   }
@@ -121,10 +141,18 @@ export class Service {
   }
 
   /** Runs an operator's command beside the running server, with the same settings. */
-  admin(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  admin(...args: string[]): Promise<Outcome> {
+    return this.execute(["dist/admin/main.js", ...args]);
+  }
+
+  /** Starts the service a second time, with the same settings. */
+  rival(): Promise<Outcome> {
+    return this.execute(this.program);
+  }
+
+  private execute(program: string[]): Promise<Outcome> {
     return new Promise((resolve) => {
-      const env = this.environment as NodeJS.ProcessEnv;
-      execFile("node", ["dist/admin/main.js", ...args], { env }, (error, stdout, stderr) =>
+      execFile("node", program, { env: this.environment as NodeJS.ProcessEnv }, (error, stdout, stderr) =>
         resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
       );
     });

@@ -30,6 +30,38 @@ describe("a stop", () => {
   });
 });
 
+describe("a second signal", () => {
+  it("ends at once, whatever is in flight", async () => {
+    const service = await Service.start();
+    const socket = connect(service.port, "127.0.0.1", () =>
+      socket.write("POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"),
+    );
+    socket.on("error", () => {});
+    await sleep(200);
+    const startedAtMs = Date.now();
+    const stopped = service.stop();
+    await sleep(200);
+    service.signal("SIGINT");
+    expect(await stopped).toBe(1);
+    expect(Date.now() - startedAtMs).toBeLessThan(2000);
+  });
+});
+
+describe("a request that does not end", () => {
+  it("is given ten seconds, and then the service stops all the same", { timeout: 20_000 }, async () => {
+    const service = await Service.start();
+    const socket = connect(service.port, "127.0.0.1", () =>
+      socket.write("POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"),
+    );
+    socket.on("error", () => {});
+    await sleep(200);
+    const startedAtMs = Date.now();
+    expect(await service.stop()).toBe(0);
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(9_900);
+    expect(Date.now() - startedAtMs).toBeLessThan(12_000);
+  });
+});
+
 const postgresUrl = inject("postgresUrl");
 
 describe.runIf(postgresUrl)("a database that is away", () => {

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { eventually } from "@/tests/support/databases";
+import { Service } from "@/tests/support/service";
+
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local" });
+});
+afterAll(() => service.stop());
+
+/** The line that the request with this id left in the log. */
+const lineOf = (requestId: string) =>
+  eventually(() => {
+    const line = service.log.split("\n").find((text) => text.includes(`"requestId":"${requestId}"`));
+    if (!line) throw new Error(`no line of ${requestId}`);
+    return JSON.parse(line);
+  });
+
+describe("the log", () => {
+  it("has one line a request, refusals and pages among them", async () => {
+    const requests = [
+      ["GET", operations.health.path, 200],
+      ["GET", "/api/nothing", 404],
+      ["DELETE", operations.health.path, 405],
+      ["OPTIONS", operations.siteBanner.path, 204],
+      ["GET", "/docs/api/errors", 200],
+    ] as const;
+    for (const [n, [method, path, status]] of requests.entries()) {
+      const answer = await service.ask(`${path}?x=1`, { method, headers: { "X-Request-Id": `line-${n}` } });
+      expect(answer.headers["x-request-id"]).toBe(`line-${n}`);
+      expect(await lineOf(`line-${n}`)).toEqual({
+        level: "info",
+        time: expect.any(Number),
+        method,
+        path,
+        status,
+        ms: expect.any(Number),
+        requestId: `line-${n}`,
+      });
+    }
+    expect(service.log.match(/"requestId":"line-0"/g)).toHaveLength(1);
+  });
+
+  it("names the account of a session by a hash, the same each time", async () => {
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const { subject } = await service.adminJson("account", "show", "ceo@example.com");
+    const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+    for (const [n, { path }] of [operations.entitlement, operations.creditsBalance].entries()) {
+      await service.ask(path, { headers: { ...headers, "X-Request-Id": `subject-${n}` } });
+    }
+    const [first, second] = [await lineOf("subject-0"), await lineOf("subject-1")];
+    expect(first.subject).toMatch(/^[\w-]{12}$/);
+    expect(second.subject).toBe(first.subject);
+    expect(service.log).not.toContain(String(subject));
+  });
+
+  it("holds no query, header, token, address or email", async () => {
+    const secret = "hunter2-hunter2";
+    await service.ask(`${operations.entitlement.path}?token=${secret}`, {
+      headers: {
+        Authorization: `Bearer ${secret}`,
+        Cookie: `__session=${secret}`,
+        "X-Forwarded-For": "198.51.100.7",
+      },
+    });
+    await service.ask(`${operations.unsubscribe.path}?token=${secret}`, { method: "POST", body: secret });
+    await service.ask(`/docs/api/errors?${secret}`, { headers: { "X-Request-Id": "last-one" } });
+    await lineOf("last-one");
+    for (const text of [secret, "198.51.100.7", "127.0.0.1", "ceo@example.com"])
+      expect(service.log).not.toContain(text);
+  });
+
+  it("writes no line for what nobody wants to read", async () => {
+    const quiet = await Service.start({ LOG_LEVEL: "warn" });
+    await quiet.ask(operations.health.path);
+    await quiet.stop();
+    expect(quiet.log).toBe("");
+  });
+});

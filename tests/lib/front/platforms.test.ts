@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
+import { type Environment, Service } from "@/tests/support/service";
+
+const { health, siteBanner, entitlement, creditsBalance, unsubscribe } = operations;
+
+/** The same `app/` without our front server, and behind it while it is being worked on. */
+const platforms = [
+  { name: "plain `next start`", environment: {}, program: ["node_modules/next/dist/bin/next", "start"] },
+  { name: "`npm run dev`", environment: { NODE_ENV: "development" }, program: ["dist/front/main.js"] },
+];
+
+describe.each(platforms)("the contract on $name", ({ environment, program }) => {
+  it("holds, but for what only the owner of the socket can do", { timeout: 120_000 }, async () => {
+    const settings: Environment = { SIGN_IN: "local", ...environment };
+    const service = await Service.start(settings, program);
+    await eventually(async () => expect((await service.ask(health.path)).status).toBe(200));
+
+    const counted = await service.ask(health.path);
+    expectAnswer(service, health, counted, 200);
+    expect(counted.headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
+    const remaining = Number(counted.headers["ratelimit-remaining"]);
+    const spoofed = await service.ask(health.path, { headers: { "X-Forwarded-For": "198.51.100.1" } });
+    expect(Number(spoofed.headers["ratelimit-remaining"]), "no new allowance").toBe(remaining - 1);
+
+    const head = await service.ask(health.path, { method: "HEAD" });
+    expect(head).toMatchObject({ status: 200, text: "" });
+    expect(head.headers["content-length"]).toBe(counted.headers["content-length"]);
+
+    expectAnswer(service, siteBanner, await service.ask(siteBanner.path), 200);
+    const preflight = await service.ask(siteBanner.path, { method: "OPTIONS" });
+    expect(preflight.status).toBe(204);
+    expectStamp(service, preflight);
+    expect(preflight.headers["access-control-allow-headers"]).toBe("API-Version");
+
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1.5");
+    const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+    expectAnswer(service, entitlement, await service.ask(entitlement.path, { headers }), 200);
+    expectAnswer(service, entitlement, await service.ask(entitlement.path), 401);
+    expectAnswer(service, creditsBalance, await service.ask(creditsBalance.path, { headers }), 200);
+
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
+    const stop = { method: "POST", body: "List-Unsubscribe=One-Click" };
+    expectAnswer(service, unsubscribe, await service.ask(url.slice(service.url.length), stop), 200);
+    const large = { method: "POST", body: "x".repeat(5000) };
+    const tooLarge = await service.ask(url.slice(service.url.length), large);
+    expectRefusal(service, tooLarge, { status: 413, code: "too_large", message: "The body is over 4 KiB." });
+
+    for (const path of ["/api", "/api/x", "/api/health/", "/API/health", "/api/%68ealth"]) {
+      expectRefusal(service, await service.ask(path), { status: 404, code: "not_found" });
+    }
+    for (const method of ["POST", "DELETE", "PROPFIND"]) {
+      const refused = await service.ask(health.path, { method });
+      expectRefusal(service, refused, { status: 405, code: "method_not_allowed" });
+      expect(refused.headers.allow).toBe("GET, HEAD, OPTIONS");
+    }
+    const version = await service.ask(health.path, { headers: { "API-Version": "2" } });
+    expect(version.status).toBe(400);
+    expect((await service.ask("/docs/api/errors")).status).toBe(200);
+    await service.stop();
+  });
+});
