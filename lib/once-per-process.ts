@@ -10,6 +10,9 @@ const shelf = process[shelfKey];
  * exist twice; what must be one (the store, a counter) is kept here.
  */
 export function oncePerProcess<T>(name: string, make: () => T): T {
-  if (!shelf.has(name)) shelf.set(name, make());
-  return shelf.get(name) as T;
+  const kept = shelf.get(name) as T | undefined;
+  if (kept !== undefined) return kept;
+  const made = make();
+  shelf.set(name, made);
+  return made;
 }

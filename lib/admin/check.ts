@@ -17,6 +17,7 @@ export function addCheckCommand(program: Command, print: (result: Result) => voi
         await check("settings", async () => `APP_URL is ${settings().appUrl}`),
         await check("store", checkStore),
         await check("counters", checkCounters),
+        await check("client address", checkClientAddress),
         await check("sign-in", async () => {
           sessionIssuer();
           return settings().signIn.kind;
@@ -48,4 +49,14 @@ async function checkCounters(): Promise<string> {
   const signal = () => AbortSignal.timeout(2000);
   await new Redis({ ...upstash, signal, retry: false, enableTelemetry: false }).ping();
   return "Upstash answers";
+}
+
+async function checkClientAddress(): Promise<string> {
+  const { appUrl, trustedProxyHops, onVercel } = settings();
+  if (onVercel) return "the platform's own header";
+  if (trustedProxyHops > 0) return `appended by ${trustedProxyHops} trusted proxies`;
+  if (appUrl.startsWith("http:")) return "the socket's";
+  throw new Error(
+    "something in front of us speaks https, but TRUSTED_PROXY_HOPS is 0: its clients share one address",
+  );
 }

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { isIP, isIPv4 } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import { derivedKeys } from "@/lib/app-secret";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { type Settings, settings } from "@/lib/settings";
@@ -14,17 +14,27 @@ export function trustFrontServer(): void {
   socketOwner().isFrontServer = true;
 }
 
+const mostRecentKeys = 1000;
+const recentKeys = new Map<string, string>();
+
 /**
  * The client's address, grouped and keyed-hashed: what a counter may store and nobody can turn back.
  * Clients whose address cannot be known share one key.
  */
 export function clientKey(headers: Headers): string {
-  const address = clientAddress(headers);
-  const group = address ? groupAddress(address) : "unknown";
-  return createHmac("sha256", derivedKeys("client-address:v1")[0])
-    .update(group)
-    .digest("base64url")
-    .slice(0, 22);
+  const address = clientAddress(headers) ?? "unknown";
+  let key = recentKeys.get(address);
+  if (!key) {
+    key = hashAddress(address);
+    if (recentKeys.size >= mostRecentKeys) recentKeys.clear();
+    recentKeys.set(address, key);
+  }
+  return key;
+}
+
+function hashAddress(address: string): string {
+  const hash = createHmac("sha256", derivedKeys("client-address:v1")[0]).update(groupAddress(address));
+  return hash.digest("base64url").slice(0, 22);
 }
 
 /**
@@ -53,7 +63,7 @@ export function parseAddress(text: string): string | undefined {
 
 /** One client is an IPv4 address, also when written as IPv6 (`::ffff:1.2.3.4`), or an IPv6 /64, one household. */
 export function groupAddress(address: string): string {
-  if (isIPv4(address)) return address;
+  if (!isIPv6(address)) return address;
   const groups = expandIPv6(address);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   if (isMapped)

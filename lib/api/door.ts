@@ -15,7 +15,7 @@ export function operationAt(path: string): Operation | undefined {
 const pageMethods = ["GET", "HEAD", "POST", "OPTIONS"];
 
 /**
- * The front door: refuses an unknown address under `/api` (404) and a method that the operation, or any
+ * The front door: refuses an unknown address under `/api` or `/mcp` (404) and a method that the operation, or any
  * page, does not accept (405). Answers `undefined` when the request may come in.
  *
  * @param path - as it was sent, without its query
@@ -35,7 +35,7 @@ export function refuseAtDoor(
   return leave(operation, beginVisit(method, path, headers), refusal(error));
 }
 
-/** Whether a path is under `/api` in any spelling: case, doubled or backward slashes, dots, encodings. */
+/** Whether a path is under `/api` or `/mcp` in any spelling: case, doubled or backward slashes, dots, encodings. */
 export function isUnderApi(path: string): boolean {
   const plain = decodeFully(path)
     .replace(/[\\/]+/g, "/")
@@ -43,7 +43,7 @@ export function isUnderApi(path: string): boolean {
   return underApi.test(plain) || underApi.test(withoutDotSegments(plain));
 }
 
-const underApi = /^\/api(?![\w-])/;
+const underApi = /^\/(?:api|mcp)(?![\w-])/;
 
 /** Decodes percent signs as often as any server might: `%2561` is `%61` is `a`. */
 function decodeFully(path: string): string {

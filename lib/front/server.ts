@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { BlockList, isIPv6 } from "node:net";
 import { trustFrontServer } from "@/lib/api/client-address";
 import { operationAt, refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
@@ -81,5 +82,30 @@ function refuseUnreadableTarget(path: string, incoming: IncomingMessage): Respon
 function appendPeer(incoming: IncomingMessage): void {
   const sent = incoming.headers["x-forwarded-for"];
   const peer = incoming.socket.remoteAddress ?? "unknown";
+  if (sent) warnOfProxy(peer);
   incoming.headers["x-forwarded-for"] = sent ? `${sent}, ${peer}` : peer;
+}
+
+const privateAddresses = new BlockList();
+for (const [network, prefix] of [
+  ["127.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+] as const) {
+  privateAddresses.addSubnet(network, prefix);
+}
+privateAddresses.addAddress("::1", "ipv6");
+privateAddresses.addSubnet("fc00::", 7, "ipv6");
+
+let hasWarned = false;
+
+/** A private peer that forwards for others is a proxy: untold of it, we take all its clients for one. */
+function warnOfProxy(peer: string): void {
+  if (hasWarned || settings().trustedProxyHops > 0) return;
+  if (!privateAddresses.check(peer, isIPv6(peer) ? "ipv6" : "ipv4")) return;
+  hasWarned = true;
+  log().warn(
+    "a private peer sends X-Forwarded-For while TRUSTED_PROXY_HOPS is 0: its clients share one address",
+  );
 }

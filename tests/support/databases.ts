@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,17 +24,26 @@ export default async function setup({ provide }: TestProject) {
   provide("postgresUrl", postgres?.url);
   provide("redisPort", redis?.port);
   return async () => {
-    for (const database of [postgres, redis]) {
-      if (!database) continue;
-      const exited = new Promise((resolve) => database.child.once("exit", resolve));
-      database.child.kill("SIGINT");
-      await exited;
-      rmSync(database.folder, { recursive: true });
-    }
+    for (const database of [postgres, redis]) if (database) await stopDatabase(database);
   };
 }
 
-async function startPostgres() {
+/** Stops a database and removes its folder. */
+export async function stopDatabase({
+  child,
+  folder,
+}: {
+  child: ChildProcess;
+  folder: string;
+}): Promise<void> {
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGINT");
+  await exited;
+  rmSync(folder, { recursive: true });
+}
+
+/** A PostgreSQL of our own on loopback; none where it is not installed. */
+export async function startPostgres() {
   const bin = findPostgres();
   if (!bin) return leaveOut("PostgreSQL");
   const folder = mkdtempSync(join(tmpdir(), "postgres-"));
@@ -130,4 +140,17 @@ export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
       await sleep(50);
     }
   }
+}
+
+/** The settings that DATABASE_URL requires beside itself. */
+export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET: "s".repeat(32) };
+
+/** Makes an empty database of the test's own and answers its address. */
+export async function createDatabase(serverUrl: string): Promise<string> {
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  const client = new pg.Client(serverUrl);
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  return serverUrl.replace(/\/postgres$/, `/${name}`);
 }

@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import pg from "pg";
 import { inject } from "vitest";
-import { freePort } from "@/tests/support/databases";
+import { besideDatabaseUrl, createDatabase, freePort } from "@/tests/support/databases";
 import type { Environment } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
@@ -79,16 +78,3 @@ const postgresUrl = inject("postgresUrl");
 
 /** Every engine that is installed here. */
 export const engines: Engine[] = postgresUrl ? [embedded, postgres(postgresUrl)] : [embedded];
-
-/** The settings that DATABASE_URL requires beside itself. */
-export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET: "s".repeat(32) };
-
-/** Makes an empty database of the test's own and answers its address. */
-export async function createDatabase(serverUrl: string): Promise<string> {
-  const name = `test_${randomBytes(8).toString("hex")}`;
-  const client = new pg.Client(serverUrl);
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name}`);
-  await client.end();
-  return serverUrl.replace(/\/postgres$/, `/${name}`);
-}

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, openSync, rmSync } from "node:fs";
 import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -32,12 +32,20 @@ export class Service {
     readonly environment: Environment,
     readonly port: number,
     private readonly program: string[],
+    private readonly logTo: "here" | "file",
   ) {
     this.url = environment.APP_URL ?? `http://localhost:${port}`;
   }
 
-  /** Starts it with these settings and nothing else of this machine's environment. */
-  static async start(environment: Environment = {}, program = ["dist/front/main.js"]): Promise<Service> {
+  /**
+   * Starts it with these settings and nothing else of this machine's environment.
+   *
+   * @param logTo - where its log goes: to this process, or to a file in its data folder
+   */
+  static async start(
+    environment: Environment = {},
+    { program = ["dist/front/main.js"], logTo = "here" as "here" | "file" } = {},
+  ): Promise<Service> {
     const port = Number(environment.PORT) || (await freePort());
     const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
     const service = new Service(
@@ -50,9 +58,14 @@ export class Service {
       },
       port,
       program,
+      logTo,
     );
     await service.run();
     return service;
+  }
+
+  get pid(): number {
+    return this.child?.pid ?? 0;
   }
 
   get dataDir(): string {
@@ -61,9 +74,11 @@ export class Service {
 
   /** Starts the process, again after a {@link kill}, and waits until it listens. */
   async run(): Promise<void> {
-    const child = spawn("node", this.program, { env: this.environment as NodeJS.ProcessEnv });
+    const log = this.logTo === "file" ? openSync(join(this.dataDir, "log"), "a") : "pipe";
+    const env = this.environment as NodeJS.ProcessEnv;
+    const child = spawn("node", this.program, { env, stdio: ["ignore", "ignore", log] });
     this.child = child;
-    child.stderr.on("data", (chunk) => {
+    child.stderr?.on("data", (chunk) => {
       this.log += chunk;
     });
     const ended = new Promise<never>((_, reject) => {

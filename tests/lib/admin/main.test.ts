@@ -145,6 +145,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
       ["settings", true],
       ["store", true],
       ["counters", true],
+      ["client address", true],
       ["sign-in", true],
     ]);
   });
@@ -296,7 +297,7 @@ describe("npm run admin on its own", () => {
     Object.assign(service.environment, {
       LOG_LEVEL: "info",
       APP_SECRET: "s".repeat(32),
-      APP_URL: service.url,
+      APP_URL: "https://office.example.com",
       DATABASE_URL: "postgres://127.0.0.1:1/x",
       UPSTASH_REDIS_REST_URL: "http://127.0.0.1:2",
       UPSTASH_REDIS_REST_TOKEN: "t",
@@ -304,7 +305,11 @@ describe("npm run admin on its own", () => {
     const { code, stdout } = await service.admin("--json", "check");
     expect(code).toBe(1);
     const findings: { what: string; works: boolean }[] = JSON.parse(stdout);
-    expect(findings.filter(({ works }) => !works).map(({ what }) => what)).toEqual(["store", "counters"]);
+    expect(findings.filter(({ works }) => !works).map(({ what }) => what)).toEqual([
+      "store",
+      "counters",
+      "client address",
+    ]);
     expect((await service.admin("account", "list")).code).toBe(1);
     await service.stop();
   });

@@ -39,6 +39,9 @@ describe("an unknown address under /api", () => {
     "/api/health%00",
     "/api/%",
     "/api/health#x",
+    "/mcp/",
+    "/MCP",
+    "/mcp//x",
   ];
 
   it.each(addresses)("%s answers 404 in JSON", async (address) => {

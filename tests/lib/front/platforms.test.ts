@@ -15,7 +15,7 @@ const platforms = [
 describe.each(platforms)("the contract on $name", ({ environment, program }) => {
   it("holds, but for what only the owner of the socket can do", { timeout: 120_000 }, async () => {
     const settings: Environment = { SIGN_IN: "local", ...environment };
-    const service = await Service.start(settings, program);
+    const service = await Service.start(settings, { program });
     await eventually(async () => expect((await service.ask(health.path)).status).toBe(200));
 
     const counted = await service.ask(health.path);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { limits } from "@/lib/front/limits";
+import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
 const { health, unsubscribe } = operations;
@@ -63,6 +64,60 @@ describe("a connection", () => {
     const smuggled = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
     const received = await service.send(smuggled + get(health.path));
     expect(statusLines(received)).toEqual(["HTTP/1.1 400"]);
+  });
+});
+
+describe("any bytes at all behind /api/", () => {
+  const connectFor = (bytes: Buffer) =>
+    new Promise<string>((resolve, reject) => {
+      let received = "";
+      const socket = connect(service.port, "127.0.0.1", () => socket.end(bytes));
+      socket.setTimeout(5000, () =>
+        reject(new Error(`a hang after ${JSON.stringify(bytes.toString("latin1"))}`)),
+      );
+      socket.setEncoding("latin1").on("data", (chunk) => {
+        received += chunk;
+      });
+      socket.on("error", () => {}).on("close", () => resolve(received));
+    });
+
+  it("get answers in our shape or none, never HTML, a hang or a crash", { timeout: 60_000 }, async () => {
+    let seed = 20_261_121;
+    const random = (below: number) => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return Math.floor((seed / 2 ** 32) * below);
+    };
+    const bases = [
+      "GET /api/health",
+      "POST /api/email/unsubscribe?token=x",
+      "PUT /api/x",
+      "BREW /api/health",
+    ];
+    for (let n = 0; n < 400; n++) {
+      const [start, ...rest] = (bases[n % bases.length] ?? "").split("/api/");
+      const tail = Buffer.from(
+        `${rest} HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc`,
+        "latin1",
+      );
+      for (let change = 0; change <= random(4); change++) tail[random(tail.length)] = random(256);
+      const received = await connectFor(Buffer.concat([Buffer.from(`${start}/api/`), tail]));
+      for (const answer of received.split(/(?=HTTP\/1\.1 \d{3} )/)) {
+        expect(answer, tail.toString("latin1")).toMatch(
+          /^HTTP\/1\.1 (200|400|404|405|408|413|429|431) [\s\S]*api-version: 1\r\n/,
+        );
+        expect(answer).not.toContain("<html");
+      }
+    }
+    expect((await service.ask(health.path)).status).toBe(200);
+  });
+});
+
+describe("a private peer that forwards for others", () => {
+  it("is warned of once, because all its clients share one address", async () => {
+    for (let n = 0; n < 3; n++)
+      await service.ask(health.path, { headers: { "X-Forwarded-For": "198.51.100.1" } });
+    await eventually(() => expect(service.log).toContain("while TRUSTED_PROXY_HOPS is 0"));
+    expect(service.log.match(/while TRUSTED_PROXY_HOPS is 0/g)).toHaveLength(1);
   });
 });
 

@@ -2,8 +2,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/api/operations";
-import { freePort } from "@/tests/support/databases";
-import { besideDatabaseUrl, createDatabase } from "@/tests/support/engines";
+import { besideDatabaseUrl, createDatabase, freePort } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { addAccount, findAccount } from "@/lib/accounts";
 import { keepInDataDir } from "@/lib/data-dir";
 import { Store } from "@/lib/store/store";
-import { createDatabase } from "@/tests/support/engines";
+import { createDatabase } from "@/tests/support/databases";
 
 let dataDir: string;
 beforeEach(() => {

@@ -1,0 +1,83 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const connections = 16;
+
+type Load = { seconds?: number; headers?: Record<string, string>; script?: string; from?: number };
+
+/** Closed-loop load by wrk, one thread and 16 connections: requests per second, and how many were not 2xx. */
+export async function load(url: string, { seconds = 4, headers = {}, script, from = 0 }: Load = {}) {
+  const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+  const scripted = script ? ["-s", script, url, "--", String(from)] : [url];
+  const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, ...sent, ...scripted]);
+  return {
+    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1] ?? 0),
+    requests: Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0),
+    failed: Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0),
+  };
+}
+
+/** Open-loop load by h2load at a fixed rate: the latencies in milliseconds that half and 99 % stay under. */
+export async function latenciesAt(url: string, perSecond: number, headers: Record<string, string> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "bench-"));
+  const file = join(folder, "log");
+  const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+  const rate = String(Math.max(1, Math.floor(perSecond / connections)));
+  await run(
+    "h2load",
+    ["--h1", "-t1", `-c${connections}`, "-D10", `--rps=${rate}`, `--log-file=${file}`, ...sent, url],
+    {
+      maxBuffer: 1e8,
+    },
+  );
+  const millis = readFileSync(file, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => Number(line.split("\t")[2]) / 1000)
+    .sort((a, b) => a - b);
+  rmSync(folder, { recursive: true });
+  const at = (share: number) => millis[Math.floor(millis.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99), perSecond: millis.length / 10 };
+}
+
+/** A script for wrk whose every request comes from another address, starting at `from`. */
+export function distinctAddresses(path: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), "bench-")), "addresses.lua");
+  writeFileSync(
+    file,
+    `local n = 0
+     function init(args) n = tonumber(args[1]) end
+     function request()
+       n = n + 1
+       local address = string.format("10.%d.%d.%d", math.floor(n / 65536) % 256, math.floor(n / 256) % 256, n % 256)
+       return wrk.format("GET", "${path}", { Host = "localhost", ["X-Forwarded-For"] = address })
+     end`,
+  );
+  return file;
+}
+
+/** Resident and peak memory of a process, in megabytes. */
+export function memoryOf(pid: number) {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const read = (name: string) =>
+    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
+  return { now: read("VmRSS"), peak: read("VmHWM") };
+}
+
+/** Whether a program is installed. */
+export function isInstalled(program: string): boolean {
+  try {
+    execFileSync("which", [program], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function median(numbers: number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+}
