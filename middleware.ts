@@ -1,9 +1,15 @@
 import { type NextRequest, NextResponse } from "next/server";
 import { refuseAtDoor } from "@/lib/api/door";
+import { hsts } from "@/lib/api/headers";
+import { settings } from "@/lib/settings";
 
 /** The front door on every platform; behind `npm start` the front server asks the same question first. */
 export function middleware(request: NextRequest): Response {
-  return refuseAtDoor(request.method, request.nextUrl.pathname, request.headers) ?? NextResponse.next();
+  const refused = refuseAtDoor(request.method, request.nextUrl.pathname, request.headers);
+  if (refused) return refused;
+  const response = NextResponse.next();
+  if (settings().appUrl.startsWith("https:")) response.headers.set("Strict-Transport-Security", hsts);
+  return response;
 }
 
 export const config = { runtime: "nodejs", matcher: "/((?!_next/).*)" };

@@ -14,6 +14,7 @@ export function trustFrontServer(): void {
   socketOwner().isFrontServer = true;
 }
 
+// The hash is the largest single cost of a health check; recent ones are kept, in memory alone.
 const mostRecentKeys = 1000;
 const recentKeys = new Map<string, string>();
 
@@ -66,15 +67,9 @@ export function groupAddress(address: string): string {
   if (!isIPv6(address)) return address;
   const groups = expandIPv6(address);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  if (isMapped)
-    return groups
-      .slice(6)
-      .map((pair) => `${pair >> 8}.${pair & 255}`)
-      .join(".");
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(":")}::/64`;
+  const octets = groups.slice(6).flatMap((pair) => [pair >> 8, pair & 255]);
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return isMapped ? octets.join(".") : `${network.join(":")}::/64`;
 }
 
 /** The eight 16-bit groups of an IPv6 address that `parseAddress` let through. */

@@ -74,14 +74,18 @@ export class ReadyResponse implements StandIn<Response> {
   get real(): Response {
     if (!this.made) {
       const headers = new Headers();
-      for (let at = 0; at < this.fields.length; at += 2)
+      for (let at = 0; at < this.fields.length; at += 2) {
         headers.append(this.fields[at] ?? "", this.fields[at + 1] ?? "");
+      }
       this.made = new Response(this.content, { status: this.code, headers });
     }
     return this.made;
   }
 }
 completeStandIn(ReadyResponse, Response);
+
+/** `Strict-Transport-Security` (RFC 6797) where our address is https: one year. */
+export const hsts = "max-age=31536000";
 
 const exposedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
 const stamps = new Map<Operation | undefined, HeaderList>();
@@ -99,7 +103,7 @@ function stampOf(operation: Operation | undefined): HeaderList {
     ...["referrer-policy", "no-referrer"],
     ...["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
   ];
-  if (appUrl.startsWith("https:")) stamp.push("strict-transport-security", "max-age=31536000");
+  if (appUrl.startsWith("https:")) stamp.push("strict-transport-security", hsts);
   if (anyOrigin) {
     stamp.push("access-control-allow-origin", "*", "access-control-expose-headers", exposedHeaders);
     stamp.push("vary", "API-Version");

@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import createNext from "next";
 import { operations } from "@/lib/api/operations";
 import { checkRetirements } from "@/lib/api/retirement";
@@ -15,7 +15,9 @@ const stopWithinMs = 10_000; // 10 seconds
 export async function start(): Promise<void> {
   const { port, host, production, appUrl, dataDir } = readSettings();
   prepareDataDir(dataDir);
-  const app = createNext({ dev: !production, dir: process.cwd() });
+  // Next takes every Upgrade on its server for its own hot reload, which production has not: it would hang.
+  const deaf = production ? { httpServer: createServer() } : {};
+  const app = createNext({ dev: !production, dir: process.cwd(), ...deaf });
   const prepared = app.prepare().catch((failure: Error) => giveUp(failure.message));
   // The operations answer at once; a page waits until Next is ready.
   const server = createFrontServer({
@@ -74,6 +76,7 @@ function stopper(server: Server) {
       await closeStore();
       process.exit(0);
     });
+    setInterval(() => server.closeIdleConnections(), 100).unref();
     setTimeout(() => server.closeAllConnections(), stopWithinMs).unref();
   };
 }

@@ -100,12 +100,7 @@ describe("a request that Node's parser gives up on", () => {
     ],
     ["bytes that are no request", "\x16\x03\x01\x02\x00\r\n\r\n", 400, "invalid_request"],
     ["a broken request line", "GET /api/health\r\n\r\n", 400, "invalid_request"],
-    [
-      "a broken header",
-      "GET /api/health HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n",
-      400,
-      "invalid_request",
-    ],
+    ["a broken header", "GET /api/health HTTP/1.1\r\nHost: x\r\nNoColon\r\n\r\n", 400, "invalid_request"],
     ["no Host", "GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "invalid_request"],
     ["a target that is no path", "GET api/health HTTP/1.1\r\nHost: x\r\n\r\n", 400, "invalid_request"],
     [

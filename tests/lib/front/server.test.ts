@@ -43,6 +43,20 @@ describe("a connection", () => {
     expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
   });
 
+  it("answers a request that asks for an upgrade as any other, also once Next has served a page", async () => {
+    await service.ask("/docs/api/errors");
+    const upgrade =
+      "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    for (const [path, status] of [
+      [health.path, 200],
+      ["/api/x", 404],
+      ["/docs/api/errors", 200],
+    ] as const) {
+      const received = await service.send(get(path, `Connection: Upgrade, close\r\n${upgrade}`));
+      expect(statusLines(received)).toEqual([`HTTP/1.1 ${status}`]);
+    }
+  });
+
   it("refuses CONNECT: we are no proxy", async () => {
     const received = await service.send(
       "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n",

@@ -18,7 +18,9 @@ describe("a stop", () => {
         await sleep(200);
         await expect(service.ask(operations.health.path)).rejects.toThrow("ECONNREFUSED");
         socket.write("b");
+        const startedAtMs = Date.now();
         expect(await stopped).toBe(0);
+        expect(Date.now() - startedAtMs, "the connection it leaves open is closed").toBeLessThan(2000);
       });
       socket.on("data", (chunk) => {
         text += chunk;
@@ -26,6 +28,17 @@ describe("a stop", () => {
       socket.on("close", () => resolve(text));
     });
     expect(await answered).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
+describe("an https address", () => {
+  it("is said on every answer and every page to be the only one (RFC 6797)", async () => {
+    const service = await Service.start({ APP_URL: "https://office.example.com" });
+    for (const path of [operations.health.path, "/api/x", "/", "/docs/api/policy"]) {
+      const { headers } = await service.ask(path);
+      expect(headers["strict-transport-security"], path).toBe("max-age=31536000");
+    }
+    await service.stop();
   });
 });
 
