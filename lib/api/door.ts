@@ -12,7 +12,7 @@ export function operationAt(path: string): Operation | undefined {
   return byPath.get(path);
 }
 
-const pageMethods = ["GET", "HEAD", "POST", "OPTIONS"];
+const pageMethods = ["GET", "HEAD", "POST"];
 
 /**
  * The front door: refuses an unknown address under `/api` or `/mcp` (404) and a method that the operation, or any

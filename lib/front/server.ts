@@ -44,13 +44,16 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
     await next(incoming, outgoing);
   }
 
-  // A request without Host is answered in our shape, not with Node's empty 400.
-  const server = createServer({ ...limits, requireHostHeader: false }, (incoming, outgoing) => {
+  function receive(incoming: IncomingMessage, outgoing: ServerResponse): void {
     answer(incoming, outgoing).catch((failure) => {
       log().error({ err: failure }, "the front server failed");
       outgoing.destroy();
     });
-  });
+  }
+
+  // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
+  const server = createServer({ ...limits, requireHostHeader: false }, receive);
+  server.on("checkExpectation", receive);
   server.on("clientError", answerUnreadable);
   server.on("connect", refuseConnect);
   return server;
@@ -69,11 +72,14 @@ function withoutAuthority(target: string): string {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-/** Refuses what has no Host (RFC 9112 §3.2) or no path. */
+/** Refuses what has not exactly one Host (RFC 9112 §3.2), or no path. */
 function refuseUnreadableTarget(path: string, incoming: IncomingMessage): Response | undefined {
-  const hasHost = incoming.headers.host !== undefined || incoming.httpVersion === "1.0";
+  const isHost = (field: string, at: number) =>
+    at % 2 === 0 && field.length === 4 && field.toLowerCase() === "host";
+  const hosts = incoming.rawHeaders.filter(isHost).length;
+  const hasHost = hosts === 1 || (hosts === 0 && incoming.httpVersion === "1.0");
   if (hasHost && path.startsWith("/")) return undefined;
-  const message = hasHost ? "The request target is not a path." : "The request has no Host header.";
+  const message = hasHost ? "The request target is not a path." : "The request needs one Host header.";
   const visit = beginVisit(incoming.method ?? "", path, toHeaders(incoming));
   return leave(undefined, visit, refusal(new ApiError("invalid_request", { message })));
 }

@@ -102,7 +102,19 @@ describe("a request that Node's parser gives up on", () => {
     ["a broken request line", "GET /api/health\r\n\r\n", 400, "invalid_request"],
     ["a broken header", "GET /api/health HTTP/1.1\r\nHost: x\r\nNoColon\r\n\r\n", 400, "invalid_request"],
     ["no Host", "GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n", 400, "invalid_request"],
+    [
+      "two Hosts",
+      "GET /api/health HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n",
+      400,
+      "invalid_request",
+    ],
     ["a target that is no path", "GET api/health HTTP/1.1\r\nHost: x\r\n\r\n", 400, "invalid_request"],
+    [
+      "OPTIONS of no path",
+      "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+      400,
+      "invalid_request",
+    ],
     [
       "headers over 16 KiB",
       `GET /api/health HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`,
