@@ -100,6 +100,18 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     }
   });
 
+  it("is one copy for the API and the pages, though two bundles share the process", async () => {
+    await stage.query("ALTER TABLE site_banner RENAME TO site_banner_away");
+    const failedReads = () => service.log.match(/the banner could not be read/g)?.length ?? 0;
+    const before = failedReads();
+    await askAnew();
+    expect((await service.ask("/")).status).toBe(200);
+    await stage.query("ALTER TABLE site_banner_away RENAME TO site_banner");
+    await eventually(() => expect(failedReads()).toBeGreaterThan(before));
+    await sleep(300);
+    expect(failedReads()).toBe(before + 1);
+  });
+
   it("shows what the operator sets within 15 seconds, and goes on with its last copy while the store fails", {
     timeout: 60_000,
   }, async () => {
