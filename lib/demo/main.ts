@@ -1,4 +1,4 @@
-import { addAccount, listAccounts, setAccount } from "@/lib/accounts";
+import { type Account, addAccount, listAccounts, setAccount } from "@/lib/accounts";
 import { mintTokenFor } from "@/lib/admin/token";
 import { operations } from "@/lib/api/operations";
 import { unsubscribeUrl } from "@/lib/emails/unsubscribe-token";
@@ -14,11 +14,12 @@ const dayMs = 24 * 60 * 60 * 1000;
 loadEnvFiles();
 await start();
 const db = await store();
-await makeAccounts(db, Date.now());
+const accounts = await makeAccounts(db, Date.now());
 await makeBanner(db);
-process.stdout.write(await describeDemo(db));
+process.stdout.write(await describeDemo(db, accounts));
 
-async function makeAccounts(db: Db, nowMs: number): Promise<void> {
+/** Makes the four accounts, or puts those of an earlier demo back to what they were. */
+async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
   const accounts = [
     { email: "licensed@example.com", plan: "licensed", assistantLimit: 12, creditThousandths: 1_250_500 },
     { email: "trial@example.com", plan: "trial", trialEndsAtMs: nowMs + 7 * dayMs, assistantLimit: 3 },
@@ -26,10 +27,12 @@ async function makeAccounts(db: Db, nowMs: number): Promise<void> {
     { email: "hobby@example.com", plan: "hobby", assistantLimit: 1 },
   ] as const;
   const known = new Set((await listAccounts(db)).map((account) => account.email));
+  const made: Account[] = [];
   for (const { email, ...terms } of accounts) {
-    if (known.has(email)) await setAccount(db, email, terms, nowMs);
-    else await addAccount(db, email, { ...terms, subject: mintLocalSubject() }, nowMs);
+    if (known.has(email)) made.push(await setAccount(db, email, terms, nowMs));
+    else made.push(await addAccount(db, email, { ...terms, subject: mintLocalSubject() }, nowMs));
   }
+  return made;
 }
 
 async function makeBanner(db: Db): Promise<void> {
@@ -38,24 +41,23 @@ async function makeBanner(db: Db): Promise<void> {
   await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null });
 }
 
-async function describeDemo(db: Db): Promise<string> {
+async function describeDemo(db: Db, [licensed, ...others]: Account[]): Promise<string> {
   const { appUrl } = settings();
-  const accounts = await listAccounts(db);
-  const tokens = await Promise.all(accounts.map(({ email }) => mintTokenFor(db, email)));
-  const curl = (path: string, token = "") =>
-    `curl -i ${token && `-H 'Authorization: Bearer ${token}' `}'${appUrl}${path}'`;
-  const licensed = accounts.findIndex((account) => account.email === "licensed@example.com");
-  const token = tokens[licensed]?.token ?? "";
-  const others = accounts.flatMap(({ email }, index) =>
-    index === licensed ? [] : [`# as ${email}`, curl(operations.entitlement.path, tokens[index]?.token)],
-  );
+  const curl = (path: string, token?: string) =>
+    `curl -i ${token ? `-H 'Authorization: Bearer ${token}' ` : ""}'${appUrl}${path}'`;
+  const { token } = await mintTokenFor(db, licensed?.email ?? "");
+  const entitlements: string[] = [];
+  for (const { email } of others) {
+    const { token } = await mintTokenFor(db, email);
+    entitlements.push(`# as ${email}`, curl(operations.entitlement.path, token));
+  }
   return `
 Corner Office runs at ${appUrl}
 
 A session cannot make an assistant send, publish, deploy or charge: those steps wait for the CEO's approval
 in the app. A token never goes into a chat, an issue or a log. These live for one hour.
 
-# a token of licensed@example.com
+# a token of ${licensed?.email}
 ${token}
 
 # one line for every operation
@@ -63,9 +65,9 @@ ${curl(operations.health.path)}
 ${curl(operations.siteBanner.path)}
 ${curl(operations.entitlement.path, token)}
 ${curl(operations.creditsBalance.path, token)}
-curl -i -X POST '${unsubscribeUrl(accounts[licensed]?.id ?? "")}'
+curl -i -X POST '${unsubscribeUrl(licensed?.id ?? "")}'
 
 # the entitlement of the other accounts
-${others.join("\n")}
+${entitlements.join("\n")}
 `;
 }

@@ -46,6 +46,7 @@ class TransactionalDdlAdapter extends SqliteAdapter {
 class SqliteDriver implements Driver {
   private reader: Database.Database | undefined;
   private writer: Database.Database | undefined;
+  private opening: Promise<Database.Database> | undefined;
   private readonly reads = new Map<string, Database.Statement>();
   private lastWrite: Promise<void> = Promise.resolve();
 
@@ -116,13 +117,29 @@ class SqliteDriver implements Driver {
   }
 
   async read(sql: string, parameters: readonly unknown[]): Promise<QueryResult<never>> {
-    this.reader ??= await this.open();
-    let statement = this.reads.get(sql);
-    if (!statement) {
-      statement = this.reader.prepare(sql);
-      this.reads.set(sql, statement);
+    this.reader ??= await this.openReader();
+    try {
+      let statement = this.reads.get(sql);
+      if (!statement) {
+        statement = this.reader.prepare(sql);
+        this.reads.set(sql, statement);
+      }
+      return { rows: statement.all(parameters) as never[] };
+    } catch (error) {
+      // A statement that failed may hold on to its snapshot: the next read starts afresh.
+      this.reads.clear();
+      this.reader.close();
+      this.reader = undefined;
+      throw error;
     }
-    return { rows: statement.all(parameters) as never[] };
+  }
+
+  /** One reader, however many ask for the first. */
+  private openReader(): Promise<Database.Database> {
+    this.opening ??= this.open().finally(() => {
+      this.opening = undefined;
+    });
+    return this.opening;
   }
 
   private async open(): Promise<Database.Database> {

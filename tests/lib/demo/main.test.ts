@@ -24,7 +24,7 @@ async function startDemo() {
   await new Promise<void>((resolve, reject) => {
     child.stdout.on("data", (chunk) => {
       printed += chunk;
-      if (printed.includes("# as trial@example.com\ncurl") && printed.endsWith("\n")) resolve();
+      if (printed.includes("# as hobby@example.com\ncurl") && printed.endsWith("\n")) resolve();
     });
     child.once("exit", () => reject(new Error(printed)));
   });
@@ -48,9 +48,9 @@ describe("npm run demo", () => {
       ["/api/entitlement", 200, '"status":"licensed"'],
       ["/api/credits/balance", 200, '{"credits":1250.5}'],
       ["/api/email/unsubscribe", 200, "are stopped"],
+      ["/api/entitlement", 200, '"status":"trial"'],
       ["/api/entitlement", 403, '"status":"trial-ended"'],
       ["/api/entitlement", 200, '"status":"hobby"'],
-      ["/api/entitlement", 200, '"status":"trial"'],
     ] as const;
     for (let time = 0; time < 2; time++) {
       for (const [n, [path, status, part]] of expected.entries()) {
