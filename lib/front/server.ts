@@ -4,9 +4,9 @@ import { trustFrontServer } from "@/lib/api/client-address";
 import { operationAt, refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
+import { connectionLimits } from "@/lib/api/limits";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
 import { send, toHeaders, toRequest } from "@/lib/front/exchange";
-import { limits } from "@/lib/front/limits";
 import { routeHandler } from "@/lib/front/routes";
 import { answerUnreadable, refuseConnect } from "@/lib/front/unreadable";
 import { log } from "@/lib/log";
@@ -52,7 +52,7 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
   }
 
   // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
-  const server = createServer({ ...limits, requireHostHeader: false }, receive);
+  const server = createServer({ ...connectionLimits, requireHostHeader: false }, receive);
   server.on("checkExpectation", receive);
   server.on("clientError", answerUnreadable);
   server.on("connect", refuseConnect);

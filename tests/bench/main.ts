@@ -1,7 +1,13 @@
 import { operations } from "@/lib/api/operations";
 import { startBareNext, startBareNode } from "@/tests/bench/bare";
-import { distinctAddresses, isInstalled, latenciesAt, load, median, memoryOf } from "@/tests/bench/load";
-import { besideDatabaseUrl, createDatabase, startPostgres, stopDatabase } from "@/tests/support/databases";
+import { distinctAddresses, latenciesAt, load, median, memoryOf } from "@/tests/bench/load";
+import {
+  besideDatabaseUrl,
+  createDatabase,
+  isInstalled,
+  startPostgres,
+  stopDatabase,
+} from "@/tests/support/databases";
 import { type Environment, Service } from "@/tests/support/service";
 
 /*

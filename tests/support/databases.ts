@@ -154,3 +154,13 @@ export async function createDatabase(serverUrl: string): Promise<string> {
   await client.end();
   return serverUrl.replace(/\/postgres$/, `/${name}`);
 }
+
+/** Whether a program is installed. */
+export function isInstalled(program: string): boolean {
+  try {
+    execFileSync("which", [program], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}

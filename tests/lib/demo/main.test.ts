@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { freePort } from "@/tests/support/databases";
+import { freePort, isInstalled } from "@/tests/support/databases";
 
 const run = promisify(execFile);
 const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
@@ -39,7 +39,7 @@ async function paste(line: string) {
   return { status: Number(head.split(" ")[1]), body };
 }
 
-describe("npm run demo", () => {
+describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
   it("prints a curl line for every operation, each of which answers however often it is pasted", async () => {
     const { lines, stop } = await startDemo();
     const expected = [

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectionLimits } from "@/lib/api/limits";
 import { operations } from "@/lib/api/operations";
-import { limits } from "@/lib/front/limits";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
@@ -160,16 +160,16 @@ describe.concurrent("a request that comes too slowly", () => {
     expect(received).toContain(
       '{"error":{"code":"invalid_request","message":"The request took too long to arrive."',
     );
-    expect(afterMs).toBeGreaterThanOrEqual(limits.headersTimeout);
-    expect(afterMs).toBeLessThan(limits.headersTimeout + 3000);
+    expect(afterMs).toBeGreaterThanOrEqual(connectionLimits.headersTimeout);
+    expect(afterMs).toBeLessThan(connectionLimits.headersTimeout + 3000);
   });
 
   it("is answered with 408 when its body is not there in time", { timeout: 40_000 }, async () => {
     const head = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc`;
     const { received, afterMs } = await trickle(head);
     expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-    expect(afterMs).toBeGreaterThanOrEqual(limits.requestTimeout);
-    expect(afterMs).toBeLessThan(limits.requestTimeout + 3000);
+    expect(afterMs).toBeGreaterThanOrEqual(connectionLimits.requestTimeout);
+    expect(afterMs).toBeLessThan(connectionLimits.requestTimeout + 3000);
     expect((await service.ask(health.path)).status).toBe(200);
   });
 });

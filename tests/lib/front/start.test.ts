@@ -42,14 +42,19 @@ describe("an https address", () => {
   });
 });
 
+/** Sends all of a request but the last byte of its body. */
+async function beginRequest(service: Service): Promise<void> {
+  const socket = connect(service.port, "127.0.0.1", () =>
+    socket.write("POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"),
+  );
+  socket.on("error", () => {});
+  await sleep(200);
+}
+
 describe("a second signal", () => {
   it("ends at once, whatever is in flight", async () => {
     const service = await Service.start();
-    const socket = connect(service.port, "127.0.0.1", () =>
-      socket.write("POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"),
-    );
-    socket.on("error", () => {});
-    await sleep(200);
+    await beginRequest(service);
     const startedAtMs = Date.now();
     const stopped = service.stop();
     await sleep(200);
@@ -62,11 +67,7 @@ describe("a second signal", () => {
 describe("a request that does not end", () => {
   it("is given ten seconds, and then the service stops all the same", { timeout: 20_000 }, async () => {
     const service = await Service.start();
-    const socket = connect(service.port, "127.0.0.1", () =>
-      socket.write("POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"),
-    );
-    socket.on("error", () => {});
-    await sleep(200);
+    await beginRequest(service);
     const startedAtMs = Date.now();
     expect(await service.stop()).toBe(0);
     expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(9_900);

@@ -1,13 +1,12 @@
 import { endpoint } from "@/lib/api/endpoint";
 import { ApiError } from "@/lib/api/errors";
+import { bodyLimits } from "@/lib/api/limits";
 import { operations } from "@/lib/api/operations";
 import { within } from "@/lib/deadline";
 import { stopLaterEmails } from "@/lib/emails/outbox";
 import { readUnsubscribeToken } from "@/lib/emails/unsubscribe-token";
 import { log } from "@/lib/log";
 import { deadlineMs, store } from "@/lib/store/store";
-
-const mostBodyBytes = 4 * 1024; // 4 KiB
 
 /** One click (RFC 8058): the token is the whole credential, and what the body says does not matter. */
 export const { POST, OPTIONS } = endpoint(operations.unsubscribe, async (request, { requestId }) => {
@@ -37,6 +36,7 @@ async function discardBody({ body }: Request): Promise<void> {
     });
     if (!chunk || chunk.done) return;
     bytes += chunk.value.byteLength;
-    if (bytes > mostBodyBytes) throw new ApiError("too_large", { message: "The body is over 4 KiB." });
+    if (bytes > bodyLimits.unsubscribe)
+      throw new ApiError("too_large", { message: "The body is over 4 KiB." });
   }
 }

@@ -1,5 +1,5 @@
 /** What one connection may cost us. Past a limit it gets 431 or 408 in our shape and is closed. */
-export const limits = {
+export const connectionLimits = {
   /** Bytes of the request line and headers together: 16 KiB. */
   maxHeaderSize: 16 * 1024,
   /** For the headers of a request: 10 s. */
@@ -10,4 +10,9 @@ export const limits = {
   keepAliveTimeout: 65_000,
   /** How often the two time-outs above are looked at. */
   connectionsCheckingInterval: 1000,
+};
+
+/** Bytes of a body, counted as they come; past them it is a 413. */
+export const bodyLimits = {
+  unsubscribe: 4 * 1024, // 4 KiB
 };
