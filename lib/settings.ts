@@ -6,10 +6,19 @@ import { oncePerProcess } from "@/lib/once-per-process";
 export type Settings = ReturnType<typeof parseSettings>;
 
 /** How people sign in, and what it takes to verify their session tokens. */
-export type SignIn =
-  | { kind: "none" }
-  | { kind: "local" }
-  | { kind: "clerk"; publicKey: KeyObject; issuer: string; authorizedParties: string[] };
+export type SignIn = { kind: "none" } | { kind: "local" } | ({ kind: "clerk" } & ClerkSettings);
+
+export type ClerkSettings = {
+  publishableKey: string;
+  secretKey: string;
+  webhookSecret: string;
+  publicKey: KeyObject;
+  /** The `iss` of its tokens, which is the address of its Frontend API. */
+  issuer: string;
+  authorizedParties: string[];
+  /** Of its Backend API; none: Clerk's own. */
+  apiUrl: string | undefined;
+};
 
 /** The settings cannot be used; `message` has one readable line per fault and no value of a secret. */
 export class SettingsError extends Error {
@@ -102,7 +111,9 @@ const environmentSchema = z.object({
   NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: z.string().optional(),
   CLERK_SECRET_KEY: z.string().optional(),
   CLERK_JWT_KEY: z.string().optional(),
+  CLERK_WEBHOOK_SIGNING_SECRET: z.string().optional(),
   CLERK_AUTHORIZED_PARTIES: z.string().optional(),
+  CLERK_API_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(120),
   PORT: wholeNumber(1, 65_535).default(3000),
@@ -131,34 +142,57 @@ function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-const clerkNames = ["CLERK_PUBLISHABLE_KEY", "CLERK_SECRET_KEY", "CLERK_JWT_KEY"] as const;
+const clerkNames = [
+  "CLERK_PUBLISHABLE_KEY",
+  "CLERK_SECRET_KEY",
+  "CLERK_JWT_KEY",
+  "CLERK_WEBHOOK_SIGNING_SECRET",
+] as const;
 
 function parseClerk(
   env: z.infer<typeof environmentSchema>,
   appUrl: string,
   faults: string[],
 ): SignIn | undefined {
-  const keys = {
-    ...env,
-    CLERK_PUBLISHABLE_KEY: env.CLERK_PUBLISHABLE_KEY ?? env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY,
-  };
-  const missing = clerkNames.filter((name) => !keys[name]);
+  const [publishableKey, secretKey, jwtKey, webhookSecret] = [
+    env.CLERK_PUBLISHABLE_KEY ?? env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY,
+    env.CLERK_SECRET_KEY,
+    env.CLERK_JWT_KEY,
+    env.CLERK_WEBHOOK_SIGNING_SECRET,
+  ];
+  const values = [publishableKey, secretKey, jwtKey, webhookSecret];
+  const missing = clerkNames.filter((_, at) => !values[at]);
   if (missing.length === clerkNames.length) return undefined;
-  if (missing.length > 0) {
+  if (!publishableKey || !secretKey || !jwtKey || !webhookSecret) {
     faults.push(`${missing.join(", ")}: missing, while other Clerk keys are set`);
     return undefined;
   }
-  const frontendHost = parsePublishableKey(keys.CLERK_PUBLISHABLE_KEY ?? "");
+  const frontendHost = parsePublishableKey(publishableKey);
   if (!frontendHost)
     faults.push("CLERK_PUBLISHABLE_KEY: is not a Clerk publishable key (pk_live_… or pk_test_…)");
-  const publicKey = parseJwtKey(keys.CLERK_JWT_KEY ?? "");
+  if (!/^sk_(live|test)_\w+$/.test(secretKey))
+    faults.push("CLERK_SECRET_KEY: is not a Clerk secret key (sk_live_… or sk_test_…)");
+  else if (frontendHost && secretKey.slice(3, 8) !== publishableKey.slice(3, 8))
+    faults.push("CLERK_SECRET_KEY: is of another instance than CLERK_PUBLISHABLE_KEY (live and test)");
+  const publicKey = parseJwtKey(jwtKey);
   if (!publicKey) faults.push("CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form");
-  const parties = keys.CLERK_AUTHORIZED_PARTIES?.split(",").map((party) => party.trim()) ?? [appUrl];
-  if (parties.some((party) => !URL.canParse(party) || new URL(party).origin !== party)) {
+  if (!/^whsec_[A-Za-z0-9+/=]{24,}$/.test(webhookSecret))
+    faults.push("CLERK_WEBHOOK_SIGNING_SECRET: is not a signing secret of a webhook (whsec_…)");
+  const authorizedParties = env.CLERK_AUTHORIZED_PARTIES?.split(",").map((party) => party.trim()) ?? [appUrl];
+  if (authorizedParties.some((party) => !URL.canParse(party) || new URL(party).origin !== party)) {
     faults.push("CLERK_AUTHORIZED_PARTIES: must be origins separated by commas");
   }
   if (!frontendHost || !publicKey) return undefined;
-  return { kind: "clerk", publicKey, issuer: `https://${frontendHost}`, authorizedParties: parties };
+  return {
+    kind: "clerk",
+    publishableKey,
+    secretKey,
+    webhookSecret,
+    publicKey,
+    issuer: `https://${frontendHost}`,
+    authorizedParties,
+    apiUrl: env.CLERK_API_URL,
+  };
 }
 
 /** A publishable key is `pk_live_` or `pk_test_` and the base64 of the Frontend API's host and a `$`. */

@@ -18,7 +18,10 @@ export async function spendQuota(
   request: Request,
 ): Promise<{ headers: HeaderList; refusal?: ApiError }> {
   const limit = settings().requestsPerMinute[name];
-  const decision = await counterOf(name, limit).spend(clientKey(request.headers), Date.now());
+  const decision = await counter(name, limit, { windowSeconds }).spend(
+    clientKey(request.headers),
+    Date.now(),
+  );
   const headers = quotaHeaders(name, limit, decision);
   if (decision.allowed) return { headers };
   const wait = decision.retryAfterSeconds;
@@ -43,7 +46,12 @@ function quotaHeaders(name: string, limit: number, decision: Decision): HeaderLi
   ];
 }
 
-function counterOf(name: QuotaName, limit: number): ProcessCounter | SharedCounter {
+/** The counter of that name: shared by all instances where a shared store is configured, else of this process. */
+export function counter(
+  name: string,
+  limit: number,
+  { windowSeconds }: { windowSeconds: number },
+): ProcessCounter | SharedCounter {
   return oncePerProcess(`counter ${name}`, () => {
     const { upstash } = settings();
     const windowMs = windowSeconds * 1000;

@@ -1,9 +1,10 @@
-import { type Account, addAccount, listAccounts, setAccount } from "@/lib/accounts";
+import { type Account, listAccounts, setAccount } from "@/lib/accounts";
 import { mintTokenFor } from "@/lib/admin/token";
 import { operations } from "@/lib/api/operations";
 import { unsubscribeUrl } from "@/lib/emails/unsubscribe-token";
 import { loadEnvFiles } from "@/lib/env-files";
 import { start } from "@/lib/front/start";
+import { addAccount } from "@/lib/invitations";
 import { settings } from "@/lib/settings";
 import { mintLocalSubject } from "@/lib/sign-in/local-session";
 import { findBanner, setBanner } from "@/lib/site-banner";

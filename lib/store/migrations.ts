@@ -70,4 +70,53 @@ export const migrations: Record<string, Migration> = {
         .execute();
     },
   },
+  "002-sign-in": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("waitlist")
+        .addColumn("email", "text", (column) => column.primaryKey())
+        .addColumn("joined_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("invited_at_ms", "bigint")
+        .execute();
+      await db.schema
+        .createTable("invitations")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("token_hash", "text", (column) => column.unique())
+        .addColumn("plan", "text", (column) => column.notNull())
+        .addColumn("trial_ends_at_ms", "bigint")
+        .addColumn("trial_days", "bigint")
+        .addColumn("assistant_limit", "bigint")
+        .addColumn("credit_thousandths", "bigint")
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("accepted_at_ms", "bigint")
+        .execute();
+      await db.schema.createIndex("invitations_email").on("invitations").column("email").execute();
+      await db.schema
+        .createTable("sign_in_codes")
+        .addColumn("browser_hash", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("code_hash", "text", (column) => column.notNull())
+        .addColumn("tries", "bigint", (column) => column.notNull())
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema.createIndex("sign_in_codes_email").on("sign_in_codes").column("email").execute();
+      await db.schema.alterTable("local_sessions").addColumn("client_hash", "text").execute();
+      await db.schema
+        .createIndex("local_sessions_client")
+        .unique()
+        .on("local_sessions")
+        .column("client_hash")
+        .execute();
+      await db.schema
+        .createTable("clerk_users")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("updated_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("is_deleted", "bigint", (column) => column.notNull().defaultTo(0))
+        .execute();
+    },
+  },
 };

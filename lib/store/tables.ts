@@ -44,10 +44,56 @@ export type Tables = {
     email_hash: string;
     created_at_ms: number;
   };
+  /** Emails that ask to be invited. */
+  waitlist: {
+    /** In lower case. */
+    email: string;
+    joined_at_ms: number;
+    invited_at_ms: number | null;
+  };
+  /** One row for every account there ever was, and for every invitation not accepted yet. */
+  invitations: {
+    id: string;
+    /** In lower case. */
+    email: string;
+    /** Of its link's token; none where Clerk's own link is the credential, or the operator accepted it. */
+    token_hash: string | null;
+    plan: string;
+    trial_ends_at_ms: number | null;
+    trial_days: number | null;
+    assistant_limit: number | null;
+    credit_thousandths: number | null;
+    created_at_ms: number;
+    expires_at_ms: number;
+    accepted_at_ms: number | null;
+  };
+  /** Codes of local sign-in that were asked for, also by emails without an account. */
+  sign_in_codes: {
+    /** The hash of the secret that the asking browser holds. */
+    browser_hash: string;
+    /** In lower case. */
+    email: string;
+    code_hash: string;
+    tries: number;
+    created_at_ms: number;
+    expires_at_ms: number;
+  };
   /** Sessions of local sign-in; a session that is over has no row. */
   local_sessions: {
     id: string;
     account_id: string;
     expires_at_ms: number;
+    /** Of the secret that renews a browser's session; a program's has none. */
+    client_hash: string | null;
+  };
+  /** What Clerk's webhooks said of its users, so that late and repeated deliveries change nothing. */
+  clerk_users: {
+    id: string;
+    /** In lower case. */
+    email: string;
+    /** When Clerk last changed the user, of all that was delivered. */
+    updated_at_ms: number;
+    /** 1 for good once it is deleted, else 0. */
+    is_deleted: number;
   };
 };
