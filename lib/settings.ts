@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { isLoopback, parseMail } from "@/lib/emails/mail-settings";
 import { oncePerProcess } from "@/lib/once-per-process";
 
 export type Settings = ReturnType<typeof parseSettings>;
@@ -35,6 +36,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   const production = env.NODE_ENV === "production";
   const appUrl = env.APP_URL ?? `http://localhost:${env.PORT}`;
   const clerk = parseClerk(env, appUrl, faults);
+  const mail = parseMail(env, appUrl, faults);
   const signIn = env.SIGN_IN ?? (clerk ? "clerk" : production ? "none" : "local");
 
   if (signIn === "clerk" && !clerk && faults.length === 0) {
@@ -43,8 +45,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   if (!env.UPSTASH_REDIS_REST_URL !== !env.UPSTASH_REDIS_REST_TOKEN) {
     faults.push("UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: set both or neither");
   }
-  if ((env.DATABASE_URL || signIn === "clerk") && !env.APP_URL) {
-    faults.push("APP_URL: is required with DATABASE_URL and with Clerk");
+  if ((env.DATABASE_URL || signIn === "clerk" || mail.kind !== "files") && !env.APP_URL) {
+    faults.push("APP_URL: is required with DATABASE_URL, with Clerk and to send mail");
   }
   if ((env.DATABASE_URL || env.UPSTASH_REDIS_REST_URL) && !env.APP_SECRET) {
     faults.push(
@@ -65,6 +67,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
         ? { url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN }
         : undefined,
     signIn: (signIn === "clerk" && clerk ? clerk : { kind: signIn }) as SignIn,
+    mail,
+    supportEmail: env.SUPPORT_EMAIL,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
     requestsPerMinute: { health: env.RATE_LIMIT_HEALTH },
@@ -103,6 +107,15 @@ const environmentSchema = z.object({
   CLERK_SECRET_KEY: z.string().optional(),
   CLERK_JWT_KEY: z.string().optional(),
   CLERK_AUTHORIZED_PARTIES: z.string().optional(),
+  EMAIL_FROM: z.string().optional(),
+  RESEND_API_KEY: z.string().optional(),
+  RESEND_WEBHOOK_SECRET: z.string().optional(),
+  RESEND_BASE_URL: z.string().optional(),
+  SMTP_URL: z.string().optional(),
+  DKIM_DOMAIN: z.string().optional(),
+  DKIM_SELECTOR: z.string().optional(),
+  DKIM_PRIVATE_KEY: z.string().optional(),
+  SUPPORT_EMAIL: z.email("must be an email address").optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(120),
   PORT: wholeNumber(1, 65_535).default(3000),
@@ -125,10 +138,6 @@ function parseAppUrl(text: string, context: z.RefinementCtx): string {
     return refuse("must be https unless it is a loopback address");
   }
   return url.origin;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 const clerkNames = ["CLERK_PUBLISHABLE_KEY", "CLERK_SECRET_KEY", "CLERK_JWT_KEY"] as const;

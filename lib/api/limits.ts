@@ -15,4 +15,5 @@ export const connectionLimits = {
 /** Bytes of a body, counted as they come; past them it is a 413. */
 export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB
+  webhook: 256 * 1024, // 256 KiB
 };
