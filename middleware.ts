@@ -1,13 +1,14 @@
-import { type NextRequest, NextResponse } from "next/server";
+import { type NextFetchEvent, type NextRequest, NextResponse } from "next/server";
 import { refuseAtDoor } from "@/lib/api/door";
 import { hsts } from "@/lib/api/headers";
+import { passClerk } from "@/lib/pages/clerk-middleware";
 import { settings } from "@/lib/settings";
 
 /** The front door on every platform; behind `npm start` the front server asks the same question first. */
-export function middleware(request: NextRequest): Response {
+export async function middleware(request: NextRequest, event: NextFetchEvent): Promise<Response> {
   const refused = refuseAtDoor(request.method, request.nextUrl.pathname, request.headers);
   if (refused) return refused;
-  const response = NextResponse.next();
+  const response = (await passClerk(request, event)) ?? NextResponse.next();
   if (settings().appUrl.startsWith("https:")) response.headers.set("Strict-Transport-Security", hsts);
   return response;
 }

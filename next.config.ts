@@ -1,6 +1,6 @@
 import type { NextConfig } from "next";
 
-/** What every page carries. API answers build theirs in `lib/api/headers.ts`. */
+/** What every page carries. Answers of the API and of the webhooks build theirs in `lib/api/headers.ts`. */
 const pageHeaders = [
   { key: "X-Content-Type-Options", value: "nosniff" },
   { key: "Referrer-Policy", value: "same-origin" },
@@ -16,7 +16,7 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
   skipTrailingSlashRedirect: true,
-  headers: async () => [{ source: "/((?!api/|api$).*)", headers: pageHeaders }],
+  headers: async () => [{ source: "/((?!api/|api$|hooks/).*)", headers: pageHeaders }],
 };
 
 export default config;

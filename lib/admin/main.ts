@@ -5,6 +5,7 @@ import { addCheckCommand } from "@/lib/admin/check";
 import type { Result, Run } from "@/lib/admin/command";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
+import { addInviteCommands } from "@/lib/admin/invite";
 import { addTokenCommand } from "@/lib/admin/token";
 import { ApiError } from "@/lib/api/errors";
 import { loadEnvFiles } from "@/lib/env-files";
@@ -30,6 +31,7 @@ addAccountCommands(program, run);
 addCreditCommands(program, run);
 addBannerCommands(program, run);
 addEmailCommands(program, run);
+addInviteCommands(program, run);
 addTokenCommand(program, run);
 addCheckCommand(program, print);
 

@@ -1,8 +1,8 @@
 import { ApiError } from "@/lib/api/errors";
 
 /**
- * The whole body of a request. Throws a 413 as soon as more than `mostBytes` came, whatever Content-Length
- * said, and a 400 when it does not arrive whole.
+ * The body of a request, read to its end. Throws an {@link ApiError}: 413 as soon as it is over the bound, counted
+ * as it comes and whatever Content-Length said; 400 when it breaks off.
  */
 export async function readBody({ body }: Request, mostBytes: number): Promise<Buffer> {
   const reader = body?.getReader();

@@ -13,10 +13,16 @@ export function operationAt(path: string): Operation | undefined {
 }
 
 const pageMethods = ["GET", "HEAD", "POST"];
+const hookMethods = ["POST"];
+
+/** Whether a path is that of a provider's webhook. */
+export function isHook(path: string): boolean {
+  return path.startsWith("/hooks/");
+}
 
 /**
- * The front door: refuses an unknown address under `/api` or `/mcp` (404) and a method that the operation, or any
- * page, does not accept (405). Answers `undefined` when the request may come in.
+ * The front door: refuses an unknown address under `/api` or `/mcp` (404) and a method that the operation, the
+ * webhook or any page does not accept (405). Answers `undefined` when the request may come in.
  *
  * @param path - as it was sent, without its query
  */
@@ -26,7 +32,7 @@ export function refuseAtDoor(
   headers: Pick<Headers, "get">,
 ): Response | undefined {
   const operation = operationAt(path);
-  const methods: readonly string[] = operation?.methods ?? pageMethods;
+  const methods: readonly string[] = operation?.methods ?? (isHook(path) ? hookMethods : pageMethods);
   const isKnown = operation !== undefined || !isUnderApi(path);
   if (isKnown && methods.includes(method)) return undefined;
   const error = isKnown

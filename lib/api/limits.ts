@@ -16,4 +16,5 @@ export const connectionLimits = {
 export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB
   form: 4 * 1024, // 4 KiB
+  webhook: 256 * 1024, // 256 KiB
 };

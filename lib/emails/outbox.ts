@@ -52,6 +52,50 @@ export async function stopLaterEmails(db: Db, accountId: string, nowMs: number):
   });
 }
 
+/** Suppresses an address and stops what is still scheduled to it: both or neither. Again is the same. */
+export async function suppressEmail(db: Db, email: string, nowMs: number): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto("email_suppressions")
+      .values({ email_hash: hashEmail(email), created_at_ms: nowMs })
+      .onConflict((conflict) => conflict.column("email_hash").doNothing())
+      .execute();
+    await transaction
+      .updateTable("onboarding_emails")
+      .set({ state: "stopped" satisfies EmailState })
+      .where("state", "=", "scheduled" satisfies EmailState)
+      .where("account_id", "in", (query) =>
+        query.selectFrom("accounts").select("id").where("email", "=", email.toLowerCase()),
+      )
+      .execute();
+  });
+}
+
+/** Follows an account to another email, in the caller's transaction: who stopped our mail at either stays unmailed. */
+export async function moveRecipient(
+  transaction: Db,
+  { accountId, from, to }: { accountId: string; from: string; to: string },
+  nowMs: number,
+): Promise<void> {
+  const suppression = await transaction
+    .selectFrom("email_suppressions")
+    .select("email_hash")
+    .where("email_hash", "in", [hashEmail(from), hashEmail(to)])
+    .executeTakeFirst();
+  if (!suppression) return;
+  await transaction
+    .insertInto("email_suppressions")
+    .values({ email_hash: hashEmail(to), created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.column("email_hash").doNothing())
+    .execute();
+  await transaction
+    .updateTable("onboarding_emails")
+    .set({ state: "stopped" satisfies EmailState })
+    .where("account_id", "=", accountId)
+    .where("state", "=", "scheduled" satisfies EmailState)
+    .execute();
+}
+
 /** An account's onboarding mails, in the order they are due. */
 export async function listEmails(db: Db, accountId: string) {
   const rows = await db

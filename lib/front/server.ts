@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
 import { trustFrontServer } from "@/lib/api/client-address";
-import { operationAt, refuseAtDoor } from "@/lib/api/door";
+import { isHook, operationAt, refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
 import { connectionLimits } from "@/lib/api/limits";
@@ -39,7 +39,7 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
     if (refused) return send(refused, incoming, outgoing);
     const handler = throughNext ? undefined : routeHandler(path, method);
     if (handler) return send(await handler(toRequest(incoming, appUrl + target)), incoming, outgoing);
-    const isLoggedInside = throughNext && operationAt(path) !== undefined;
+    const isLoggedInside = operationAt(path) !== undefined || isHook(path);
     if (!isLoggedInside) logWhenSent(beginVisit(method, path, toHeaders(incoming)), outgoing);
     await next(incoming, outgoing);
   }

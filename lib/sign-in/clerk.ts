@@ -3,7 +3,8 @@ import { ApiError } from "@/lib/api/errors";
 import { within } from "@/lib/deadline";
 import { invitationDays } from "@/lib/invitations";
 import { oncePerProcess } from "@/lib/once-per-process";
-import { type ClerkSettings, settings } from "@/lib/settings";
+import { settings } from "@/lib/settings";
+import type { ClerkSettings } from "@/lib/sign-in/clerk-settings";
 import type { MintedToken } from "@/lib/sign-in/local-session";
 
 const deadlineMs = 5000; // 5 seconds: its client has none of its own

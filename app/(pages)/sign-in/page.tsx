@@ -1,8 +1,10 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
+import { readCookie } from "@/lib/cookies";
 import { readSession } from "@/lib/session";
 import { settings } from "@/lib/settings";
+import { clientCookie } from "@/lib/sign-in/local-sign-in";
 import { ClerkFrame, ClerkSignIn } from "../clerk";
 import { EmailForm } from "../email-form";
 import { anyFormsProblems } from "../problem";
@@ -13,7 +15,7 @@ export const metadata: Metadata = { title: "Sign in" };
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
   const { problem } = await searchParams;
   const { kind } = settings().signIn;
-  if (kind === "local" && !("because" in readSession(await headers()))) redirect("/home");
+  if (kind === "local" && !problem) await leadHome();
   return (
     <div className="narrow">
       <SiteBanner isPublic />
@@ -27,6 +29,13 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
       )}
     </div>
   );
+}
+
+/** Who is signed in already has nothing to do here. */
+async function leadHome(): Promise<void> {
+  const requestHeaders = await headers();
+  if (!("because" in readSession(requestHeaders))) redirect("/home");
+  if (readCookie(requestHeaders, clientCookie)) redirect("/sign-in/renew");
 }
 
 function AskForEmail({ problem }: { problem: string | undefined }) {
