@@ -1,5 +1,5 @@
 import { expect } from "@playwright/test";
-import { admin, codeFor, mailTo, newEmail, signIn, test } from "./support/office";
+import { admin, codeFor, mailToEmail, newEmail, signIn, test } from "./support/office";
 
 test.describe("the whole walk", () => {
   for (const javaScriptEnabled of [true, false]) {
@@ -18,7 +18,7 @@ test.describe("the whole walk", () => {
         expect(listed.find((entry) => entry.email === email)?.invitedAt).toBeNull();
         const terms = ["--trial-days", "30", "--assistant-limit", "4", "--credits", "1250.5"];
         const { url } = admin<{ url: string }>("waitlist", "invite", email, ...terms);
-        expect((await mailTo(email, /invitation/)).text).toContain(url);
+        expect((await mailToEmail(email, /invitation/)).text).toContain(url);
 
         await page.goto(url);
         await page.getByLabel("Email").fill(email);

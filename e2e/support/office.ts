@@ -1,8 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { test as base, expect, type Page } from "@playwright/test";
-import PostalMime from "postal-mime";
+import { test as base, type Page } from "@playwright/test";
+import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { environment } from "../../playwright.config";
 
 /** A test whose browser is a client of its own: it has an address that no other test has. */
@@ -26,27 +24,11 @@ export function newEmail(name: string): string {
   return `${name}-${crypto.randomUUID()}@example.com`;
 }
 
-/** The newest mail to an email that the service wrote, once it is there. */
-export async function mailTo(email: string, subject: RegExp) {
-  const folder = join(environment.DATA_DIR, "mail");
-  let found: Awaited<ReturnType<typeof PostalMime.parse>> | undefined;
-  await expect(async () => {
-    const mails = await Promise.all(
-      readdirSync(folder)
-        .filter((name) => name.endsWith(".eml"))
-        .map((name) => PostalMime.parse(readFileSync(join(folder, name)))),
-    );
-    found = mails.findLast((mail) => mail.to?.[0]?.address === email && subject.test(mail.subject ?? ""));
-    expect(found, `a mail to ${email}`).toBeDefined();
-  }).toPass({ timeout: 10_000 });
-  return found as NonNullable<typeof found>;
-}
+/** The newest mail to an email, once it is there. */
+export const mailToEmail = (email: string, subject: RegExp) => mailTo(environment.DATA_DIR, email, subject);
 
-/** The six digits of the newest code that was mailed. */
-export async function codeFor(email: string): Promise<string> {
-  const { subject } = await mailTo(email, /sign-in code/);
-  return /\d{6}/.exec(subject ?? "")?.[0] ?? "";
-}
+/** The six digits of the newest code that was mailed to an email. */
+export const codeFor = (email: string) => codeTo(environment.DATA_DIR, email);
 
 /** Signs a browser in through the form. */
 export async function signIn(page: Page, email: string): Promise<void> {

@@ -19,8 +19,8 @@ export type Submission = {
 };
 
 type FormOptions = {
-  /** The page the form is on; it explains a `problem` of its query in words. */
-  page: `/${string}`;
+  /** The address of the page the form is on; it explains a `problem` of its query in words. */
+  page: (field: Submission["field"]) => string;
   /** The kinds of sign-in under which there is such a form; under others it is a 404. */
   under: readonly SignIn["kind"][];
 };
@@ -43,21 +43,34 @@ export function form(
     if (!isFromOurPages(request.headers))
       return say(403, `This form is only taken from ${settings().appUrl}.`);
     const nowMs = Date.now();
+    const fields = await readFields(request);
+    if (fields instanceof ApiError) return say(fields.status, fields.message);
+    const field = (name: string) => fields.get(name)?.trim() ?? "";
+    const cookie = (name: string) => readCookie(request.headers, name);
+    const back = (problem: string) => goTo({ to: withProblem(page(field), problem) });
     try {
       const forms = counter("forms", mostForms, { windowSeconds });
       const { allowed } = await forms.spend(clientKey(request.headers), nowMs);
-      if (!allowed) return goTo({ to: `${page}?problem=too-many` });
-      const body = await readBody(request, bodyLimits.form);
-      const fields = new URLSearchParams(body.toString());
-      const field = (name: string) => fields.get(name)?.trim() ?? "";
-      const cookie = (name: string) => readCookie(request.headers, name);
-      return goTo(await room({ field, cookie, nowMs }));
+      return allowed ? goTo(await room({ field, cookie, nowMs })) : back("too-many");
     } catch (failure) {
-      if (failure instanceof ApiError) return say(failure.status, failure.message);
       log().error({ err: failure }, "a form could not be taken");
-      return goTo({ to: `${page}?problem=unavailable` });
+      return back("unavailable");
     }
   };
+}
+
+async function readFields(request: Request): Promise<URLSearchParams | ApiError> {
+  try {
+    return new URLSearchParams((await readBody(request, bodyLimits.form)).toString());
+  } catch (failure) {
+    if (failure instanceof ApiError) return failure;
+    throw failure;
+  }
+}
+
+/** A page's address with the problem that it is to explain. */
+export function withProblem(page: string, problem: string): string {
+  return `${page}${page.includes("?") ? "&" : "?"}problem=${problem}`;
 }
 
 function goTo({ to, cookies = [] }: Onward): Response {

@@ -4,7 +4,7 @@ import { clientCookie, dropSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 
 /** Signs out: ends the renewal, and with it every token of the session. */
-export const POST = form({ page: "/home", under: ["local"] }, async ({ cookie }) => {
+export const POST = form({ page: () => "/home", under: ["local"] }, async ({ cookie }) => {
   const client = cookie(clientCookie);
   if (client) await endBrowserSession(await store(), client);
   return { to: "/", cookies: dropSession() };

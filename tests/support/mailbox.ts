@@ -1,0 +1,31 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import PostalMime, { type Email } from "postal-mime";
+import { eventually } from "@/tests/support/databases";
+
+/** The newest mail to an email that a service without a sender wrote into its data folder, once it is there. */
+export async function mailTo(dataDir: string, email: string, subject: RegExp): Promise<Email> {
+  let found: Email | undefined;
+  await eventually(async () => {
+    found = (await mailsTo(dataDir, email)).findLast((mail) => subject.test(mail.subject ?? ""));
+    if (!found) throw new Error(`no mail to ${email}`);
+  });
+  return found as Email;
+}
+
+/** Every mail to an email, oldest first. */
+export async function mailsTo(dataDir: string, email: string): Promise<Email[]> {
+  const folder = join(dataDir, "mail");
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
+  const mails = await Promise.all(files.map((name) => PostalMime.parse(readFileSync(join(folder, name)))));
+  return mails
+    .filter((mail) => mail.to?.some(({ address }) => address === email))
+    .sort((a, b) => Date.parse(a.date ?? "") - Date.parse(b.date ?? ""));
+}
+
+/** The six digits of the newest sign-in code that was mailed. */
+export async function codeTo(dataDir: string, email: string): Promise<string> {
+  const { subject } = await mailTo(dataDir, email, /sign-in code/);
+  return /\d{6}/.exec(subject ?? "")?.[0] ?? "";
+}
