@@ -17,6 +17,7 @@ export async function ClerkFrame({ children }: { children: ReactNode }) {
       signInForceRedirectUrl="/home"
       signUpForceRedirectUrl="/home"
       afterSignOutUrl="/"
+      telemetry={false}
       {...(nonce ? { nonce } : {})}
     >
       {children}

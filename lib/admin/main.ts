@@ -43,6 +43,8 @@ try {
   process.exitCode = complain(failure);
 } finally {
   await closeStore().catch(() => {});
+  // A call to a provider that was given up may still hang, and would keep the process from ending.
+  process.stdout.write("", () => process.exit());
 }
 
 /** One line on standard error, and the exit code: 2 for a wrong command, 1 for a refused one. */

@@ -1,4 +1,4 @@
-import { type ClerkClient, createClerkClient } from "@clerk/backend";
+import type { ClerkClient } from "@clerk/backend";
 import { ApiError } from "@/lib/api/errors";
 import { within } from "@/lib/deadline";
 import { invitationDays } from "@/lib/invitations";
@@ -38,7 +38,7 @@ const tryAgain = "Try again; if it happens again, look at Clerk's dashboard and 
 
 async function ask<T>(question: (clerk: ClerkClient) => Promise<T>): Promise<T> {
   try {
-    return await within(deadlineMs, question(clerkClient()));
+    return await within(deadlineMs, clerkClient().then(question));
   } catch (failure) {
     const { status, errors } = failure as { status?: number; errors?: { message: string }[] };
     const why = status
@@ -48,9 +48,12 @@ async function ask<T>(question: (clerk: ClerkClient) => Promise<T>): Promise<T> 
   }
 }
 
-function clerkClient(): ClerkClient {
-  return oncePerProcess("clerk", () => {
+/** Its package is large, and most of the operator's commands never ask Clerk. */
+function clerkClient(): Promise<ClerkClient> {
+  return oncePerProcess("clerk", async () => {
+    const { createClerkClient } = await import("@clerk/backend");
     const { secretKey, publishableKey, apiUrl } = settings().signIn as ClerkSettings;
-    return createClerkClient({ secretKey, publishableKey, ...(apiUrl ? { apiUrl } : {}) });
+    const ours = { secretKey, publishableKey, telemetry: { disabled: true } };
+    return createClerkClient({ ...ours, ...(apiUrl ? { apiUrl } : {}) });
   });
 }

@@ -18,6 +18,7 @@ const clerk = {
   CLERK_PUBLISHABLE_KEY: `pk_test_${Buffer.from("clerk.office.example.com$").toString("base64")}`,
   CLERK_SECRET_KEY: "sk_test_x",
   CLERK_JWT_KEY: key,
+  CLERK_WEBHOOK_SIGNING_SECRET: `whsec_${Buffer.from("w".repeat(24)).toString("base64")}`,
 };
 
 const pem = (modulusLength: number) =>
@@ -176,8 +177,25 @@ describe("parseSettings", () => {
     ],
     [
       { SIGN_IN: "clerk" },
-      "SIGN_IN: is clerk, which needs CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY, CLERK_JWT_KEY",
+      "SIGN_IN: is clerk, which needs CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY, CLERK_JWT_KEY, CLERK_WEBHOOK_SIGNING_SECRET",
     ],
+    [
+      { ...clerk, CLERK_WEBHOOK_SIGNING_SECRET: "" },
+      "CLERK_WEBHOOK_SIGNING_SECRET: missing, while other Clerk keys are set",
+    ],
+    [
+      { ...clerk, CLERK_WEBHOOK_SIGNING_SECRET: "whsec_short" },
+      "CLERK_WEBHOOK_SIGNING_SECRET: is not a signing secret (whsec_…)",
+    ],
+    [
+      { ...clerk, CLERK_SECRET_KEY: "x" },
+      "CLERK_SECRET_KEY: is not a Clerk secret key (sk_live_… or sk_test_…)",
+    ],
+    [
+      { ...clerk, CLERK_SECRET_KEY: "sk_live_x" },
+      "CLERK_SECRET_KEY: is of another instance than CLERK_PUBLISHABLE_KEY (live and test)",
+    ],
+    [{ ...clerk, CLERK_API_URL: "clerk" }, "CLERK_API_URL: must be an http(s) address"],
     [{ ...clerk, CLERK_JWT_KEY: "" }, "CLERK_JWT_KEY: missing, while other Clerk keys are set"],
     [{ ...clerk, CLERK_JWT_KEY: "x" }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
     [{ ...clerk, CLERK_JWT_KEY: rsa(4096) }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
