@@ -65,3 +65,41 @@ test("a copied token works in curl, and is over when its owner signs out", async
   await page.waitForURL("/");
   expect((await request.get("/api/credits/balance", { headers })).status()).toBe(401);
 });
+
+test("a wrong code is said to be one, and an old one is asked for again", async ({ page }) => {
+  const email = newEmail("codes");
+  admin("account", "add", email);
+  await page.goto("/sign-in");
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  const code = await codeFor(email);
+  const wrong = code === "000000" ? "000001" : "000000";
+  for (const words of ["4 more tries", "3 more tries", "2 more tries", "one more try"]) {
+    await page.getByLabel("Code").fill(wrong);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page.getByRole("alert").filter({ hasText: "That is not the code" })).toContainText(words);
+    await expect(page.getByLabel("Code")).toHaveAccessibleDescription(/That is not the code/);
+  }
+  await page.getByLabel("Code").fill(wrong);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Sign in");
+  await expect(page.getByRole("alert").filter({ hasText: "That code is over" })).toBeVisible();
+  await page.goto("/home");
+  await expect(page).toHaveURL("/sign-in");
+});
+
+test("an invitation is for its email alone, and works once", async ({ page }) => {
+  const email = newEmail("invited");
+  const { url } = admin<{ url: string }>("invite", email);
+  const accept = async (typed: string) => {
+    await page.goto(url);
+    await page.getByLabel("Email").fill(typed);
+    await page.getByRole("button", { name: "Accept the invitation" }).click();
+  };
+  await accept(newEmail("foreign"));
+  await expect(page.getByText("This invitation was sent to another email.")).toBeVisible();
+  await accept(email);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
+  await page.goto(url);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("This invitation was accepted");
+});
