@@ -37,7 +37,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       {account && <Facts account={account} />}
       <Checked state={state} nowMs={nowMs} />
       <KeepFresh checkAgainAfterSeconds={state.checkAgainAfterSeconds} renewsSession={isLocal} />
-      {account && <ForPrograms />}
+      {account && <ForPrograms isLocal={isLocal} />}
       <Support />
     </>
   );
@@ -117,14 +117,14 @@ function Clock({ atMs }: { atMs: number }) {
   return <time dateTime={iso}>{iso.slice(11, 19)} UTC</time>;
 }
 
-function ForPrograms() {
+function ForPrograms({ isLocal }: { isLocal: boolean }) {
   return (
     <section>
       <h2>A token for a program</h2>
       <p>
         A program of yours may ask what this page shows: whether the company may run, and its credits. Give it
-        a token. It is short-lived, ends when you sign out, and cannot make an assistant send, publish, deploy
-        or charge: those steps wait for your approval in the app.
+        a token. It lives for an hour at most{isLocal && ", ends when you sign out"}, and cannot make an
+        assistant send, publish, deploy or charge: those steps wait for your approval in the app.
       </p>
       <CopyToken />
       <p className="quiet">
