@@ -8,19 +8,23 @@ type ResendSettings = Extract<MailSettings, { kind: "resend" }>;
  * Sends by Resend. Its SDK neither throws nor waits nor tries again by itself. A mail handed over again within
  * 24 hours is sent once, by its idempotency key.
  */
-export function sendByResend({ apiKey, baseUrl, from }: ResendSettings, replyTo: string | undefined): Sender {
+export function sendByResend(
+  { apiKey, baseUrl, from }: ResendSettings,
+  replyTo: string | undefined,
+  withinMs = sendWithinMs,
+): Sender {
   const resend = new Resend(apiKey, { baseUrl });
   const sentBy = from.name ? `${quote(from.name)} <${from.address}>` : from.address;
   return {
     async send({ id, to, subject, text, html, headers }) {
       const { error, headers: answered } = await resend.emails.send(
         { from: sentBy, to, subject, text, html, headers, ...(replyTo ? { replyTo } : {}) },
-        { idempotencyKey: id, signal: AbortSignal.timeout(sendWithinMs) },
+        { idempotencyKey: id, signal: AbortSignal.timeout(withinMs) },
       );
       if (error) throw toSendError(error, answered?.["retry-after"]);
     },
     async check() {
-      const signal = AbortSignal.timeout(sendWithinMs);
+      const signal = AbortSignal.timeout(withinMs);
       const { error } = await resend.domains.list(undefined, { signal });
       // The key that we ask for may do nothing but send.
       if (error && error.name !== "restricted_api_key") throw toSendError(error);

@@ -70,7 +70,11 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
   it("does not give up an address for a passing bounce, nor for an event that it does not know", async () => {
     const states = await recipient("full@example.com");
     const opened = { type: "email.opened", data: { to: ["full@example.com"] } };
-    for (const event of [bounce("full@example.com", "Transient"), opened, { type: "constructor", data: {} }]) {
+    for (const event of [
+      bounce("full@example.com", "Transient"),
+      opened,
+      { type: "constructor", data: {} },
+    ]) {
       expect((await deliver(event)).status).toBe(204);
     }
     expect(await states()).toEqual(scheduled);
