@@ -16,6 +16,7 @@ export function sendByResend(
   const resend = new Resend(apiKey, { baseUrl });
   const sentBy = from.name ? `${quote(from.name)} <${from.address}>` : from.address;
   return {
+    withinMs,
     async send({ id, to, subject, text, html, headers }) {
       const { error, headers: answered } = await resend.emails.send(
         { from: sentBy, to, subject, text, html, headers, ...(replyTo ? { replyTo } : {}) },
@@ -45,13 +46,12 @@ type ResendError = { name: string; statusCode: number | null };
  * the domain) is tried again. `invalid_idempotent_request` means that a mail with this id was accepted earlier.
  */
 function toSendError({ name, statusCode }: ResendError, retryAfter?: string): SendError {
+  if (!statusCode) return new SendError("resend: no answer", { mayRetry: true, mayArrive: true });
   const isRefused = statusCode === 400 || statusCode === 422 || statusCode === 451;
   const isTaken = name === "invalid_idempotent_request";
-  const retryAfterMs = statusCode === 429 ? Number(retryAfter ?? 1) * 1000 : undefined;
-  const words = `resend: ${statusCode ?? "no answer"}${statusCode ? ` ${name}` : ""}`;
-  return new SendError(
-    words,
-    !isRefused && !isTaken,
-    Number.isFinite(retryAfterMs) ? retryAfterMs : undefined,
-  );
+  return new SendError(`resend: ${statusCode} ${name}`, {
+    mayRetry: !isRefused && !isTaken,
+    mayArrive: statusCode >= 500 || name === "concurrent_idempotent_requests",
+    pauseMs: name === "rate_limit_exceeded" ? (Number(retryAfter) || 1) * 1000 : 0,
+  });
 }

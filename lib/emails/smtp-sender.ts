@@ -40,6 +40,7 @@ export function sendBySmtp(
     socketCloseTimeout: 0,
   });
   return {
+    withinMs,
     async send(mail) {
       const signal = AbortSignal.timeout(withinMs);
       try {
@@ -59,5 +60,8 @@ export function sendBySmtp(
 function toSendError({ code = "", command = "", responseCode, permanent }: NodemailerError): SendError {
   const isRefused = permanent === true && (command === "RCPT TO" || command === "DATA");
   const answer = responseCode ?? (code === "EABORT" ? "no answer" : code);
-  return new SendError(`smtp: ${answer} ${command}`.trim(), !isRefused);
+  return new SendError(`smtp: ${answer} ${command}`.trim(), {
+    mayRetry: !isRefused,
+    mayArrive: !responseCode,
+  });
 }

@@ -1,6 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
@@ -11,6 +10,7 @@ import type { Mail, SendError } from "@/lib/emails/mail";
 import { sendByResend } from "@/lib/emails/resend-sender";
 import { sendBySmtp } from "@/lib/emails/smtp-sender";
 import { parseSettings } from "@/lib/settings";
+import { certificate } from "@/tests/support/certificate";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import type { Environment } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
@@ -60,7 +60,7 @@ async function expectTheMail(raw: Buffer | string) {
 const failureOf = (sent: Promise<void>) =>
   sent.then(
     () => expect.fail("it was accepted"),
-    ({ message, mayRetry, retryAfterMs }: SendError) => ({ message, mayRetry, retryAfterMs }),
+    ({ message, mayRetry, mayArrive, pauseMs }: SendError) => ({ message, mayRetry, mayArrive, pauseMs }),
   );
 
 describe("files", () => {
@@ -145,7 +145,7 @@ describe("SMTP", () => {
   });
 
   it("says nothing to a server whose certificate it cannot trust", async () => {
-    const { key, cert } = selfSigned();
+    const { key, cert } = certificate();
     const strict = await startSmtpInbox({ key, cert });
     const startTls = await failureOf(smtp(`smtp://localhost:${strict.port}`).send(mail));
     expect(startTls).toMatchObject({ message: "smtp: ESOCKET CONN", mayRetry: true });
@@ -196,23 +196,6 @@ describe("SMTP", () => {
     expect(Date.now() - startedAtMs).toBeLessThan(2000);
   });
 });
-
-/** A certificate for localhost that nobody has vouched for. */
-function selfSigned() {
-  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  if (!existsSync(key)) {
-    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-    const files = ["-keyout", key, "-out", cert];
-    execFileSync(
-      "openssl",
-      ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...subject, ...files],
-      {
-        stdio: "ignore",
-      },
-    );
-  }
-  return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
-}
 
 describe("Resend", () => {
   let stand: Awaited<ReturnType<typeof startResendStandIn>>;
@@ -268,18 +251,20 @@ describe("Resend", () => {
   });
 
   it("tells apart what to try again, what to give up and when to wait", async () => {
+    const unknown = { mayRetry: true, mayArrive: true, pauseMs: 0 };
+    const refused = { mayRetry: false, mayArrive: false, pauseMs: 0 };
     const faults = [
-      ["500", "resend: 500 internal_server_error", true, undefined],
-      ["html", "resend: 502 application_error", true, undefined],
-      ["reset", "resend: no answer", true, undefined],
-      ["403", "resend: 403 invalid_api_key", true, undefined],
-      ["422", "resend: 422 validation_error", false, undefined],
-      ["429", "resend: 429 rate_limit_exceeded", true, 7000],
+      ["500", "resend: 500 internal_server_error", unknown],
+      ["html", "resend: 502 application_error", unknown],
+      ["reset", "resend: no answer", unknown],
+      ["403", "resend: 403 invalid_api_key", { ...refused, mayRetry: true }],
+      ["422", "resend: 422 validation_error", refused],
+      ["429", "resend: 429 rate_limit_exceeded", { ...refused, mayRetry: true, pauseMs: 7000 }],
     ] as const;
     stand.retryAfterSeconds = 7;
-    for (const [fault, message, mayRetry, retryAfterMs] of faults) {
+    for (const [fault, message, prospects] of faults) {
       stand.fault = fault;
-      expect(await failureOf(resend().send(mail))).toEqual({ message, mayRetry, retryAfterMs });
+      expect(await failureOf(resend().send(mail))).toEqual({ message, ...prospects });
     }
     expect(stand.accepted).toEqual([]);
   });
