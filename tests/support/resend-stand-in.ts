@@ -40,6 +40,8 @@ export async function startResendStandIn(faultOf?: () => Fault) {
     accepted: [] as Accepted[],
     requests: 0,
     retryAfterSeconds: 1,
+    /** The same provider, at an address where it has no faults. */
+    calmUrl: "",
     environment: {} as Environment,
     stop: async () => {},
   };
@@ -47,7 +49,8 @@ export async function startResendStandIn(faultOf?: () => Fault) {
 
   const server = createServer(async (incoming, outgoing) => {
     resend.requests++;
-    const fault = faultOf?.() ?? resend.fault;
+    const isCalm = incoming.url?.startsWith("/calm/");
+    const fault = isCalm ? "none" : (faultOf?.() ?? resend.fault);
     const answer = (status: number, body: unknown, headers = {}) =>
       outgoing
         .writeHead(status, { "content-type": "application/json", ...headers })
@@ -62,7 +65,7 @@ export async function startResendStandIn(faultOf?: () => Fault) {
       return answer(429, errors[fault], { "retry-after": String(resend.retryAfterSeconds) });
     if (fault === "500" || fault === "422" || fault === "403") return answer(Number(fault), errors[fault]);
     if (incoming.headers.authorization !== `Bearer ${apiKey}`) return answer(403, errors["403"]);
-    if (incoming.url !== "/emails") {
+    if (!incoming.url?.endsWith("/emails")) {
       return answer(401, { statusCode: 401, name: "restricted_api_key", message: "Only to send." });
     }
     const key = String(incoming.headers["idempotency-key"] ?? "");
@@ -85,6 +88,7 @@ export async function startResendStandIn(faultOf?: () => Fault) {
     RESEND_API_KEY: apiKey,
     RESEND_BASE_URL: `http://127.0.0.1:${port}`,
   };
+  resend.calmUrl = `http://127.0.0.1:${port}/calm`;
   resend.stop = async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
