@@ -16,7 +16,11 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
   skipTrailingSlashRedirect: true,
-  headers: async () => [{ source: "/((?!api/|api$|hooks/).*)", headers: pageHeaders }],
+  headers: async () => [
+    { source: "/((?!api/|api$|hooks/).*)", headers: pageHeaders },
+    // Its address holds a token.
+    { source: "/unsubscribe", headers: [{ key: "Referrer-Policy", value: "no-referrer" }] },
+  ],
 };
 
 export default config;

@@ -1,7 +1,7 @@
 import { access, constants, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
-import { SendError, type Sender } from "@/lib/emails/mail";
+import { SendError, type Sender, sendWithinMs } from "@/lib/emails/mail";
 import type { MailSettings } from "@/lib/emails/mail-settings";
 import { toMessage } from "@/lib/emails/message";
 
@@ -13,6 +13,7 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
   const folder = join(dataDir, "mail");
   const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
   return {
+    withinMs: sendWithinMs,
     async send(mail) {
       const { message } = await composer.sendMail(toMessage(mail, from, replyTo));
       const file = join(folder, `${mail.id}.eml`);
@@ -21,7 +22,7 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
         await writeFile(`${file}.draft`, message, { mode: 0o600 });
         await rename(`${file}.draft`, file);
       } catch (failure) {
-        throw new SendError(`files: ${(failure as NodeJS.ErrnoException).code}`, true);
+        throw new SendError(`files: ${(failure as NodeJS.ErrnoException).code}`, { mayRetry: true });
       }
     },
     async check() {

@@ -15,8 +15,10 @@ export type Mail = {
 
 /** Whoever takes our mail to its recipient, or part of the way. */
 export type Sender = {
+  /** How long it may take over one mail. */
+  withinMs: number;
   /**
-   * Hands a mail over, and returns once it is accepted. It settles within {@link sendWithinMs}: what has not been
+   * Hands a mail over, and returns once it is accepted. It settles within `withinMs`: what has not been
    * accepted by then is broken off. Throws a {@link SendError}, after which the mail may still have been accepted.
    */
   send: (mail: Mail) => Promise<void>;
@@ -24,18 +26,28 @@ export type Sender = {
   check: () => Promise<string>;
 };
 
-/** How long a sender may take over one mail. */
+/** The `withinMs` of every sender. */
 export const sendWithinMs = 10_000; // 10 seconds
+
+type Prospects = {
+  /** Whether the same mail may be accepted later; otherwise it is refused for good. */
+  mayRetry: boolean;
+  /** Nobody knows whether it was accepted: it may still be delivered. */
+  mayArrive?: boolean;
+  /** We send too fast: how long to send nothing at all. */
+  pauseMs?: number;
+};
 
 /** A mail was not accepted, or nobody knows. `message` has a few words of ours: no address, no text of others. */
 export class SendError extends Error {
-  constructor(
-    message: string,
-    /** Whether the same mail may be accepted later; otherwise it is refused for good. */
-    readonly mayRetry: boolean,
-    /** How long the sender asks everyone to wait before anything else is sent, where it says. */
-    readonly retryAfterMs?: number,
-  ) {
+  readonly mayRetry: boolean;
+  readonly mayArrive: boolean;
+  readonly pauseMs: number;
+
+  constructor(message: string, { mayRetry, mayArrive = false, pauseMs = 0 }: Prospects) {
     super(message);
+    this.mayRetry = mayRetry;
+    this.mayArrive = mayArrive;
+    this.pauseMs = pauseMs;
   }
 }

@@ -27,17 +27,22 @@ const signedFields = [
  * whole mail was sent and before the server's word came back, the mail is handed over again, and the only thing
  * by which its recipient's mailbox can tell that it is the same is its Message-ID.
  */
-export function sendBySmtp({ server, dkim, from }: SmtpSettings, replyTo: string | undefined): Sender {
+export function sendBySmtp(
+  { server, dkim, from }: SmtpSettings,
+  replyTo: string | undefined,
+  withinMs = sendWithinMs,
+): Sender {
   const transport = createTransport({
     ...server,
     ...(dkim ? { dkim: { ...dkim, headerFieldNames: signedFields } } : {}),
-    connectionTimeout: sendWithinMs,
+    connectionTimeout: withinMs,
     // What is broken off must not be delivered from a buffer afterwards.
     socketCloseTimeout: 0,
   });
   return {
+    withinMs,
     async send(mail) {
-      const signal = AbortSignal.timeout(sendWithinMs);
+      const signal = AbortSignal.timeout(withinMs);
       try {
         await transport.sendMail({ ...toMessage(mail, from, replyTo), signal });
       } catch (failure) {
@@ -45,7 +50,7 @@ export function sendBySmtp({ server, dkim, from }: SmtpSettings, replyTo: string
       }
     },
     async check() {
-      await within(sendWithinMs, transport.verify());
+      await within(withinMs, transport.verify());
       return `the SMTP server answers${dkim ? "" : "; it has to sign with DKIM, as we do not"}`;
     },
   };
@@ -55,5 +60,8 @@ export function sendBySmtp({ server, dkim, from }: SmtpSettings, replyTo: string
 function toSendError({ code = "", command = "", responseCode, permanent }: NodemailerError): SendError {
   const isRefused = permanent === true && (command === "RCPT TO" || command === "DATA");
   const answer = responseCode ?? (code === "EABORT" ? "no answer" : code);
-  return new SendError(`smtp: ${answer} ${command}`.trim(), !isRefused);
+  return new SendError(`smtp: ${answer} ${command}`.trim(), {
+    mayRetry: !isRefused,
+    mayArrive: !responseCode,
+  });
 }

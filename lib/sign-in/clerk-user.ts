@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { openAccount } from "@/lib/accounts";
-import { moveRecipient } from "@/lib/emails/outbox";
+import { moveSuppression } from "@/lib/emails/suppressions";
 import { takeInvitation } from "@/lib/invitations";
 import { log } from "@/lib/log";
 import type { Db } from "@/lib/store/store";
@@ -132,5 +132,5 @@ async function moveAccount(transaction: Db, subject: string, email: string, nowM
     return;
   }
   await transaction.updateTable("accounts").set({ email }).where("id", "=", account.id).execute();
-  await moveRecipient(transaction, { accountId: account.id, from: account.email, to: email }, nowMs);
+  await moveSuppression(transaction, { from: account.email, to: email }, nowMs);
 }

@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /**
  * The tables, as the queries see them. Times are Unix milliseconds, credits are thousandths of one:
  * whole numbers that SQLite and PostgreSQL keep exactly alike. SQLite checks no types, so whoever reads
@@ -32,12 +34,22 @@ export type Tables = {
     starts_at_ms: number | null;
     ends_at_ms: number | null;
   };
+  /** The outbox. It outlives the account, without its address: links in mails already sent go on working. */
   onboarding_emails: {
     id: string;
     account_id: string;
+    recipient_hash: string;
     kind: string;
     due_at_ms: number;
     state: string;
+    /** When a runner may next take it; while it is being sent, the end of the lease. */
+    next_attempt_at_ms: number;
+    /** Until when it may still be delivered by whoever took it last; none when that is settled. */
+    lease_until_ms: number | null;
+    attempts: Generated<number>;
+    first_attempt_at_ms: number | null;
+    /** What went wrong last, in a few words without an address. */
+    failure: string | null;
   };
   /** Outlives the account: whoever stopped our mail stays unmailed. */
   email_suppressions: {
