@@ -9,6 +9,7 @@ import {
   stopLaterEmails,
   suppressEmail,
 } from "@/lib/emails/outbox";
+import { addAccount } from "@/lib/invitations";
 import { type Db, Store } from "@/lib/store/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
