@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { quotas } from "@/lib/api/limits";
 import { oncePerProcess } from "@/lib/once-per-process";
 
 export type Settings = ReturnType<typeof parseSettings>;
@@ -68,6 +69,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
     requestsPerMinute: { health: env.RATE_LIMIT_HEALTH },
+    supportEmail: env.SUPPORT_EMAIL,
     port: env.PORT,
     host: env.HOST,
     logLevel: env.LOG_LEVEL,
@@ -103,8 +105,9 @@ const environmentSchema = z.object({
   CLERK_SECRET_KEY: z.string().optional(),
   CLERK_JWT_KEY: z.string().optional(),
   CLERK_AUTHORIZED_PARTIES: z.string().optional(),
+  SUPPORT_EMAIL: z.email({ error: "must be an email address" }).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
-  RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(120),
+  RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
   PORT: wholeNumber(1, 65_535).default(3000),
   HOST: z.string().optional(),
   LOG_LEVEL: z
