@@ -25,7 +25,8 @@ export function renderDocument({ markdown }: DocumentPage): RenderedDocument {
         return `${before}<section id="${anchor}">\n<h2>${html}</h2>\n`;
       },
       code({ text, lang }) {
-        return `<pre tabindex="0"${isSample(lang) ? " data-sample" : ""}><code>${escapeHtml(text)}</code></pre>\n`;
+        const block = `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`;
+        return isSample(lang) ? `<div class="sample">${block}</div>\n` : `${block}\n`;
       },
       table({ header, rows }) {
         const cells = (row: Tokens.TableCell[], open: string, close: string) =>
