@@ -23,7 +23,8 @@ export function decideEntitlement(account: Account, nowMs: number): EntitlementA
   };
 }
 
-const codes = {
+/** The `error.code` of each denial. */
+export const denialCodes = {
   "signed-out": "signed_out",
   "trial-ended": "trial_ended",
   invalid: "forbidden",
@@ -33,6 +34,6 @@ const codes = {
 
 /** An EntitlementDenied, to be thrown: an ApiError whose body has `ok`, `status` and `message` beside `error`. */
 export function denial(status: DeniedStatus, headers: Record<string, string> = {}): ApiError {
-  const { message } = errorCatalogue[codes[status]];
-  return new ApiError(codes[status], { headers, beside: { ok: false, status, message } });
+  const { message } = errorCatalogue[denialCodes[status]];
+  return new ApiError(denialCodes[status], { headers, beside: { ok: false, status, message } });
 }

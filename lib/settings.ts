@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { quotas } from "@/lib/api/limits";
 import { isLoopback, parseMail } from "@/lib/emails/mail-settings";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { type ClerkSettings, clerkNames, parseClerk } from "@/lib/sign-in/clerk-settings";
@@ -116,7 +117,7 @@ const environmentSchema = z.object({
   DKIM_PRIVATE_KEY: z.string().optional(),
   SUPPORT_EMAIL: z.email("must be an email address").optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
-  RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(120),
+  RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
   PORT: wholeNumber(1, 65_535).default(3000),
   HOST: z.string().optional(),
   LOG_LEVEL: z

@@ -4,7 +4,13 @@ import "./pages.css";
 
 export const metadata: Metadata = {
   title: { default: "Corner Office", template: "%s · Corner Office" },
-  icons: "/favicon.svg",
+  icons: {
+    icon: [
+      { url: "/favicon.ico", sizes: "32x32" },
+      { url: "/favicon.svg", type: "image/svg+xml" },
+    ],
+    apple: "/apple-touch-icon.png",
+  },
   description: "A person runs a company of AI assistants. This is its public HTTP API.",
 };
 

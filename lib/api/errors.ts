@@ -5,6 +5,8 @@ export type CatalogueEntry = {
   status: number | null;
   /** Another status it answers with, and when. */
   also?: string;
+  /** Which requests it answers. */
+  when: string;
   /** One plain sentence saying what went wrong. */
   message: string;
   /** What to do next. */
@@ -13,6 +15,7 @@ export type CatalogueEntry = {
 
 const keptForPrivateRoutes = {
   status: null,
+  when: "Kept for private workspace routes.",
   hint: "No public operation sends this code; look at the action in the app that led to it.",
 } as const;
 
@@ -20,74 +23,88 @@ const keptForPrivateRoutes = {
 export const errorCatalogue = {
   not_found: {
     status: 404,
+    when: "The path is under `/api` or `/mcp` and is not one of the operations.",
     message: "There is nothing at this address.",
     hint: "Check the spelling of the path against the list of operations: case, slashes and encoding count.",
   },
   method_not_allowed: {
     status: 405,
+    when: "The address exists and does not accept the method; `Allow` lists those it does.",
     message: "This address does not accept that method.",
     hint: "Use one of the methods that the Allow header lists.",
   },
   signed_out: {
     status: 401,
+    when: "An account route was asked without a session, or with a token that is expired, malformed or ended.",
     message: "There is no signed-in session.",
     hint: "Sign in, then send the new session token as 'Authorization: Bearer <SESSION_TOKEN>'.",
   },
   trial_ended: {
     status: 403,
+    when: "Entitlement: signed in, and the trial is over.",
     message: "The trial of this account has ended.",
     hint: "Choose a plan in the app to go on.",
   },
   forbidden: {
     status: 403,
+    when: "Entitlement: signed in, and the account's record is absent or cannot be read.",
     message: "The account of this session could not be read, so it may not run.",
     hint: "Ask whoever invited you to check the account, then try again.",
   },
   invalid_request: {
     status: 400,
     also: "408 when the request took too long to arrive",
+    when: "An unsupported `API-Version`, before the operation runs; or a request that cannot be read as HTTP.",
     message: "The request could not be understood.",
     hint: "Correct the request as the message says, then send it again.",
   },
   invalid_token: {
     status: 400,
+    when: "Unsubscribe: the `token` of the link is missing, sent twice or altered.",
     message: "The unsubscribe token is missing or not valid.",
     hint: "Use the link from the email exactly as it was sent.",
   },
   not_configured: {
     status: 503,
+    when: "Entitlement: this deployment has no sign-in.",
     message: "Sign-in is not set up in this deployment.",
     hint: "Ask the operator to set up sign-in; trying again will not help until then.",
   },
   balance_unavailable: {
     status: 503,
+    when: "Credit balance: the account could not be reached or read, or there is no sign-in.",
     message: "The credit balance cannot be read at the moment.",
     hint: "Try again shortly.",
   },
   unavailable: {
     status: 503,
     also: "429 when too many requests came from one address",
+    when: "Entitlement: the account could not be checked in time. With 429: the quota of this address is used up.",
     message: "The service cannot answer this at the moment.",
     hint: "Wait for the seconds in Retry-After, add a small random delay, then try again.",
   },
   upstream_failed: {
     status: 502,
+    when: "Unsubscribe: the store did not confirm in time, so later emails may still be scheduled.",
     message: "It is not certain that the later emails are stopped.",
     hint: "Use the same link again in a moment; it stays valid.",
   },
   too_large: {
     status: 413,
     also: "431 when it is the headers",
+    when: "The body of an unsubscribe is over 4 KiB, or the headers of any request are over 16 KiB.",
     message: "The request is larger than this address accepts.",
     hint: "Send a smaller request.",
   },
   internal_error: {
     status: 500,
+    when: "A fault of ours that has no code of its own.",
     message: "Something went wrong on our side.",
     hint: "Try again; if it happens again, report the X-Request-Id of this answer.",
   },
   invalid_signature: {
     status: 400,
+    when: "A webhook's signature is missing or wrong; these addresses are for our providers.",
     message: "The signature of this delivery is missing or not valid.",
     hint: "Check the signing secret of the webhook at its sender.",
   },

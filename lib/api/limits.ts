@@ -18,3 +18,10 @@ export const bodyLimits = {
   form: 4 * 1024, // 4 KiB
   webhook: 256 * 1024, // 256 KiB
 };
+
+/** Requests that one client address may make in a window, where nothing else is set. */
+export const quotas = {
+  health: { requests: 120, windowSeconds: 60 },
+  /** Shared by `/mcp` and `/api/mcp`. */
+  mcp: { requests: 60, windowSeconds: 60 },
+} as const;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { PublicErrorCode } from "@/lib/api/errors";
 import * as schemas from "@/lib/api/schemas";
 
 export type Method = "GET" | "HEAD" | "POST" | "OPTIONS";
@@ -10,6 +11,8 @@ export type Operation = {
   /** What `Allow` lists, in this order. */
   methods: readonly Method[];
   summary: string;
+  /** Who may call it: anyone, an account's session, or whoever holds a signed link. */
+  access: "anyone" | "session" | "signed link";
   /** The name of the quota it spends; without one it is not counted. */
   quota?: QuotaName;
   /** `Cache-Control` of a 200. Every other answer is `no-store`. */
@@ -18,6 +21,8 @@ export type Operation = {
   anyOrigin?: true;
   /** The bodies it answers with, by status. */
   answers: Readonly<Record<number, z.ZodType>>;
+  /** What `error.code` can be, by status. */
+  codes: Readonly<Record<number, readonly PublicErrorCode[]>>;
   retirement?: Retirement;
 };
 
@@ -36,28 +41,40 @@ export type QuotaName = "health";
 
 const { apiError, entitlementDenied } = schemas;
 
+/** The refusals of the door and the hall, which every operation shares. */
+const shared = {
+  400: ["invalid_request"],
+  405: ["method_not_allowed"],
+  500: ["internal_error"],
+} as const;
+
 /** The register of public operations. Plain data: adding one starts here. */
 export const operations = {
   health: {
     path: "/api/health",
     methods: ["GET", "HEAD", "OPTIONS"],
     summary: "Reports that the web app is up.",
+    access: "anyone",
     quota: "health",
     caching: "no-store",
     answers: { 200: schemas.health, 400: apiError, 405: apiError, 429: apiError, 500: apiError },
+    codes: { ...shared, 429: ["unavailable"] },
   },
   siteBanner: {
     path: "/api/site-banner",
     methods: ["GET", "HEAD", "OPTIONS"],
     summary: "Reads the notice at the top of the site.",
+    access: "anyone",
     caching: "public, max-age=15, s-maxage=15",
     anyOrigin: true,
     answers: { 200: schemas.siteBannerResponse, 400: apiError, 405: apiError, 500: apiError },
+    codes: shared,
   },
   entitlement: {
     path: "/api/entitlement",
     methods: ["GET", "HEAD", "OPTIONS"],
     summary: "Reports whether the signed-in account may run.",
+    access: "session",
     caching: "private, no-store",
     answers: {
       200: schemas.entitlementAllowed,
@@ -68,11 +85,18 @@ export const operations = {
       500: apiError,
       503: entitlementDenied,
     },
+    codes: {
+      ...shared,
+      401: ["signed_out"],
+      403: ["trial_ended", "forbidden"],
+      503: ["not_configured", "unavailable"],
+    },
   },
   creditsBalance: {
     path: "/api/credits/balance",
     methods: ["GET", "HEAD", "OPTIONS"],
     summary: "Reads the account's credit balance.",
+    access: "session",
     caching: "private, no-store",
     answers: {
       200: schemas.creditsBalance,
@@ -82,11 +106,13 @@ export const operations = {
       500: apiError,
       503: apiError,
     },
+    codes: { ...shared, 401: ["signed_out"], 503: ["balance_unavailable"] },
   },
   unsubscribe: {
     path: "/api/email/unsubscribe",
     methods: ["POST", "OPTIONS"],
     summary: "Stops the later onboarding emails (RFC 8058).",
+    access: "signed link",
     caching: "no-store",
     answers: {
       200: schemas.unsubscribed,
@@ -95,6 +121,12 @@ export const operations = {
       413: apiError,
       500: apiError,
       502: apiError,
+    },
+    codes: {
+      ...shared,
+      400: ["invalid_token", "invalid_request"],
+      413: ["too_large"],
+      502: ["upstream_failed"],
     },
   },
 } as const satisfies Record<string, Operation>;

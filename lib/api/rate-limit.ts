@@ -1,13 +1,12 @@
 import { clientKey } from "@/lib/api/client-address";
 import { ApiError } from "@/lib/api/errors";
 import type { HeaderList } from "@/lib/api/headers";
+import { quotas } from "@/lib/api/limits";
 import type { QuotaName } from "@/lib/api/operations";
 import { type Decision, ProcessCounter } from "@/lib/api/process-counter";
 import { SharedCounter } from "@/lib/api/shared-counter";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { settings } from "@/lib/settings";
-
-const windowSeconds = 60;
 
 /**
  * Spends one request of the client's quota. Answers the headers that every counted answer carries
@@ -18,6 +17,7 @@ export async function spendQuota(
   request: Request,
 ): Promise<{ headers: HeaderList; refusal?: ApiError }> {
   const limit = settings().requestsPerMinute[name];
+  const { windowSeconds } = quotas[name];
   const decision = await counter(name, limit, { windowSeconds }).spend(
     clientKey(request.headers),
     Date.now(),
@@ -36,10 +36,10 @@ export async function spendQuota(
 }
 
 /** `t` is sent on a refusal alone, and equals `Retry-After`: a sliding window has no reset to announce. */
-function quotaHeaders(name: string, limit: number, decision: Decision): HeaderList {
+function quotaHeaders(name: QuotaName, limit: number, decision: Decision): HeaderList {
   const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
   return [
-    ...["ratelimit-policy", `"${name}";q=${limit};w=${windowSeconds}`],
+    ...["ratelimit-policy", `"${name}";q=${limit};w=${quotas[name].windowSeconds}`],
     ...["ratelimit", `"${name}";r=${decision.remaining}${wait}`],
     ...["ratelimit-limit", String(limit)],
     ...["ratelimit-remaining", String(decision.remaining)],

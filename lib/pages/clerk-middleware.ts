@@ -1,21 +1,25 @@
 import { clerkMiddleware } from "@clerk/nextjs/server";
-import type { NextFetchEvent, NextMiddleware, NextRequest } from "next/server";
+import type { NextFetchEvent, NextMiddleware, NextRequest, NextResponse } from "next/server";
 import { oncePerProcess } from "@/lib/once-per-process";
+import { clerkPages } from "@/lib/pages/content-security-policy";
 import { settings } from "@/lib/settings";
-
-/** The pages that Clerk's components are on. */
-const clerkPages = new Set(["/sign-in", "/invitation", "/home"]);
 
 /**
  * Lets Clerk renew the session cookie of a browser that opens one of its pages, by a redirect to its Frontend
  * API and back. It decides nothing about who may do what, and sees no other address: it would redirect API
  * calls, and ask its own API about any opaque token that anybody sends.
+ *
+ * @param proceed - makes the response of a request that goes on to its page
  */
-export async function passClerk(request: NextRequest, event: NextFetchEvent): Promise<Response | undefined> {
+export async function passClerk(
+  request: NextRequest,
+  event: NextFetchEvent,
+  proceed: (request: NextRequest) => NextResponse,
+): Promise<Response | undefined> {
   const { signIn } = settings();
   if (signIn.kind !== "clerk" || !clerkPages.has(request.nextUrl.pathname)) return undefined;
   const pass = oncePerProcess<NextMiddleware>("clerk middleware", () =>
-    clerkMiddleware(async () => {}, {
+    clerkMiddleware(async (_, passed) => proceed(passed), {
       publishableKey: signIn.publishableKey,
       jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
       authorizedParties: signIn.authorizedParties,

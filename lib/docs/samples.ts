@@ -1,0 +1,156 @@
+import type { Operation } from "@/lib/api/operations";
+import { code } from "@/lib/docs/markdown";
+
+/*
+ * Samples run as they stand: the address and the token come from the environment, so that neither is
+ * ever pasted into code. `tests/lib/docs/samples.test.ts` runs every one of them.
+ */
+
+/** One call in curl, TypeScript and Python. */
+export function callSamples(operation: Operation): string {
+  return [curl(operation), typescript(operation), python(operation)].join("\n\n");
+}
+
+function curl({ access, path }: Operation): string {
+  if (access === "signed link") return code("sh", `curl -sS --fail-with-body -X POST "$UNSUBSCRIBE_URL"`);
+  const header = access === "session" ? ` \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"` : "";
+  return code("sh", `curl -sS --fail-with-body "$CORNER_OFFICE_URL${path}"${header}`);
+}
+
+function typescript({ access, path }: Operation): string {
+  if (access === "signed link") {
+    return code(
+      "ts",
+      `
+const response = await fetch(process.env.UNSUBSCRIBE_URL ?? "", { method: "POST" });
+if (!response.ok) {
+  const { error } = await response.json();
+  throw new Error(\`\${error.code}: \${error.message} \${error.hint}\`);
+}
+console.log(await response.text());`,
+    );
+  }
+  const url = `\`\${process.env.CORNER_OFFICE_URL}${path}\``;
+  const options = `, {
+  headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },
+}`;
+  return code(
+    "ts",
+    `
+const response = await fetch(${url}${access === "session" ? options : ""});
+const answer = await response.json();
+if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message} \${answer.error.hint}\`);
+console.log(answer);`,
+  );
+}
+
+function python({ access, path }: Operation): string {
+  const url =
+    access === "signed link"
+      ? `os.environ["UNSUBSCRIBE_URL"], method="POST"`
+      : `os.environ["CORNER_OFFICE_URL"] + "${path}"`;
+  const header =
+    access === "session"
+      ? `\nrequest.add_header("Authorization", "Bearer " + os.environ["CORNER_OFFICE_TOKEN"])`
+      : "";
+  const read = access === "signed link" ? "response.read().decode()" : "json.load(response)";
+  return code(
+    "python",
+    `
+import json, os, urllib.error, urllib.request
+
+request = urllib.request.Request(${url})${header}
+try:
+    with urllib.request.urlopen(request, timeout=10) as response:
+        print(${read})
+except urllib.error.HTTPError as failure:
+    error = json.load(failure)["error"]
+    raise SystemExit(f"{error['code']}: {error['message']} {error['hint']}")`,
+  );
+}
+
+/** The check that an app makes before it lets the company run, in TypeScript and Python. */
+export const entitlementCheck = [
+  code(
+    "ts",
+    `
+type Check = { mayRun: boolean; askAgainInSeconds: number; code?: string };
+
+/** Only a 200 with ok: true means that the company may run. */
+async function checkEntitlement(): Promise<Check> {
+  const response = await fetch(\`\${process.env.CORNER_OFFICE_URL}/api/entitlement\`, {
+    headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },
+    signal: AbortSignal.timeout(10_000),
+  });
+  const answer = await response.json();
+  if (response.status === 200 && answer.ok) {
+    return { mayRun: true, askAgainInSeconds: answer.recheckAfterSeconds };
+  }
+  const waitSeconds = Number(response.headers.get("Retry-After") ?? 60) + Math.random() * 5;
+  return { mayRun: false, askAgainInSeconds: waitSeconds, code: answer.error.code };
+}
+
+console.log(await checkEntitlement());`,
+  ),
+  code(
+    "python",
+    `
+import json, os, random, urllib.error, urllib.request
+
+def check_entitlement():
+    """Only a 200 with ok: true means that the company may run."""
+    request = urllib.request.Request(os.environ["CORNER_OFFICE_URL"] + "/api/entitlement")
+    request.add_header("Authorization", "Bearer " + os.environ["CORNER_OFFICE_TOKEN"])
+    try:
+        with urllib.request.urlopen(request, timeout=10) as response:
+            answer = json.load(response)
+            return {"may_run": answer["ok"], "ask_again_in_seconds": answer["recheckAfterSeconds"]}
+    except urllib.error.HTTPError as failure:
+        wait_seconds = int(failure.headers.get("Retry-After", 60)) + random.uniform(0, 5)
+        code = json.load(failure)["error"]["code"]
+        return {"may_run": False, "ask_again_in_seconds": wait_seconds, "code": code}
+
+print(check_entitlement())`,
+  ),
+].join("\n\n");
+
+/** A call that obeys the limits: it waits as long as it is told, and a little longer. */
+export const patientCall = [
+  code(
+    "ts",
+    `
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+
+/** Asks again after a 429, a 502 or a 503, four times at most: as late as we are told, and a little later. */
+async function callPatiently(url: string, options: RequestInit = {}): Promise<Response> {
+  for (let attempt = 0; ; attempt++) {
+    const response = await fetch(url, options);
+    if (![429, 502, 503].includes(response.status) || attempt === 4) return response;
+    const toldSeconds = Number(response.headers.get("Retry-After") ?? 2 ** attempt);
+    await pause(toldSeconds + Math.random() * (1 + toldSeconds / 10));
+  }
+}
+
+const response = await callPatiently(\`\${process.env.CORNER_OFFICE_URL}/api/health\`);
+console.log(response.status, response.headers.get("RateLimit"));`,
+  ),
+  code(
+    "python",
+    `
+import os, random, time, urllib.error, urllib.request
+
+def call_patiently(request):
+    """Asks again after a 429, a 502 or a 503, four times at most: as late as we are told, and a little later."""
+    for attempt in range(5):
+        try:
+            return urllib.request.urlopen(request, timeout=10)
+        except urllib.error.HTTPError as failure:
+            if failure.code not in (429, 502, 503) or attempt == 4:
+                raise
+            told_seconds = int(failure.headers.get("Retry-After", 2**attempt))
+            time.sleep(told_seconds + random.uniform(0, 1 + told_seconds / 10))
+
+with call_patiently(os.environ["CORNER_OFFICE_URL"] + "/api/health") as response:
+    print(response.status, response.headers["RateLimit"])`,
+  ),
+].join("\n\n");
