@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import PostalMime, { type Email } from "postal-mime";
 import { eventually } from "@/tests/support/databases";
@@ -17,14 +17,15 @@ export async function mailTo(dataDir: string, email: string, subject: RegExp): P
 export async function mailsTo(dataDir: string, email: string): Promise<Email[]> {
   const folder = join(dataDir, "mail");
   if (!existsSync(folder)) return [];
-  const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
-  const mails = await Promise.all(files.map((name) => PostalMime.parse(readFileSync(join(folder, name)))));
-  return mails
-    .filter((mail) => mail.to?.some(({ address }) => address === email))
-    .sort((a, b) => Date.parse(a.date ?? "") - Date.parse(b.date ?? ""));
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith(".eml"))
+    .map((name) => join(folder, name))
+    .sort((one, other) => statSync(one).mtimeMs - statSync(other).mtimeMs);
+  const mails = await Promise.all(files.map((file) => PostalMime.parse(readFileSync(file))));
+  return mails.filter((mail) => mail.to?.some(({ address }) => address === email));
 }
 
-/** The six digits of the newest sign-in code that was mailed. */
+/** The six digits of the sign-in code that was mailed: of one that was asked for once. */
 export async function codeTo(dataDir: string, email: string): Promise<string> {
   const { subject } = await mailTo(dataDir, email, /sign-in code/);
   return /\d{6}/.exec(subject ?? "")?.[0] ?? "";
