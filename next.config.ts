@@ -16,6 +16,8 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
   skipTrailingSlashRedirect: true,
+  // Read where Clerk's code is bundled: neither its middleware nor its components report on anybody.
+  env: { NEXT_PUBLIC_CLERK_TELEMETRY_DISABLED: "1" },
   headers: async () => [{ source: "/((?!api/|api$|hooks/).*)", headers: pageHeaders }],
 };
 
