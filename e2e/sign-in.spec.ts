@@ -1,4 +1,5 @@
 import { expect } from "@playwright/test";
+import { findClerkCode } from "./support/clerk-code";
 import { admin, codeFor, mailToEmail, newEmail, signIn, test } from "./support/office";
 
 test.describe("the whole walk", () => {
@@ -102,4 +103,12 @@ test("an invitation is for its email alone, and works once", async ({ page }) =>
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
   await page.goto(url);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("This invitation was accepted");
+});
+
+test("no page loads Clerk's code under local sign-in", async ({ page }) => {
+  const email = newEmail("no-clerk");
+  admin("account", "add", email, "--plan", "licensed");
+  for (const path of ["/", "/sign-in", "/invitation"]) expect(await findClerkCode(page, path)).toEqual([]);
+  await signIn(page, email);
+  expect(await findClerkCode(page, "/home")).toEqual([]);
 });

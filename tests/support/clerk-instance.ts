@@ -16,14 +16,21 @@ export class ClerkInstance {
   /** Every request that reached the Backend API: method, path and body. */
   readonly requests: { method: string; path: string; body: Record<string, unknown> }[] = [];
   fault: Fault | undefined;
+  /** Whose session each is, by its id; one that nobody opened is the CEO's. */
+  readonly sessions = new Map<string, string>();
+  private readonly handshakes = new Map<string, { directives: string[] }>();
   private readonly keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
   private readonly secret = randomBytes(24);
-  private constructor(private readonly server: Server) {}
+  private constructor(
+    private readonly server: Server,
+    readonly frontendHost: string,
+  ) {}
 
-  static async start(): Promise<ClerkInstance> {
+  /** @param frontendHost - of its Frontend API: a publishable key names it, tokens are issued by it */
+  static async start(frontendHost = "clerk.example.com"): Promise<ClerkInstance> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const instance = new ClerkInstance(server);
+    const instance = new ClerkInstance(server, frontendHost);
     server.on("request", (incoming, outgoing) => instance.answer(incoming, outgoing));
     return instance;
   }
@@ -33,7 +40,7 @@ export class ClerkInstance {
     return {
       SIGN_IN: "clerk",
       APP_URL: "http://localhost:3000",
-      CLERK_PUBLISHABLE_KEY: `pk_test_${Buffer.from("clerk.example.com$").toString("base64")}`,
+      CLERK_PUBLISHABLE_KEY: `pk_test_${Buffer.from(`${this.frontendHost}$`).toString("base64")}`,
       CLERK_SECRET_KEY: "sk_test_standin",
       CLERK_JWT_KEY: this.keys.publicKey.export({ type: "spki", format: "pem" }).toString(),
       CLERK_WEBHOOK_SIGNING_SECRET: `whsec_${this.secret.toString("base64")}`,
@@ -45,7 +52,7 @@ export class ClerkInstance {
   mint(changed: object = {}, { header = {}, key = this.keys.privateKey as KeyObject } = {}): string {
     const nowSeconds = Math.floor(Date.now() / 1000);
     const claims = {
-      iss: "https://clerk.example.com",
+      iss: `https://${this.frontendHost}`,
       sub: "user_2ceo",
       sid: "sess_1",
       azp: "http://localhost:3000",
@@ -74,6 +81,13 @@ export class ClerkInstance {
     return service.ask("/hooks/clerk", { method: "POST", headers, body });
   }
 
+  /** Keeps the cookies that a browser is to get from our server, and answers the nonce that stands for them. */
+  keepHandshake(directives: string[]): string {
+    const nonce = randomBytes(12).toString("hex");
+    this.handshakes.set(nonce, { directives });
+    return nonce;
+  }
+
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
@@ -91,16 +105,21 @@ export class ClerkInstance {
       const error = { code: "form_param_format_invalid", message: "is invalid", long_message: "is invalid" };
       return void send(422, { errors: [error] });
     }
-    if (url === "/v1/invitations") return void send(200, makeInvitation(body.email_address));
+    if (url === "/v1/invitations")
+      return void send(200, makeInvitation(body.email_address, this.frontendHost));
+    const handshake = this.handshakes.get(url.split("handshake_payload?nonce=")[1] ?? "");
+    if (handshake) return void send(200, handshake);
     const [, sessionId] = /^\/v1\/sessions\/(\w+)\/tokens$/.exec(url) ?? [];
     if (!sessionId) return void send(404, { errors: [] });
     const exp = Math.floor(Date.now() / 1000) + body.expires_in_seconds;
-    const token: TokenJSON = { object: "token", jwt: this.mint({ sid: sessionId, exp, azp: undefined }) };
+    const sub = this.sessions.get(sessionId) ?? "user_2ceo";
+    const jwt = this.mint({ sub, sid: sessionId, exp, azp: undefined });
+    const token: TokenJSON = { object: "token", jwt };
     send(200, token);
   }
 }
 
-function makeInvitation(email: string): InvitationJSON {
+function makeInvitation(email: string, frontendHost: string): InvitationJSON {
   return {
     object: "invitation",
     id: "inv_1",
@@ -108,7 +127,7 @@ function makeInvitation(email: string): InvitationJSON {
     public_metadata: {},
     revoked: false,
     status: "pending",
-    url: "https://clerk.example.com/v1/tickets/accept?ticket=abc",
+    url: `https://${frontendHost}/v1/tickets/accept?ticket=abc`,
     created_at: 1,
     updated_at: 1,
   };
