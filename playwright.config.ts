@@ -20,6 +20,7 @@ export const environment = {
 /** Debian's Chromium: Playwright's own download is not needed. The switches keep it from calling home. */
 export default defineConfig({
   testDir: "e2e",
+  globalSetup: "./e2e/support/clerk-scripts.ts",
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
   reporter: "list",

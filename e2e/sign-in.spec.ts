@@ -1,4 +1,5 @@
 import { expect } from "@playwright/test";
+import { findClerkCode } from "./support/clerk-code";
 import { admin, codeFor, mailToEmail, newEmail, signIn, test } from "./support/office";
 
 test.describe("the whole walk", () => {
@@ -64,4 +65,12 @@ test("a copied token works in curl, and is over when its owner signs out", async
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL("/");
   expect((await request.get("/api/credits/balance", { headers })).status()).toBe(401);
+});
+
+test("no page loads Clerk's code under local sign-in", async ({ page }) => {
+  const email = newEmail("no-clerk");
+  admin("account", "add", email, "--plan", "licensed");
+  for (const path of ["/", "/sign-in", "/invitation"]) expect(await findClerkCode(page, path)).toEqual([]);
+  await signIn(page, email);
+  expect(await findClerkCode(page, "/home")).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { beginVisit } from "@/lib/api/visit";
 import { identifyCaller } from "@/lib/caller";
 import { toCredits } from "@/lib/credits";
 import { settings } from "@/lib/settings";
-import { ClerkFrame, ClerkUserButton } from "../clerk";
+import { Clerk } from "../clerk";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
 import { CopyToken } from "./copy-token";
@@ -54,9 +54,7 @@ function Who({ email, isLocal }: { email: string | undefined; isLocal: boolean }
           </button>
         </form>
       ) : (
-        <ClerkFrame>
-          <ClerkUserButton />
-        </ClerkFrame>
+        <Clerk part="user-button" />
       )}
     </div>
   );

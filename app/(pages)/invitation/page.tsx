@@ -4,7 +4,7 @@ import { findInvitationProblem, type InvitationProblem } from "@/lib/invitations
 import { log } from "@/lib/log";
 import { settings } from "@/lib/settings";
 import { store } from "@/lib/store/store";
-import { ClerkFrame, ClerkSignUp } from "../clerk";
+import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
 import { anyFormsProblems } from "../problem";
 import { SiteBanner } from "../site-banner";
@@ -19,10 +19,10 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
     <div className="narrow">
       <SiteBanner isPublic />
       {settings().signIn.kind === "clerk" ? (
-        <ClerkFrame>
+        <>
           <h1>Welcome to Corner Office</h1>
-          <ClerkSignUp />
-        </ClerkFrame>
+          <Clerk part="sign-up" />
+        </>
       ) : (
         <Invitation token={token?.toString() ?? ""} problem={problem?.toString()} />
       )}

@@ -5,7 +5,7 @@ import { readCookie } from "@/lib/cookies";
 import { readSession } from "@/lib/session";
 import { settings } from "@/lib/settings";
 import { clientCookie } from "@/lib/sign-in/local-sign-in";
-import { ClerkFrame, ClerkSignIn } from "../clerk";
+import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
 import { anyFormsProblems } from "../problem";
 import { SiteBanner } from "../site-banner";
@@ -22,10 +22,10 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
       {kind === "none" && <NotSetUp />}
       {kind === "local" && <AskForEmail problem={problem?.toString()} />}
       {kind === "clerk" && (
-        <ClerkFrame>
+        <>
           <h1>Sign in</h1>
-          <ClerkSignIn />
-        </ClerkFrame>
+          <Clerk part="sign-in" />
+        </>
       )}
     </div>
   );
