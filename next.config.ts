@@ -16,7 +16,7 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
   skipTrailingSlashRedirect: true,
-  headers: async () => [{ source: "/((?!api/|api$).*)", headers: pageHeaders }],
+  headers: async () => [{ source: "/((?!api/|api$|mcp/|mcp$).*)", headers: pageHeaders }],
 };
 
 export default config;

@@ -68,7 +68,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     signIn: (signIn === "clerk" && clerk ? clerk : { kind: signIn }) as SignIn,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
-    requestsPerMinute: { health: env.RATE_LIMIT_HEALTH },
+    requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
     supportEmail: env.SUPPORT_EMAIL,
     port: env.PORT,
     host: env.HOST,
@@ -108,6 +108,7 @@ const environmentSchema = z.object({
   SUPPORT_EMAIL: z.email({ error: "must be an email address" }).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
+  RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),
   PORT: wholeNumber(1, 65_535).default(3000),
   HOST: z.string().optional(),
   LOG_LEVEL: z
@@ -130,7 +131,8 @@ function parseAppUrl(text: string, context: z.RefinementCtx): string {
   return url.origin;
 }
 
-function isLoopback(hostname: string): boolean {
+/** Whether a host name, as a URL has it, is this machine's own: `localhost`, `127.x.x.x` or `[::1]`. */
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
