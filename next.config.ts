@@ -1,13 +1,17 @@
 import type { NextConfig } from "next";
 
-/** What every page carries. API answers build theirs in `lib/api/headers.ts`. */
+/** What every page carries. The build adds the Content-Security-Policy (`lib/pages/hash-inline-scripts.ts`). API answers build theirs in `lib/api/headers.ts`. */
 const pageHeaders = [
   { key: "X-Content-Type-Options", value: "nosniff" },
   { key: "Referrer-Policy", value: "same-origin" },
-  {
-    key: "Content-Security-Policy",
-    value: "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'",
-  },
+];
+
+const documentPaths = "/:path(docs|docs/(?!search)[a-z/-]+)";
+
+/** Next would let a proxy keep a document for a year, and it names scripts that are gone after an upgrade. */
+const documentHeaders = [
+  { key: "Cache-Control", value: "public, no-cache" },
+  { key: "Link", value: '</:path.md>; rel="alternate"; type="text/markdown"' },
 ];
 
 const config: NextConfig = {
@@ -16,7 +20,12 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
   skipTrailingSlashRedirect: true,
-  headers: async () => [{ source: "/((?!api/|api$|mcp/|mcp$).*)", headers: pageHeaders }],
+  experimental: { globalNotFound: true },
+  headers: async () => [
+    { source: "/((?!(?:api|mcp)(?:/|$)).*)", headers: pageHeaders },
+    { source: documentPaths, headers: documentHeaders },
+  ],
+  rewrites: async () => [{ source: `${documentPaths}.md`, destination: "/markdown/:path" }],
 };
 
 export default config;

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 
 missing=()
 command -v curl >/dev/null || missing+=(curl)
+command -v python3 >/dev/null || missing+=(python3)
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v initdb >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
 CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v google-chrome || true)}
@@ -19,11 +20,19 @@ if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/nu
   CHROMIUM=${CHROMIUM:-$(command -v chromium || true)}
 fi
 
-command -v curl >/dev/null || echo "LEFT OUT: the tests of the demo, because curl is not installed" >&2
+command -v curl >/dev/null || echo "LEFT OUT: the tests of the demo and of curl samples: curl is not installed" >&2
+command -v python3 >/dev/null || echo "LEFT OUT: the tests of the Python samples: python3 is not installed" >&2
 
 npm run check
 npm run build
-npx vitest run
+
+# Every answer that the tests receive is written down, and held against the API description at the end.
+answers=$(mktemp)
+RECORDED_ANSWERS=$answers npx vitest run --exclude tests/contract.test.ts
+RECORDED_ANSWERS=$answers npx vitest run tests/contract.test.ts
+rm "$answers"
+
+npm run -s conformance
 
 if [ -n "$CHROMIUM" ]; then
   CHROMIUM=$CHROMIUM npx playwright test

@@ -4,7 +4,13 @@ import "./pages.css";
 
 export const metadata: Metadata = {
   title: { default: "Corner Office", template: "%s · Corner Office" },
-  icons: "/favicon.svg",
+  icons: {
+    icon: [
+      { url: "/favicon.ico", sizes: "32x32" },
+      { url: "/favicon.svg", type: "image/svg+xml" },
+    ],
+    apple: "/apple-touch-icon.png",
+  },
   description: "A person runs a company of AI assistants. This is its public HTTP API.",
 };
 
@@ -15,8 +21,7 @@ export default function Layout({ children }: { children: ReactNode }) {
         <header>
           <nav aria-label="Main">
             <a href="/">Corner Office</a>
-            <a href="/docs/api/errors">Error codes</a>
-            <a href="/docs/api/policy">Versions and retirement</a>
+            <a href="/docs">Documents</a>
           </nav>
         </header>
         <main>{children}</main>

@@ -1,6 +1,17 @@
+import type { Metadata } from "next";
 import { connection } from "next/server";
 import { operations } from "@/lib/api/operations";
+import { settings } from "@/lib/settings";
 import { readSiteBanner } from "@/lib/site-banner";
+
+/** The social card's address has to be whole, and only a page rendered now knows ours. */
+export function generateMetadata(): Metadata {
+  return {
+    metadataBase: new URL(settings().appUrl),
+    openGraph: { type: "website", url: "/", siteName: "Corner Office", images: "/social-card.png" },
+    twitter: { card: "summary_large_image" },
+  };
+}
 
 export default async function FrontPage() {
   await connection();

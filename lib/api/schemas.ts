@@ -7,16 +7,18 @@ import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
  * here, and from here in the documents and the API description.
  */
 
-export const apiErrorDetail = z.strictObject({
-  code: z
-    .enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]])
-    .describe("Stable between releases; branch on it."),
-  message: z.string().min(1).describe("One plain sentence saying what went wrong."),
-  hint: z.string().min(1).describe("What to do next."),
-  docs: z.url().describe("Address of the page that explains error codes, at this code."),
-});
+export const apiErrorDetail = z
+  .strictObject({
+    code: z
+      .enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]])
+      .describe("Stable between releases; branch on it."),
+    message: z.string().min(1).describe("One plain sentence saying what went wrong."),
+    hint: z.string().min(1).describe("What to do next."),
+    docs: z.url().describe("Address of the page that explains error codes, at this code."),
+  })
+  .describe("Why it failed, and what to do.");
 
-export const apiError = z.strictObject({ error: apiErrorDetail.describe("Why it failed.") });
+export const apiError = z.strictObject({ error: apiErrorDetail });
 
 export const health = z.strictObject({
   ok: z.literal(true).describe("Always `true`."),
@@ -53,7 +55,7 @@ export const entitlementDenied = z.strictObject({
     .enum(["signed-out", "trial-ended", "invalid", "unconfigured", "unavailable"])
     .describe("Why the account may not run."),
   message: z.string().min(1).describe("One plain sentence saying why."),
-  error: apiErrorDetail.describe("The same fields as in any other failure."),
+  error: apiErrorDetail,
 });
 
 export const creditsBalance = z.strictObject({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import { quotas } from "@/lib/api/limits";
 import type { Operation } from "@/lib/api/operations";
-import { entitlementDenied } from "@/lib/api/schemas";
+import { apiError, entitlementDenied } from "@/lib/api/schemas";
 import { type DeniedStatus, denialCodes } from "@/lib/entitlement";
 
 /** One kind of answer of an operation, as the reference and the API description tell it. */
@@ -51,6 +51,20 @@ export function answersOf(operation: Operation): AnswerDocument[] {
     };
   });
 }
+
+/** What is answered before anybody knows which operation was meant, so by any of them. */
+export const earlyRefusals: readonly (AnswerDocument & { name: string })[] = [
+  {
+    name: "RequestTimeout",
+    status: 408,
+    meaning: "The request took too long to arrive.",
+    codes: ["invalid_request"],
+  },
+  { name: "HeadersTooLarge", status: 431, meaning: "The headers are over 16 KiB.", codes: ["too_large"] },
+].map(
+  (refusal) =>
+    ({ ...refusal, schema: apiError, headers: stamp("no-store") }) as AnswerDocument & { name: string },
+);
 
 /** An example of the refusal with this code, as this operation words it. */
 export function exampleRefusal(schema: z.ZodType, status: number, code: PublicErrorCode, appUrl: string) {
@@ -106,10 +120,8 @@ function typeOf({ type, enum: values, format, minimum, anyOf }: JsonSchema): str
   return `${type}${format ? `, ${format}` : ""}${least}`;
 }
 
-const policyLink = "the policy on versions and retirement";
-
 function headersOf(operation: Operation, status: number): HeaderDocument[] {
-  const headers = [...everywhere(status === 200 ? operation.caching : "no-store")];
+  const headers = [...stamp(status === 200 ? operation.caching : "no-store")];
   const isCounted = operation.quota && ![400, 405].includes(status);
   if (isCounted) headers.push(...quotaHeaders(operation.quota ?? "", status === 429));
   if (operation.anyOrigin) headers.push(...crossOrigin);
@@ -121,36 +133,39 @@ function headersOf(operation: Operation, status: number): HeaderDocument[] {
   return headers;
 }
 
-const everywhere = (caching: string): HeaderDocument[] => [
-  {
-    name: "API-Version",
-    meaning: "Confirms the major version.",
-    example: "1",
-    pattern: "^1$",
-    always: true,
-  },
-  {
-    name: "Link",
-    meaning: `Where ${policyLink} is (\`rel="deprecation"\`, RFC 9745).`,
-    example: '<https://office.example.com/docs/api/policy>; rel="deprecation"; type="text/html"',
-    pattern: '^<https?://[^>]+/docs/api/policy>; rel="deprecation"; type="text/html"',
-    always: true,
-  },
-  {
-    name: "X-Request-Id",
-    meaning: "Names this request in our log: the one you sent, when it is sane, or a new one.",
-    example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
-    pattern: "^[\\w.:-]{1,128}$",
-    always: true,
-  },
-  {
-    name: "Cache-Control",
-    meaning: "Who may keep the answer, and how long.",
-    example: caching,
-    pattern: `^${caching}$`,
-    always: true,
-  },
-];
+/** What the way out puts on every answer. */
+function stamp(caching: string): HeaderDocument[] {
+  return [
+    {
+      name: "API-Version",
+      meaning: "Confirms the major version.",
+      example: "1",
+      pattern: "^1$",
+      always: true,
+    },
+    {
+      name: "Link",
+      meaning: 'Where the policy on versions and retirement is (`rel="deprecation"`, RFC 9745).',
+      example: '<https://office.example.com/docs/api/policy>; rel="deprecation"; type="text/html"',
+      pattern: '^<https?://[^>]+/docs/api/policy>; rel="deprecation"; type="text/html"',
+      always: true,
+    },
+    {
+      name: "X-Request-Id",
+      meaning: "Names this request in our log: the one you sent, when it is sane, or a new one.",
+      example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
+      pattern: "^[\\w.:-]{1,128}$",
+      always: true,
+    },
+    {
+      name: "Cache-Control",
+      meaning: "Who may keep the answer, and how long.",
+      example: caching,
+      pattern: `^${caching}$`,
+      always: true,
+    },
+  ];
+}
 
 function quotaHeaders(name: string, isRefused: boolean): HeaderDocument[] {
   const { requests, windowSeconds } = quotas.health;

@@ -2,6 +2,7 @@ import { errorCatalogue } from "@/lib/api/errors";
 import { bodyLimits, quotas } from "@/lib/api/limits";
 import { mcpServer, operations, type QuotaName } from "@/lib/api/operations";
 import { documents, portableMarkdown } from "@/lib/docs/documents";
+import { openApiDocument } from "@/lib/docs/openapi";
 import { settings } from "@/lib/settings";
 
 /** A resource, as the MCP server, the documents and the tests read it. */
@@ -39,6 +40,14 @@ export const resources: readonly Resource[] = [
     description: "Requests per window and client address, and the most bytes of a body.",
     mimeType: "application/json",
     read: () => JSON.stringify(listLimits()),
+  },
+  {
+    uri: "corner-office://openapi.json",
+    name: "openapi.json",
+    title: "API description",
+    description: "The HTTP API in OpenAPI 3.1: every operation, answer, header and schema.",
+    mimeType: "application/json",
+    read: () => JSON.stringify(openApiDocument()),
   },
 ];
 

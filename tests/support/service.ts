@@ -4,6 +4,7 @@ import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { recordAnswer, recordRaw } from "@/tests/support/answers";
 import { eventually, freePort } from "@/tests/support/databases";
 
 export type Environment = Record<string, string>;
@@ -133,9 +134,11 @@ export class Service {
         response.setEncoding("utf8").on("data", (chunk) => {
           text += chunk;
         });
-        response.once("end", () =>
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
-        );
+        response.once("end", () => {
+          const { statusCode: status = 0, headers } = response;
+          recordAnswer({ method, path, status, headers, body: text });
+          resolve({ status, headers, text });
+        });
         response.once("error", reject);
       });
       request.once("error", reject);
@@ -151,7 +154,11 @@ export class Service {
       socket.setEncoding("utf8").on("data", (chunk) => {
         received += chunk;
       });
-      socket.once("close", () => resolve(received)).once("error", reject);
+      socket.once("close", () => {
+        recordRaw(bytes, received);
+        resolve(received);
+      });
+      socket.once("error", reject);
     });
   }
 

@@ -1,13 +1,20 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { endpoint } from "@/lib/api/endpoint";
-import { operations } from "@/lib/api/operations";
+import { type Operation, operations } from "@/lib/api/operations";
 import { log } from "@/lib/log";
+import { recordResponse } from "@/tests/support/answers";
 
 const request = new Request("https://office.example.com/api/site-banner", {
   headers: { "x-request-id": "trace-1" },
 });
 
-beforeAll(() => vi.stubEnv("APP_URL", "https://office.example.com"));
+beforeAll(() => {
+  vi.stubEnv("APP_URL", "https://office.example.com");
+  vi.stubEnv("DATA_DIR", mkdtempSync(join(tmpdir(), "corner-office-")));
+});
 afterAll(() => vi.unstubAllEnvs());
 afterEach(() => vi.restoreAllMocks());
 
@@ -38,6 +45,18 @@ describe("the hall", () => {
       expect(logged).toHaveBeenCalledWith({ err: thrown, requestId: "trace-1" }, "unexpected failure");
     },
   );
+
+  it.each(Object.values<Operation>(operations))("answers so at $path as well", async (operation) => {
+    vi.spyOn(log(), "error").mockReturnValue();
+    const [method = "GET"] = operation.methods;
+    const handler = endpoint(operation, () => {
+      throw new Error("hunter2");
+    })[method];
+    const answer = await handler(new Request(`https://office.example.com${operation.path}`, { method }));
+    expect(answer.status).toBe(500);
+    expect(await answer.clone().text()).not.toContain("hunter2");
+    await recordResponse(method, operation.path, answer);
+  });
 
   it("says on every answer that it is for HTTPS only, where our address is https", async () => {
     const { GET } = endpoint(operations.siteBanner, () => ({ banner: null }));

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/api/errors";
 import { mcpServer, operations } from "@/lib/api/operations";
-import { Service } from "@/tests/support/service";
 
 /** What has drifted from the register, the catalogue or the specification's own lists. */
 describe("the register", () => {
@@ -40,35 +39,6 @@ describe("the error catalogue", () => {
 
   it("holds the 22 codes of version 1", () => {
     expect(Object.keys(errorCatalogue).sort()).toEqual(codes.join(", ").split(", ").sort());
-  });
-});
-
-describe("the pages that answers point to", () => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await Service.start();
-  });
-  afterAll(() => service.stop());
-
-  it("has one anchor a code at /docs/api/errors", async () => {
-    const { status, text } = await service.ask("/docs/api/errors");
-    expect(status).toBe(200);
-    const anchors = [...text.matchAll(/<section id="([^"]+)"/g)].map((match) => match[1]);
-    expect(anchors).toEqual(Object.keys(errorCatalogue));
-  });
-
-  it("has the whole policy at /docs/api/policy", async () => {
-    const { status, text } = await service.ask("/docs/api/policy");
-    expect(status).toBe(200);
-    for (const words of [
-      "API-Version: 1",
-      "at least 90 days",
-      "RFC 9745",
-      "RFC 8594",
-      "No public operation is deprecated",
-    ]) {
-      expect(text).toContain(words);
-    }
   });
 });
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connectionLimits } from "@/lib/api/limits";
 import { operations } from "@/lib/api/operations";
+import { recordRaw } from "@/tests/support/answers";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
@@ -149,7 +150,10 @@ function trickle(first: string): Promise<{ received: string; afterMs: number }> 
     socket.on("data", (chunk) => {
       received += chunk;
     });
-    socket.on("close", () => resolve({ received, afterMs: Date.now() - startedAtMs }));
+    socket.on("close", () => {
+      recordRaw(first, received);
+      resolve({ received, afterMs: Date.now() - startedAtMs });
+    });
   });
 }
 

@@ -94,7 +94,7 @@ describe.each(clients)("$name", ({ connect }) => {
     await client.close();
   });
 
-  it("reads every resource: the documents, the error codes and the limits", async () => {
+  it("reads every resource: the documents, the error codes, the limits and the API description", async () => {
     const client = await connect(at("/mcp"));
     const { resources } = await client.listResources();
     const read = new Map<string, string>();
@@ -118,6 +118,10 @@ describe.each(clients)("$name", ({ connect }) => {
         { addresses: ["/mcp", "/api/mcp"], bytes: bodyLimits.mcp },
       ],
     });
+    expect(JSON.parse(read.get("corner-office://openapi.json") ?? "")).toEqual(
+      await (await fetch(at("/openapi.json"))).json(),
+    );
+    expect(resources).toHaveLength(documents.length + 3);
     await client.close();
   });
 

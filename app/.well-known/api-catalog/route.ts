@@ -1,0 +1,31 @@
+import { operations } from "@/lib/api/operations";
+import { publish } from "@/lib/docs/publish";
+import { settings } from "@/lib/settings";
+
+const profile = "https://www.rfc-editor.org/info/rfc9727";
+
+/** Where our APIs and their descriptions are (RFC 9727): a linkset (RFC 9264), for HEAD as a Link header. */
+export function GET(request: Request): Response {
+  const { appUrl } = settings();
+  const own = `${appUrl}/.well-known/api-catalog`;
+  const linkset = [
+    { anchor: own, item: [{ href: `${appUrl}/api` }, { href: `${appUrl}/mcp` }] },
+    {
+      anchor: `${appUrl}/api`,
+      "service-desc": [{ href: `${appUrl}/openapi.json`, type: "application/json" }],
+      "service-doc": [
+        { href: `${appUrl}/docs/api`, type: "text/html" },
+        { href: `${appUrl}/docs/api.md`, type: "text/markdown" },
+      ],
+      "service-meta": [{ href: `${appUrl}/llms.txt`, type: "text/plain" }],
+      status: [{ href: `${appUrl}${operations.health.path}`, type: "application/json" }],
+      deprecation: [{ href: `${appUrl}/docs/api/policy`, type: "text/html" }],
+    },
+    { anchor: `${appUrl}/mcp`, "service-doc": [{ href: `${appUrl}/docs/mcp`, type: "text/html" }] },
+  ];
+  return publish(request, {
+    type: `application/linkset+json; profile="${profile}"`,
+    body: JSON.stringify({ linkset, profile }),
+    headers: { Link: `<${own}>; rel="api-catalog"; type="application/linkset+json"` },
+  });
+}

@@ -1,0 +1,196 @@
+import { z } from "zod";
+import { type Operation, operations } from "@/lib/api/operations";
+import * as schemas from "@/lib/api/schemas";
+import {
+  type AnswerDocument,
+  answersOf,
+  earlyRefusals,
+  exampleRefusal,
+  type HeaderDocument,
+} from "@/lib/docs/answers";
+import { anchorOf, placeholderAddress } from "@/lib/docs/markdown";
+import { operationWords } from "@/lib/docs/operation-words";
+import { policy } from "@/lib/docs/policy";
+import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
+import { settings } from "@/lib/settings";
+
+/**
+ * The API description: OpenAPI 3.1, made from the register and the schemas, so that it says what the
+ * service does. Schemas are open, though answers are sent closed: clients ignore fields they do not know.
+ */
+export function openApiDocument() {
+  const { appUrl, supportEmail } = settings();
+  const document = {
+    openapi: "3.1.1",
+    info: {
+      title: "Corner Office",
+      version: "1.0.0",
+      summary: "The public HTTP API of Corner Office.",
+      description: `${whatSessionsCannotDo} ${whereTokensNeverGo}\n\n${absoluteLinks(policy.markdown())}`,
+      contact: {
+        name: "Corner Office",
+        url: `${placeholderAddress}/docs`,
+        ...(supportEmail ? { email: supportEmail } : {}),
+      },
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    externalDocs: { description: "The documents", url: `${placeholderAddress}/docs` },
+    servers: [{ url: placeholderAddress, description: "This service, in production.", "x-internal": false }],
+    tags: Object.values(tags),
+    paths: Object.fromEntries(
+      (Object.keys(operations) as OperationName[]).map((name) => [operations[name].path, pathItem(name)]),
+    ),
+    components: {
+      schemas: schemasByName(),
+      parameters: { ApiVersion: apiVersion, RequestId: requestId },
+      responses: Object.fromEntries(
+        earlyRefusals.map((refusal) => [refusal.name, describeAnswer(refusal, undefined)]),
+      ),
+      securitySchemes: {
+        bearerAuth: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: `A session token, given to a program by the account's owner: a JWT, verified as RFC8725 asks. ${whereTokensNeverGo}`,
+        },
+        sessionCookie: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__session",
+          description: "A browser has it after sign-in at `/sign-in`.",
+        },
+      },
+    },
+  };
+  return JSON.parse(JSON.stringify(document).replaceAll(placeholderAddress, appUrl)) as typeof document;
+}
+
+type OperationName = keyof typeof operations;
+
+const absoluteLinks = (markdown: string) => markdown.replaceAll("](/", `](${placeholderAddress}/`);
+
+const tags: Record<Operation["access"], { name: string; description: string }> = {
+  anyone: { name: "Open", description: "No sign-in and no header." },
+  session: { name: "Account", description: "With a session: a bearer token or the session cookie." },
+  "signed link": { name: "Email", description: "With the signed link of an email." },
+};
+
+function pathItem(name: OperationName) {
+  const operation: Operation = operations[name];
+  const [method = "GET"] = operation.methods;
+  return {
+    summary: operation.summary,
+    description: `Accepts ${operation.methods.join(", ")}. \`HEAD\` answers as \`GET\` does, without the body; \`OPTIONS\` answers \`204\` with \`Allow\`. Any other method answers \`405\`.`,
+    [method.toLowerCase()]: describeOperation(name, operation, method),
+  };
+}
+
+function describeOperation(name: OperationName, operation: Operation, method: string) {
+  const { access, path, summary, retirement } = operation;
+  return {
+    operationId: method === "GET" ? `get${name[0]?.toUpperCase()}${name.slice(1)}` : name,
+    summary,
+    description: absoluteLinks(operationWords[name].about),
+    tags: [tags[access].name],
+    externalDocs: {
+      description: "Samples in curl, TypeScript and Python",
+      url: `${placeholderAddress}/docs/api#${anchorOf(`${method} ${path}`)}`,
+    },
+    ...(retirement ? { deprecated: true } : {}),
+    security: access === "session" ? [{ bearerAuth: [] }, { sessionCookie: [] }] : [],
+    parameters: [
+      { $ref: "#/components/parameters/ApiVersion" },
+      { $ref: "#/components/parameters/RequestId" },
+      ...(access === "signed link" ? [signedToken] : []),
+    ],
+    responses: Object.fromEntries([
+      ...answersOf(operation).map((answer) => [
+        String(answer.status),
+        describeAnswer(answer, operationWords[name].example),
+      ]),
+      ...earlyRefusals.map(({ status, name }) => [
+        String(status),
+        { $ref: `#/components/responses/${name}` },
+      ]),
+    ]),
+  };
+}
+
+function describeAnswer({ status, meaning, codes, schema, headers }: AnswerDocument, success: unknown) {
+  const isText = schema === schemas.unsubscribed;
+  const examples: Record<string, { value: unknown }> = Object.fromEntries(
+    codes.map((code) => [code, { value: exampleRefusal(schema, status, code, placeholderAddress) }]),
+  );
+  if (status === 200) examples.success = { value: isText ? `${success}\n` : success };
+  return {
+    description: meaning,
+    headers: describeHeaders(headers),
+    content: {
+      [isText ? "text/plain" : "application/json"]: {
+        schema: { $ref: `#/components/schemas/${resources.get(schema)?.id}` },
+        examples,
+      },
+    },
+  };
+}
+
+function describeHeaders(headers: readonly HeaderDocument[]) {
+  return Object.fromEntries(
+    headers.map(({ name, meaning, example, pattern, always }) => [
+      name,
+      { description: meaning, required: always, schema: { type: "string", pattern }, example },
+    ]),
+  );
+}
+
+const resources = z
+  .registry<{ id: string }>()
+  .add(schemas.health, { id: "Health" })
+  .add(schemas.siteBannerResponse, { id: "SiteBannerResponse" })
+  .add(schemas.entitlementAllowed, { id: "EntitlementAllowed" })
+  .add(schemas.entitlementDenied, { id: "EntitlementDenied" })
+  .add(schemas.creditsBalance, { id: "CreditsBalance" })
+  .add(schemas.unsubscribed, { id: "Unsubscribed" })
+  .add(schemas.apiError, { id: "ApiError" })
+  .add(schemas.apiErrorDetail, { id: "ApiErrorDetail" });
+
+function schemasByName(): Record<string, object> {
+  const made = z.toJSONSchema(resources, {
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.additionalProperties;
+      if (jsonSchema.format) delete jsonSchema.pattern;
+      if (jsonSchema.type === "integer") jsonSchema.format = "int64";
+    },
+  });
+  return Object.fromEntries(
+    Object.entries(made.schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema]),
+  );
+}
+
+const apiVersion = {
+  name: "API-Version",
+  in: "header",
+  required: false,
+  description: "Selects the major version. Omitting it selects version 1; any other value answers `400`.",
+  schema: { type: "string", enum: ["1"], default: "1" },
+  example: "1",
+};
+
+const requestId = {
+  name: "X-Request-Id",
+  in: "header",
+  required: false,
+  description: "Names this request in our log. One that does not fit is replaced.",
+  schema: { type: "string", pattern: "^[\\w.:-]{1,128}$", maxLength: 128 },
+  example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
+};
+
+const signedToken = {
+  name: "token",
+  in: "query",
+  required: true,
+  description: "The signed token of the link, exactly as it was sent. It is the credential.",
+  schema: { type: "string", minLength: 1, maxLength: 1024 },
+  example: "v1.acc_example.c2lnbmF0dXJl",
+};

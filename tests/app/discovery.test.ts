@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { documents } from "@/lib/docs/documents";
+import { Service } from "@/tests/support/service";
+
+const appUrl = "https://office.example.org";
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start({ APP_URL: appUrl, SUPPORT_EMAIL: "help@example.org" });
+});
+afterAll(() => service.stop());
+
+const published = [
+  ["/openapi.json", "application/json"],
+  ["/llms.txt", "text/plain; charset=utf-8"],
+  ["/.well-known/api-catalog", 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'],
+  ["/.well-known/security.txt", "text/plain; charset=utf-8"],
+  ["/robots.txt", "text/plain; charset=utf-8"],
+  ["/sitemap.xml", "application/xml"],
+  ["/docs/api.md", "text/markdown; charset=utf-8"],
+] as const;
+
+describe("what is published for programs", () => {
+  it.each(published)("%s is readable from any origin, and is not sent twice", async (path, type) => {
+    const first = await service.ask(path);
+    expect(first.status).toBe(200);
+    expect(first.headers["content-type"]).toBe(type);
+    expect(first.headers["access-control-allow-origin"]).toBe("*");
+    expect(first.headers["cache-control"]).toBe("public, max-age=300");
+    const etag = first.headers.etag ?? "";
+    expect(etag).toMatch(/^"[\w-]{27}"$/);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const again = await service.ask(path, { headers: { "If-None-Match": known } });
+      expect(again).toMatchObject({ status: 304, text: "" });
+      expect(again.headers.etag).toBe(etag);
+    }
+    expect((await service.ask(path, { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
+    const head = await service.ask(path, { method: "HEAD" });
+    expect(head).toMatchObject({ status: 200, text: "" });
+    expect(head.headers.etag).toBe(etag);
+  });
+
+  it.each(published.map(([path]) => path))("%s names our own address and no other", async (path) => {
+    const { text } = await service.ask(path, { headers: { Host: "evil.example" } });
+    expect(text).toContain(appUrl);
+    expect(text).not.toMatch(/localhost|evil\.example|office\.example\.com/);
+  });
+});
+
+describe("/.well-known/api-catalog", () => {
+  it("leads to the description, the documents and the health of the API (RFC 9727)", async () => {
+    const { text, headers } = await service.ask("/.well-known/api-catalog", { method: "HEAD" });
+    expect(text).toBe("");
+    expect(headers.link).toBe(
+      `<${appUrl}/.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"`,
+    );
+    const { linkset } = JSON.parse((await service.ask("/.well-known/api-catalog")).text);
+    const links = linkset.flatMap((entry: Record<string, unknown>) =>
+      Object.values(entry).filter(Array.isArray).flat(),
+    ) as { href: string }[];
+    for (const { href } of links.filter(({ href }) => !/\/(api|mcp)$/.test(href))) {
+      expect((await service.ask(href.slice(appUrl.length))).status, href).toBe(200);
+    }
+  });
+});
+
+describe("/.well-known/security.txt", () => {
+  it("has a contact and an end within a year (RFC 9116)", async () => {
+    const { text } = await service.ask("/.well-known/security.txt");
+    expect(text).toContain("Contact: mailto:help@example.org\n");
+    const expires = Date.parse(/^Expires: (.+)$/m.exec(text)?.[1] ?? "");
+    expect(expires).toBeGreaterThan(Date.now());
+    expect(expires).toBeLessThan(Date.now() + 365 * 24 * 60 * 60 * 1000);
+  });
+
+  it("is not there where nobody is to be told", async () => {
+    const silent = await Service.start();
+    expect((await silent.ask("/.well-known/security.txt")).status).toBe(404);
+    await silent.stop();
+  });
+});
+
+describe("/llms.txt, /sitemap.xml and /robots.txt", () => {
+  it("lead to every document", async () => {
+    const llms = (await service.ask("/llms.txt")).text;
+    const sitemap = (await service.ask("/sitemap.xml")).text;
+    for (const { path, title } of documents) {
+      expect(llms).toContain(`- [${title}](${appUrl}${path}.md): `);
+      expect(sitemap).toContain(`<loc>${appUrl}${path}</loc>`);
+    }
+    expect((await service.ask("/robots.txt")).text).toContain(`Sitemap: ${appUrl}/sitemap.xml\n`);
+  });
+});
+
+describe("/docs/search.json", () => {
+  it("answers what the search finds, and nothing to nothing", async () => {
+    const hits = JSON.parse((await service.ask("/docs/search.json?q=trial_ended")).text);
+    expect(hits[0].path).toBe("/docs/api/errors#trial_ended");
+    for (const query of ["", "?q=", "?q=%00", `?q=${"x".repeat(3000)}`]) {
+      const { status, text } = await service.ask(`/docs/search.json${query}`);
+      expect([status, text]).toEqual([200, "[]"]);
+    }
+  });
+});

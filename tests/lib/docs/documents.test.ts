@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorCatalogue } from "@/lib/api/errors";
+import { quotas } from "@/lib/api/limits";
+import { type Operation, operations } from "@/lib/api/operations";
+import { documents } from "@/lib/docs/documents";
+import { parseSettings } from "@/lib/settings";
+import { Service } from "@/tests/support/service";
+
+let service: Service;
+const pages = new Map<string, string>();
+
+beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local" });
+  for (const { path } of documents) pages.set(path, (await service.ask(path)).text);
+});
+afterAll(() => service.stop());
+
+const idsOf = (html = "") => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+const textOf = (html = "") => html.replace(/<[^>]+>/g, "").replace(/&(quot|lt|gt|amp|#x27);/g, " ");
+
+/** Pages that other parts of the house bring. */
+const elsewhere = ["/sign-in", "/home"];
+
+describe("every document", () => {
+  it.each(documents.map(({ path }) => path))("%s links to nothing that is not there", async (path) => {
+    const html = pages.get(path) ?? "";
+    const targets = [...html.matchAll(/ href="(\/[^"]*|#[^"]+)"/g)].map(([, target = ""]) => target);
+    expect(targets.length).toBeGreaterThan(5);
+    for (const target of new Set(targets)) {
+      const [page = "", anchor] = target.split("#");
+      if (elsewhere.includes(page)) continue;
+      const linked = page === "" ? html : (pages.get(page) ?? (await service.ask(page)).text);
+      if (page !== "" && !pages.has(page)) expect((await service.ask(page)).status, target).toBe(200);
+      if (anchor) expect(idsOf(linked), target).toContain(anchor);
+    }
+  });
+
+  it.each(documents.map(({ path }) => path))("%s has one h1 and no anchor twice", (path) => {
+    const html = pages.get(path) ?? "";
+    expect(html.match(/<h1>/g)).toHaveLength(1);
+    const ids = idsOf(html);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+
+  it.each(documents)("$path is to be had in Markdown, with whole links to this service", async (document) => {
+    const page = await service.ask(document.path);
+    expect(page.headers.link).toContain(`<${document.path}.md>; rel="alternate"; type="text/markdown"`);
+    const { status, headers, text } = await service.ask(`${document.path}.md`);
+    expect(status).toBe(200);
+    expect(headers["content-type"]).toBe("text/markdown; charset=utf-8");
+    expect(headers.link).toBe(`<${service.url}${document.path}>; rel="canonical"; type="text/html"`);
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    expect(text).toMatch(new RegExp(`^# ${document.title}\n`));
+    expect(text).not.toContain("](/");
+    expect(text).not.toContain("office.example.com");
+  });
+});
+
+describe("/docs/api/errors", () => {
+  it("has one anchor a code, with its meaning, status, moment and remedy", () => {
+    const html = pages.get("/docs/api/errors") ?? "";
+    const anchors = [...html.matchAll(/<section id="([^"]+)"/g)].map(([, anchor]) => anchor);
+    expect(anchors).toEqual(Object.keys(errorCatalogue));
+    for (const words of ["Meaning:", "Status:", "When:", "What to do:"]) {
+      expect(html.split(`<strong>${words}</strong>`)).toHaveLength(anchors.length + 1);
+    }
+  });
+});
+
+describe("/docs/api/policy", () => {
+  it.each([
+    "The header API-Version: 1 selects major version 1. It is optional: omitting it selects version 1.",
+    "An unsupported version answers 400 with the code invalid_request before the operation runs.",
+    "Additive fields and new operations can arrive. Clients ignore unknown fields.",
+    "Version 1 stays the default until a published retirement date.",
+    "announced here at least 90 days ahead, with a migration guide",
+    "Existing behaviour continues through the window. Urgent security fixes may restrict unsafe behaviour immediately.",
+    "No public operation is currently deprecated.",
+  ])("says: %s", (sentence) => {
+    expect(textOf(pages.get("/docs/api/policy"))).toContain(sentence);
+  });
+});
+
+describe("what must be said wherever tokens are spoken of", () => {
+  it.each(["/docs", "/docs/authentication", "/docs/mcp"])("is said on %s", (path) => {
+    const text = textOf(pages.get(path));
+    expect(text).toContain("A session cannot make an assistant send, publish, deploy or charge");
+    expect(text).toContain("Never put one into a chat, an issue or a log.");
+  });
+});
+
+describe("the reference", () => {
+  it.each(Object.values<Operation>(operations))("describes $path with every status and code", (operation) => {
+    const html = pages.get("/docs/api") ?? "";
+    const anchor = `${operation.methods[0]}-${operation.path}`.toLowerCase().replace(/[^a-z]+/g, "-");
+    const section = html.split(`<section id="${anchor}">`)[1]?.split("</section>")[0] ?? "";
+    for (const status of Object.keys(operation.answers)) expect(section).toContain(`<td>${status}</td>`);
+    for (const code of Object.values(operation.codes).flat()) expect(section).toContain(`#${code}"`);
+    for (const language of ["curl", "TypeScript", "Python"]) {
+      expect(section).toContain(`<summary>${language}</summary>`);
+    }
+  });
+});
+
+describe("the quotas that are published", () => {
+  it("are those of a service that nobody has told otherwise", () => {
+    expect(parseSettings({}).requestsPerMinute.health).toBe(quotas.health.requests);
+    expect(quotas.health.windowSeconds).toBe(60);
+  });
+});

@@ -1,0 +1,131 @@
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { Spectral } from "@stoplight/spectral-core";
+import owasp from "@stoplight/spectral-owasp-ruleset";
+import { oas } from "@stoplight/spectral-rulesets";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Operation, operations } from "@/lib/api/operations";
+import { openApiDocument } from "@/lib/docs/openapi";
+
+// Linters take example.com for a server that nobody put in.
+beforeAll(() => vi.stubEnv("APP_URL", "https://corner-office.test"));
+afterAll(() => vi.unstubAllEnvs());
+
+const openToAnyone = "The specification says that it needs no sign-in.";
+const onlyHealthIsCounted = "Health alone has a quota: other answers carry no quota headers, and no 429.";
+const ourOwnWords =
+  "Words that we send: a bound would be a promise that helps nobody and limits our wording.";
+
+/** What Spectral warns of on purpose: the rule, where, and why it stays. A line that nothing needs fails. */
+const explained: { rule: string; at: RegExp; why: string }[] = [
+  {
+    rule: "owasp:api4:2023-rate-limit",
+    at: /^paths\..*\.responses\.\d+\.headers$/,
+    why: onlyHealthIsCounted,
+  },
+  {
+    rule: "owasp:api4:2023-rate-limit-responses-429",
+    at: /^paths\.(?!\/api\/health)/,
+    why: onlyHealthIsCounted,
+  },
+  { rule: "owasp:api4:2023-string-limit", at: /responses|schemas/, why: ourOwnWords },
+  { rule: "owasp:api4:2023-string-restricted", at: /responses|schemas/, why: ourOwnWords },
+  {
+    rule: "owasp:api4:2023-string-restricted",
+    at: /^paths\.\/api\/email\/unsubscribe\.post\.parameters\.2\.schema$/,
+    why: "The token is used exactly as sent; what it looks like is nobody's business.",
+  },
+  {
+    rule: "owasp:api8:2023-define-cors-origin",
+    at: /responses\.\w+\.headers$/,
+    why: "The banner alone may be read by other origins; an account must not be.",
+  },
+  { rule: "owasp:api2:2023-read-restricted", at: /health|site-banner/, why: openToAnyone },
+  {
+    rule: "owasp:api2:2023-write-restricted",
+    at: /unsubscribe/,
+    why: "The signed token protects it (RFC 8058).",
+  },
+  {
+    rule: "owasp:api2:2023-no-credentials-in-url",
+    at: /unsubscribe/,
+    why: "RFC 8058 puts it into the link.",
+  },
+  {
+    rule: "owasp:api8:2023-define-error-responses-401",
+    at: /health|site-banner|unsubscribe/,
+    why: openToAnyone,
+  },
+];
+
+describe("the API description", () => {
+  it("passes Redocly's recommended rules, its examples checked against the schemas", async () => {
+    const config = await createConfig({ extends: ["recommended"] });
+    const problems = await lintFromString({ source: JSON.stringify(openApiDocument()), config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
+      [],
+    );
+  });
+
+  it("passes Spectral's OpenAPI and OWASP rules, but for what is explained", async () => {
+    const spectral = new Spectral();
+    spectral.setRuleset({ extends: [oas, owasp] } as Parameters<typeof spectral.setRuleset>[0]);
+    const used = new Set<object>();
+    const unexplained = (await spectral.run(openApiDocument())).filter(({ code, path }) => {
+      const place = path.join(".");
+      const explanation = explained.find(({ rule, at }) => rule === code && at.test(place));
+      if (explanation) used.add(explanation);
+      return !explanation;
+    });
+    expect(unexplained.map(({ code, path, message }) => [code, path.join("."), message])).toEqual([]);
+    expect(explained.filter((line) => !used.has(line))).toEqual([]);
+  });
+
+  it("has the five operations, and an example of every status and code of each", () => {
+    const { paths, info, openapi } = openApiDocument();
+    expect(openapi).toMatch(/^3\.1\./);
+    expect(info.version).toBe("1.0.0");
+    expect(Object.keys(paths)).toEqual(Object.values(operations).map(({ path }) => path));
+    for (const { path, methods, codes } of Object.values<Operation>(operations)) {
+      const described = paths[path]?.[methods[0]?.toLowerCase() ?? ""] as Described;
+      for (const [status, names] of Object.entries(codes)) {
+        const { content } = described.responses[status] ?? {};
+        const examples = Object.values(content?.["application/json"]?.examples ?? {});
+        expect(examples.map(({ value }) => value.error.code)).toEqual(names);
+      }
+      expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(["200", "408", "431"]));
+    }
+  });
+
+  it("gives an example of every header that fits what it says of it", () => {
+    const { paths } = openApiDocument();
+    for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
+      for (const { headers = {} } of Object.values((operation as Described).responses ?? {})) {
+        for (const { example, schema } of Object.values(headers)) {
+          expect(example).toMatch(new RegExp(schema.pattern));
+        }
+      }
+    }
+  });
+
+  it("leaves every schema open, so that fields can be added", () => {
+    expect(JSON.stringify(openApiDocument())).not.toContain("additionalProperties");
+  });
+
+  it("names our own address, and states the policy and what a session cannot do", () => {
+    const document = openApiDocument();
+    expect(document.servers[0]?.url).toBe("https://corner-office.test");
+    expect(JSON.stringify(document)).not.toContain("office.example.com");
+    expect(document.info.description).toContain("at least 90 days");
+    expect(document.info.description).toContain("cannot make an assistant send, publish, deploy or charge");
+  });
+});
+
+type Described = {
+  responses: Record<
+    string,
+    {
+      headers?: Record<string, { example: string; schema: { pattern: string } }>;
+      content?: Record<string, { examples: Record<string, { value: { error: { code: string } } }> }>;
+    }
+  >;
+};

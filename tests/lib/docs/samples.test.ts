@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { transformSync } from "esbuild";
+import { marked } from "marked";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { documents } from "@/lib/docs/documents";
+import { isInstalled } from "@/tests/support/databases";
+import { Service } from "@/tests/support/service";
+
+/** A block of code of a document, as the service serves it. */
+type Sample = { language: string; code: string };
+
+const folder = mkdtempSync(join(tmpdir(), "corner-office-samples-"));
+let service: Service;
+let environment: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local" });
+  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "12.5");
+  const link = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
+  environment = {
+    PATH: process.env.PATH,
+    CORNER_OFFICE_URL: service.url,
+    CORNER_OFFICE_TOKEN: await service.token("ceo@example.com"),
+    UNSUBSCRIBE_URL: link.url,
+  } as unknown as NodeJS.ProcessEnv;
+});
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function samplesOf(path: string): Promise<Sample[]> {
+  const { text } = await service.ask(`${path}.md`);
+  return marked.lexer(text).flatMap((token) => {
+    return token.type === "code" ? [{ language: token.lang ?? "", code: token.text as string }] : [];
+  });
+}
+
+/** Runs a sample exactly as it stands, with a token waiting for whoever reads one from the terminal. */
+function run({ language, code }: Sample): Promise<{ exit: number; stdout: string; stderr: string }> {
+  const file = join(folder, { sh: "sample.sh", ts: "sample.mjs", python: "sample.py" }[language] ?? "");
+  writeFileSync(file, language === "ts" ? transformSync(code, { loader: "ts" }).code : code);
+  const program =
+    { sh: ["bash", "-eu", file], ts: ["node", file], python: ["python3", file] }[language] ?? [];
+  return new Promise((resolve) => {
+    const options = { env: environment, cwd: folder };
+    const child = execFile(program[0] ?? "", program.slice(1), options, (error, stdout, stderr) =>
+      resolve({ exit: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+    child.stdin?.end(`${environment.CORNER_OFFICE_TOKEN}\n`);
+  });
+}
+
+const mayBeLeftOut = (program: string) => !process.env.CI && !isInstalled(program);
+const leftOut = new Set(
+  Object.entries({ sh: "curl", python: "python3" }).flatMap(([language, program]) =>
+    mayBeLeftOut(program) ? [language] : [],
+  ),
+);
+
+// The MCP server is not here yet.
+const runnable = documents.map(({ path }) => path).filter((path) => path !== "/docs/mcp");
+
+describe("the samples", () => {
+  it.each(runnable)("of %s run as they stand", { timeout: 120_000 }, async (path) => {
+    for (const sample of await samplesOf(path)) {
+      expect(["sh", "ts", "python", "json", "http", "console"]).toContain(sample.language);
+      if (sample.language === "json") JSON.parse(sample.code);
+      if (!["sh", "ts", "python"].includes(sample.language) || leftOut.has(sample.language)) continue;
+      const { exit, stdout, stderr } = await run(sample);
+      expect(exit, `${sample.code}\n${stdout}${stderr}`).toBe(0);
+    }
+  });
+
+  it("of the entitlement check say that a licensed account may run, and that nobody else may", async () => {
+    const checks = (await samplesOf("/docs")).filter(({ code }) =>
+      /checkEntitlement|check_entitlement/.test(code),
+    );
+    expect(checks.map(({ language }) => language)).toEqual(["ts", "python"]);
+    const token = environment.CORNER_OFFICE_TOKEN;
+    for (const sample of checks.filter(({ language }) => !leftOut.has(language))) {
+      expect((await run(sample)).stdout).toMatch(/may_?run'?: true.*900/is);
+      environment.CORNER_OFFICE_TOKEN = "not-a-token";
+      expect((await run(sample)).stdout).toMatch(/may_?run'?: false.*signed_out/is);
+      environment.CORNER_OFFICE_TOKEN = token;
+    }
+  });
+
+  it("of the description download it whole", async () => {
+    const [download] = (await samplesOf("/docs/api")).filter(({ code }) => code.includes("-o openapi.json"));
+    expect((await run(download as Sample)).exit).toBe(0);
+    expect(JSON.parse(readFileSync(join(folder, "openapi.json"), "utf8")).info.title).toBe("Corner Office");
+  });
+});

@@ -1,0 +1,55 @@
+import { appendFileSync, readFileSync } from "node:fs";
+import type { IncomingHttpHeaders } from "node:http";
+import { isUnderApi } from "@/lib/api/door";
+
+/*
+ * What the tests were answered, one line an answer, in the file that RECORDED_ANSWERS names. `npm test` names
+ * one; `tests/contract.test.ts` then holds it against the API description.
+ */
+
+export type SeenAnswer = {
+  method: string;
+  /** Without its query. */
+  path: string;
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+};
+
+/** Records an answer of the API. */
+export function recordAnswer(answer: SeenAnswer): void {
+  const file = process.env.RECORDED_ANSWERS;
+  const path = answer.path.replace(/[?#].*$/, "");
+  if (file && isUnderApi(path)) appendFileSync(file, `${JSON.stringify({ ...answer, path })}\n`);
+}
+
+/** Records the one answer to bytes that were written to a socket; of several, nobody knows which is whose. */
+export function recordRaw(sent: string, received: string): void {
+  const [, method, path] = /^([A-Z]+) (\S+) HTTP\/1\.1\r\n/.exec(sent) ?? [];
+  const [head = "", body = "", ...more] = received.split("\r\n\r\n");
+  const [statusLine = "", ...fields] = head.split("\r\n");
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+  if (!method || !path || !status || more.length > 0 || body.includes("HTTP/1.1 ")) return;
+  const headers = fields.map((field) => {
+    const colon = field.indexOf(":");
+    return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
+  });
+  recordAnswer({ method, path, status, headers: Object.fromEntries(headers), body });
+}
+
+/** Records the answer of a handler that was called without a server. */
+export async function recordResponse(method: string, path: string, response: Response): Promise<void> {
+  const { status, headers } = response;
+  recordAnswer({
+    method,
+    path,
+    status,
+    headers: Object.fromEntries(headers),
+    body: await response.clone().text(),
+  });
+}
+
+export function readAnswers(file: string): SeenAnswer[] {
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line));
+}
