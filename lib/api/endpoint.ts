@@ -15,10 +15,8 @@ export function endpoint<Op extends Operation>(
   operation: Op,
   room: Room,
 ): Record<Op["methods"][number], Handler> {
-  return hall(operation, operation.path, requireSupportedVersion, async (request, visit) => ({
-    status: 200,
-    body: await room(request, visit),
-  }));
+  const toAnswer = (body: object | string, headers: HeaderList): Answer => ({ status: 200, body, headers });
+  return hall(operation, operation.path, requireSupportedVersion, room, toAnswer);
 }
 
 /**
@@ -28,12 +26,14 @@ export function endpoint<Op extends Operation>(
  * ApiError as it says, anything else as a 500 whose cause goes to the log alone.
  *
  * @param admit - throws an ApiError to refuse a request before it spends anything
+ * @param toAnswer - makes an answer of what the room returned, and of the headers gathered on the way
  */
-export function hall<At extends Address>(
+export function hall<At extends Address, Found>(
   address: At,
   path: string,
   admit: (request: Request) => void,
-  room: (request: Request, visit: Visit) => Promise<Answer>,
+  room: (request: Request, visit: Visit) => Found | Promise<Found>,
+  toAnswer: (found: Found, headers: HeaderList) => Answer,
 ): Record<At["methods"][number], Handler> {
   const handle: Handler = async (request) => {
     const visit = beginVisit(request.method, path, request.headers);
@@ -49,7 +49,7 @@ export function hall<At extends Address>(
           gathered = spent.headers;
           if (spent.refusal) throw spent.refusal;
         }
-        answer = { ...(await room(request, visit)), headers: gathered };
+        answer = toAnswer(await room(request, visit), gathered);
       }
     } catch (thrown) {
       answer = refusal(thrown instanceof ApiError ? thrown : unexpected(thrown, visit), gathered);

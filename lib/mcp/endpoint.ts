@@ -12,7 +12,7 @@ import {
 import { readBody } from "@/lib/api/body";
 import { hall } from "@/lib/api/endpoint";
 import { ApiError } from "@/lib/api/errors";
-import type { Answer } from "@/lib/api/headers";
+import type { Answer, HeaderList } from "@/lib/api/headers";
 import { bodyLimits } from "@/lib/api/limits";
 import { mcpServer } from "@/lib/api/operations";
 import type { Visit } from "@/lib/api/visit";
@@ -29,17 +29,23 @@ import { settings } from "@/lib/settings";
  * @param createServer - makes the server of one request
  */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
-  return hall(mcpServer, path, requireOurHost, async (request, visit) => {
-    requireJson(request);
-    const bytes = await readBody(request, bodyLimits.mcp);
-    const message = parseJson(bytes);
-    if (message === undefined)
-      return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
-    if (!isMessage(message))
-      return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
-    const caller = await identifyBearer(request.headers, visit);
-    return exchange(request.headers, message, () => createServer(caller, visit));
-  });
+  const room = (request: Request, visit: Visit) => answerMessage(request, visit, createServer);
+  const toAnswer = (answer: Answer, headers: HeaderList): Answer => ({ ...answer, headers });
+  return hall(mcpServer, path, requireOurHost, room, toAnswer);
+}
+
+async function answerMessage(
+  request: Request,
+  visit: Visit,
+  createServer: typeof createMcpServer,
+): Promise<Answer> {
+  requireJson(request);
+  const message = parseJson(await readBody(request, bodyLimits.mcp));
+  if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
+  if (!isMessage(message))
+    return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
+  const caller = await identifyBearer(request.headers, visit);
+  return exchange(request.headers, message, () => createServer(caller, visit));
 }
 
 function requireJson({ headers }: Request): void {

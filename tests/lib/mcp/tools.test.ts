@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ErrorCode } from "@/lib/api/errors";
-import { errorCatalogue } from "@/lib/api/errors";
+import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
+import { findDocument } from "@/lib/docs/documents";
 import { tools } from "@/lib/mcp/tools";
 import { expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -218,6 +218,14 @@ describe("the tools", () => {
           },
         });
       }
+    }
+  });
+
+  it("are all told of in the document about MCP", () => {
+    const told = findDocument("/docs/mcp")?.markdown() ?? "";
+    for (const { name, needsSession } of tools) {
+      const row = told.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
+      expect(row?.includes("a token"), name).toBe(needsSession);
     }
   });
 
