@@ -37,7 +37,7 @@ A program cannot create an account or sign itself in. Self-service sign-up is no
 2. The owner presses the button that copies a token for a program.
 3. The program takes it from its environment or its keychain:
 
-${code("sh", `read -rs CORNER_OFFICE_TOKEN\nexport CORNER_OFFICE_TOKEN\ncurl -sS -H "Authorization: Bearer $CORNER_OFFICE_TOKEN" "$CORNER_OFFICE_URL/api/entitlement"`)}
+${code("sh", `read -rs CORNER_OFFICE_TOKEN\nexport CORNER_OFFICE_TOKEN\ncurl -sS "$CORNER_OFFICE_URL/api/entitlement" \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
 
 Long-lived developer tokens are not issued.
 

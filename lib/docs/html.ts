@@ -25,14 +25,15 @@ export function renderDocument({ markdown }: DocumentPage): RenderedDocument {
         return `${before}<section id="${anchor}">\n<h2>${html}</h2>\n`;
       },
       code({ text, lang }) {
-        return `<pre tabindex="0"${isSample(lang) ? " data-sample" : ""}><code>${escapeHtml(text)}</code></pre>\n`;
+        const block = `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`;
+        return isSample(lang) ? `<div class="sample">${block}</div>\n` : `${block}\n`;
       },
       table({ header, rows }) {
         const cells = (row: Tokens.TableCell[], open: string, close: string) =>
           row.map(({ tokens }) => `<${open}>${this.parser.parseInline(tokens)}</${close}>`).join("");
         const head = cells(header, `th scope="col"`, "th");
         const body = rows.map((row) => `<tr>${cells(row, "td", "td")}</tr>`).join("\n");
-        return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`;
+        return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`;
       },
     },
   });

@@ -31,7 +31,7 @@ ${whereTokensNeverGo} Trying this on your own machine? \`npm run demo\` prints a
 
 ## 3. Ask
 
-${code("sh", `curl -sS -H "Authorization: Bearer $CORNER_OFFICE_TOKEN" "$CORNER_OFFICE_URL/api/entitlement"`)}
+${code("sh", `curl -sS "$CORNER_OFFICE_URL/api/entitlement" \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
 
 ${code("json", `{"ok":true,"status":"licensed","assistantLimit":12,"recheckAfterSeconds":900}`)}
 

@@ -11,12 +11,10 @@ export function callSamples(operation: Operation): string {
   return [curl(operation), typescript(operation), python(operation)].join("\n\n");
 }
 
-const bearer = "Authorization: Bearer";
-
 function curl({ access, path }: Operation): string {
   if (access === "signed link") return code("sh", `curl -sS --fail-with-body -X POST "$UNSUBSCRIBE_URL"`);
-  const header = access === "session" ? ` -H "${bearer} $CORNER_OFFICE_TOKEN"` : "";
-  return code("sh", `curl -sS --fail-with-body${header} "$CORNER_OFFICE_URL${path}"`);
+  const header = access === "session" ? ` \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"` : "";
+  return code("sh", `curl -sS --fail-with-body "$CORNER_OFFICE_URL${path}"${header}`);
 }
 
 function typescript({ access, path }: Operation): string {

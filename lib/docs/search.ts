@@ -66,7 +66,7 @@ function sectionsOf({ path, title, markdown }: (typeof documents)[number]): Sect
     else if (token.depth > 1) parts.push({ heading: token.text, tokens: [] });
   }
   return parts.map(({ heading, tokens }) => {
-    const text = plain(tokens.map(({ raw }) => raw).join(" "));
+    const text = plain(tokens.map(({ raw }) => raw).join("\n"));
     const inText = new Map<string, number>();
     for (const word of wordsOf(text)) inText.set(word, (inText.get(word) ?? 0) + 1);
     return {
@@ -123,7 +123,8 @@ function plain(markdown: string): string {
     .replace(/^[| :-]+$/gm, " ")
     .replace(/\[([^\]]+)\]\([^)]*\)/g, "$1")
     .replace(/\\([|<])/g, "$1")
-    .replace(/[`*|]/g, " ")
+    .replace(/[`*]/g, "")
+    .replaceAll("|", " ")
     .replace(/^ *(?:-|\d+\.) /gm, "")
     .replace(/\s+/g, " ")
     .trim();

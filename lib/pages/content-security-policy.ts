@@ -1,3 +1,4 @@
+import { isUnderApi } from "@/lib/api/door";
 import { settings } from "@/lib/settings";
 
 type Directive = "script-src" | "style-src" | "img-src" | "connect-src" | "frame-src" | "worker-src";
@@ -45,7 +46,8 @@ const clerkPages = /^\/(?:sign-in|home)(?:\/|$)/;
  */
 export function renderedPagePolicy(path: string): string | undefined {
   const { production, signIn } = settings();
-  if (production && !renderedPages.test(path)) return undefined;
+  const isRendered = production ? renderedPages.test(path) : !isUnderApi(path);
+  if (!isRendered) return undefined;
   const nonce = `'nonce-${btoa(crypto.randomUUID())}'`;
   if (!production) return contentSecurityPolicy([nonce, "'unsafe-eval'"], hotReload);
   const isClerks = signIn.kind === "clerk" && clerkPages.test(path);

@@ -1,6 +1,7 @@
 import { operations } from "@/lib/api/operations";
 import { startBareNext, startBareNode } from "@/tests/bench/bare";
 import { distinctAddresses, latenciesAt, load, median, memoryOf } from "@/tests/bench/load";
+import { measurePages } from "@/tests/bench/pages";
 import {
   besideDatabaseUrl,
   createDatabase,
@@ -28,6 +29,7 @@ for (const program of ["wrk", "h2load"]) {
   process.exit(1);
 }
 
+await measurePages(print);
 await measureStart();
 await measureHealth();
 await measureEntitlement("the embedded store", {});

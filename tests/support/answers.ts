@@ -19,7 +19,7 @@ export type SeenAnswer = {
 /** Records an answer of the API. */
 export function recordAnswer(answer: SeenAnswer): void {
   const file = process.env.RECORDED_ANSWERS;
-  const path = answer.path.replace(/[?#].*$/, "");
+  const path = answer.path.replace(/\?.*$/, "");
   if (file && isUnderApi(path)) appendFileSync(file, `${JSON.stringify({ ...answer, path })}\n`);
 }
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Contents } from "@/app/(pages)/docs/contents";
 import { SampleHelp } from "@/app/(pages)/docs/sample-help";
 import { SearchBox } from "@/app/(pages)/docs/search-box";
 import { documents } from "@/lib/docs/documents";
@@ -9,15 +10,7 @@ export default function DocumentsLayout({ children }: { children: ReactNode }) {
     <div className="documents">
       <div className="contents">
         <SearchBox />
-        <nav aria-label="Documents">
-          <ul>
-            {documents.map(({ path, title }) => (
-              <li key={path}>
-                <a href={path}>{title}</a>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <Contents pages={documents.map(({ path, title }) => ({ path, title }))} />
       </div>
       {children}
       <SampleHelp />

@@ -11,17 +11,16 @@ export function SampleHelp() {
       if (text.includes(placeholderAddress))
         code.textContent = text.replaceAll(placeholderAddress, location.origin);
     }
-    for (const sample of document.querySelectorAll("article pre[data-sample]")) {
-      if (sample.previousElementSibling?.matches("button.copy")) continue;
+    for (const sample of document.querySelectorAll(".sample:not(:has(button))")) {
       const button = document.createElement("button");
       button.className = "copy";
       button.type = "button";
       button.textContent = "Copy";
       button.onclick = async () => {
-        await navigator.clipboard.writeText(`${sample.textContent}\n`);
+        await navigator.clipboard.writeText(`${sample.querySelector("code")?.textContent}\n`);
         button.textContent = "Copied";
       };
-      sample.before(button);
+      sample.append(button);
     }
   }, []);
   return null;
