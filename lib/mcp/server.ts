@@ -54,7 +54,7 @@ export function createMcpServer(caller: Caller, visit: Visit): McpServer {
   );
   for (const tool of tools) {
     const { name, title, description, input, output } = tool;
-    // Everything that is asked here is answered from this service alone, and nothing is changed.
+    // Without these, clients take a tool for destructive and for reaching out into the world.
     const annotations = {
       title,
       readOnlyHint: true,
@@ -75,7 +75,7 @@ export function createMcpServer(caller: Caller, visit: Visit): McpServer {
   return server;
 }
 
-/** A refusal is a result as well, one that the model reads; what nobody foresaw has fixed words (JSON, like all). */
+/** Calls a tool. A refusal is a result as well, for the model to read; a failure nobody foresaw has fixed words. */
 async function callTool(tool: Tool, input: unknown, caller: Caller, visit: Visit): Promise<CallToolResult> {
   try {
     return resultOf(tool, tool.output.parse(await tool.run(input as never, caller)) as object);

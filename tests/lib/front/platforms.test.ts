@@ -68,8 +68,11 @@ describe.each(platforms)("the contract on $name", ({ environment, program }) => 
       expectRefusal(service, list, { status: 405, code: "method_not_allowed" });
       expectMcpStamp(service, list);
     }
-    const { headers: spent } = await postLegacy(service, call);
-    expect(spent["ratelimit-remaining"], "one quota for both paths").toBe("55");
+    const [one, other] = mcpServer.paths;
+    const before = await postLegacy(service, call, { path: one });
+    const after = await postLegacy(service, call, { path: other });
+    const left = (answer: typeof after) => Number(answer.headers["ratelimit-remaining"]);
+    expect(left(after), "one quota for both paths").toBe(left(before) - 1);
     expectRpcError(await post(service, "[]"), { status: 400, code: -32600, id: null });
     expect((await post(service, "x".repeat(70_000))).status).toBe(413);
     expect((await post(service, "{}", { headers: { Host: "evil.example" } })).status).toBe(403);
