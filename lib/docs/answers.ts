@@ -125,7 +125,7 @@ function headersOf(operation: Operation, status: number): HeaderDocument[] {
   const isCounted = operation.quota && ![400, 405].includes(status);
   if (isCounted) headers.push(...quotaHeaders(operation.quota ?? "", status === 429));
   if (operation.anyOrigin) headers.push(...crossOrigin);
-  if (operation.retirement) headers.push(...retirement);
+  headers.push(...retirementHeaders(operation.retirement !== undefined));
   if (status === 401) headers.push(challenge);
   if (status === 405) headers.push({ ...allow, example: operation.methods.join(", ") });
   if (status === 429) headers.push({ ...retryAfter, always: true });
@@ -226,22 +226,25 @@ const crossOrigin: HeaderDocument[] = [
   },
 ];
 
-const retirement: HeaderDocument[] = [
-  {
-    name: "Deprecation",
-    meaning: "When it is deprecated: `@` and Unix seconds (RFC 9745).",
-    example: "@1801440000",
-    pattern: "^@\\d+$",
-    always: true,
-  },
-  {
-    name: "Sunset",
-    meaning: "When it stops working: an HTTP date (RFC 8594).",
-    example: "Thu, 01 Apr 2027 00:00:00 GMT",
-    pattern: " GMT$",
-    always: true,
-  },
-];
+/** Documented before anything is retired, so that a client can be ready for them. */
+function retirementHeaders(isRetiring: boolean): HeaderDocument[] {
+  return [
+    {
+      name: "Deprecation",
+      meaning: "Only once a retirement is announced: when it is deprecated, `@` and Unix seconds (RFC 9745).",
+      example: "@1801440000",
+      pattern: "^@\\d+$",
+      always: isRetiring,
+    },
+    {
+      name: "Sunset",
+      meaning: "Only once a retirement is announced: when it stops working, an HTTP date (RFC 8594).",
+      example: "Thu, 01 Apr 2027 00:00:00 GMT",
+      pattern: " GMT$",
+      always: isRetiring,
+    },
+  ];
+}
 
 const challenge: HeaderDocument = {
   name: "WWW-Authenticate",
