@@ -29,12 +29,12 @@ for (const program of ["wrk", "h2load"]) {
   process.exit(1);
 }
 
-await measurePages(print);
 await measureStart();
 await measureHealth();
 await measureEntitlement("the embedded store", {});
 await measureEntitlementOnPostgres();
 await measureMemory();
+await measurePages(print);
 if (process.argv.includes("--soak")) await soak();
 
 async function measureStart(): Promise<void> {
