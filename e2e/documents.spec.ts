@@ -27,8 +27,9 @@ for (const colorScheme of ["light", "dark"] as const) {
         test(`${address} opens with no fault that a browser or axe can find`, async ({ page, baseURL }) => {
           const faults: string[] = [];
           const isMissing = heading === "Nothing here";
-          page.on("console", ({ type, text }) => {
-            if (type() === "error" && !(isMissing && text().includes("404"))) faults.push(text());
+          page.on("console", (message) => {
+            const isExpected = isMissing && message.text().includes("404");
+            if (message.type() === "error" && !isExpected) faults.push(message.text());
           });
           page.on("pageerror", (error) => faults.push(error.message));
           page.on("request", (request) => {

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { quotas } from "@/lib/api/limits";
-import { isLoopback, parseMail } from "@/lib/emails/mail-settings";
+import { parseMail } from "@/lib/emails/mail-settings";
+import { isLoopback } from "@/lib/loopback";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { type ClerkSettings, clerkNames, parseClerk } from "@/lib/sign-in/clerk-settings";
 
@@ -69,7 +70,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     supportEmail: env.SUPPORT_EMAIL,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
-    requestsPerMinute: { health: env.RATE_LIMIT_HEALTH },
+    requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
     port: env.PORT,
     host: env.HOST,
     logLevel: env.LOG_LEVEL,
@@ -118,6 +119,7 @@ const environmentSchema = z.object({
   SUPPORT_EMAIL: z.email("must be an email address").optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
+  RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),
   PORT: wholeNumber(1, 65_535).default(3000),
   HOST: z.string().optional(),
   LOG_LEVEL: z

@@ -33,6 +33,8 @@ RECORDED_ANSWERS=$answers npx vitest run --exclude tests/contract.test.ts
 RECORDED_ANSWERS=$answers npx vitest run tests/contract.test.ts
 rm "$answers"
 
+npm run -s conformance
+
 if [ -n "$CHROMIUM" ]; then
   CHROMIUM=$CHROMIUM npx playwright test
 elif [ -n "${CI:-}" ]; then

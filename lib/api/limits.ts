@@ -17,6 +17,7 @@ export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB
   form: 4 * 1024, // 4 KiB
   webhook: 256 * 1024, // 256 KiB
+  mcp: 64 * 1024, // 64 KiB
 };
 
 /** Requests that one client address may make in a window, where nothing else is set. */

@@ -1,8 +1,9 @@
 import { errorCatalogue } from "@/lib/api/errors";
 import { type Operation, operations } from "@/lib/api/operations";
 import * as schemas from "@/lib/api/schemas";
-import { type AnswerDocument, answersOf, exampleRefusal, fieldsOf } from "@/lib/docs/answers";
+import { type AnswerDocument, answersOf, exampleRefusal } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/documents";
+import { fieldsOf } from "@/lib/docs/fields";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-words";
 import { callSamples } from "@/lib/docs/samples";
@@ -107,7 +108,7 @@ function fieldTable(schema: AnswerDocument["schema"]): string {
 function denialExample({ schema }: AnswerDocument): string {
   return `A denial says why:
 
-${code("json", JSON.stringify(exampleRefusal(schema, 403, "trial_ended", placeholderAddress), null, 2))}
+${code("json", JSON.stringify(exampleRefusal(schema, 403, "trial_ended"), null, 2))}
 
 ${fieldTable(schema)}`;
 }

@@ -2,9 +2,9 @@ import { type CatalogueEntry, errorCatalogue } from "@/lib/api/errors";
 import { apiError } from "@/lib/api/schemas";
 import { exampleRefusal } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/documents";
-import { code, placeholderAddress } from "@/lib/docs/markdown";
+import { code } from "@/lib/docs/markdown";
 
-const example = () => exampleRefusal(apiError, 404, "not_found", placeholderAddress);
+const example = () => exampleRefusal(apiError, 404, "not_found");
 
 /** One anchor a code: where `error.docs` points. */
 export const errors: DocumentPage = {

@@ -33,7 +33,7 @@ export function renderDocument({ markdown }: DocumentPage): RenderedDocument {
           row.map(({ tokens }) => `<${open}>${this.parser.parseInline(tokens)}</${close}>`).join("");
         const head = cells(header, `th scope="col"`, "th");
         const body = rows.map((row) => `<tr>${cells(row, "td", "td")}</tr>`).join("\n");
-        return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`;
+        return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`;
       },
     },
   });

@@ -1,13 +1,8 @@
 import { z } from "zod";
 import { type Operation, operations } from "@/lib/api/operations";
 import * as schemas from "@/lib/api/schemas";
-import {
-  type AnswerDocument,
-  answersOf,
-  earlyRefusals,
-  exampleRefusal,
-  type HeaderDocument,
-} from "@/lib/docs/answers";
+import type { HeaderDocument } from "@/lib/docs/answer-headers";
+import { type AnswerDocument, answersOf, earlyRefusals, exampleRefusal } from "@/lib/docs/answers";
 import { anchorOf, placeholderAddress } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-words";
 import { policy } from "@/lib/docs/policy";
@@ -119,7 +114,7 @@ function describeOperation(name: OperationName, operation: Operation, method: st
 function describeAnswer({ status, meaning, codes, schema, headers }: AnswerDocument, success: unknown) {
   const isText = schema === schemas.unsubscribed;
   const examples: Record<string, { value: unknown }> = Object.fromEntries(
-    codes.map((code) => [code, { value: exampleRefusal(schema, status, code, placeholderAddress) }]),
+    codes.map((code) => [code, { value: exampleRefusal(schema, status, code) }]),
   );
   if (status === 200) examples.success = { value: isText ? `${success}\n` : success };
   return {

@@ -1,5 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
+import { isLoopback } from "@/lib/loopback";
 
 /** Who delivers mail, and what that takes. */
 export type MailSettings = { from: MailAddress } & (
@@ -51,11 +52,6 @@ export function parseMail(
   if (!env.EMAIL_FROM) faults.push(`EMAIL_FROM: is required with ${given}`);
   if (given === "RESEND_API_KEY") return { from, ...parseResend(env, appUrl, faults) };
   return { from, ...parseSmtp(env, from, appUrl, faults) };
-}
-
-/** Whether a host is this machine itself. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 function parseFrom(text: string | undefined, appUrl: string, faults: string[]): MailAddress {

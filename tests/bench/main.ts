@@ -1,6 +1,7 @@
 import { operations } from "@/lib/api/operations";
 import { startBareNext, startBareNode } from "@/tests/bench/bare";
 import { distinctAddresses, latenciesAt, load, median, memoryOf } from "@/tests/bench/load";
+import { measurePages } from "@/tests/bench/pages";
 import {
   besideDatabaseUrl,
   createDatabase,
@@ -33,6 +34,7 @@ await measureHealth();
 await measureEntitlement("the embedded store", {});
 await measureEntitlementOnPostgres();
 await measureMemory();
+await measurePages(print);
 if (process.argv.includes("--soak")) await soak();
 
 async function measureStart(): Promise<void> {

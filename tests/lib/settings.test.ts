@@ -160,6 +160,7 @@ describe("parseSettings", () => {
     [{ RATE_LIMIT_HEALTH: "0" }, "RATE_LIMIT_HEALTH: must be a whole number from 1 to 100000000"],
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL: must be debug, info, warn or error"],
     [{ APP_SECRET: "short" }, "APP_SECRET: must be 32 characters or more"],
+    [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
     [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],
     [{ ...database, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
     [{ ...database, DATABASE_URL: "mysql://db/x" }, "DATABASE_URL: must be a postgres:// address"],
