@@ -34,7 +34,7 @@ const errors = {
  *
  * @param faultOf - which fault the next request meets; by default `fault`, which a test may set
  */
-export async function startResendStandIn(faultOf?: () => Fault) {
+export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
   const resend = {
     fault: "none" as Fault,
     accepted: [] as Accepted[],
@@ -50,7 +50,8 @@ export async function startResendStandIn(faultOf?: () => Fault) {
   const server = createServer(async (incoming, outgoing) => {
     resend.requests++;
     const isCalm = incoming.url?.startsWith("/calm/");
-    const fault = isCalm ? "none" : (faultOf?.() ?? resend.fault);
+    const met = (await faultOf?.()) ?? resend.fault;
+    const fault = isCalm ? "none" : met;
     const answer = (status: number, body: unknown, headers = {}) =>
       outgoing
         .writeHead(status, { "content-type": "application/json", ...headers })

@@ -112,7 +112,7 @@ describe("a mail that is due", () => {
   it("waits as long as a 429 says, and is sent then", async () => {
     const faults = ["429", "none"] as const;
     let request = 0;
-    const stand = await startResendStandIn(() => faults[request++] ?? "none");
+    const stand = await startResendStandIn(async () => faults[request++] ?? "none");
     const service = await Service.start({ ...world, ...stand.environment });
     await service.kill();
     await service.adminJson("account", "add", "ceo@example.com");
