@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { buildSync } from "esbuild";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { addAccount } from "@/lib/accounts";
 import { operations } from "@/lib/api/operations";
 import { mintUnsubscribeToken } from "@/lib/emails/unsubscribe-token";
@@ -58,6 +58,12 @@ describe.each(engines)(
       const service = await Service.start({ ...environment, RESEND_BASE_URL: stand.calmUrl });
       const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
       const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+      onTestFinished(async () => {
+        await service.stop({ expectErrors: true });
+        await store.close();
+        await stand.stop();
+        await stage.clear();
+      });
       const db = await store.ready();
       const emails = Array.from({ length: recipients }, (_, n) => `reader${n}@example.com`);
       const links = await prepare(db, emails);
@@ -65,6 +71,9 @@ describe.each(engines)(
 
       startedAtMs = Date.now();
       const end = keepRunnersDying({ PATH: process.env.PATH ?? "", ...environment }, random);
+      onTestFinished(() => {
+        end();
+      });
       const clicks = emails.slice(0, unsubscribers).map(async (email) => {
         await sleep(random() * dueWithinMs);
         const target = links.get(email) ?? "";
@@ -111,11 +120,6 @@ describe.each(engines)(
       process.stdout.write(
         `${engine.name}: ${kills} kills, ${stand.requests} requests, ${stand.accepted.length} mails, ${refusals} answers 502, ${Date.now() - startedAtMs} ms\n`,
       );
-
-      await service.stop({ expectErrors: true });
-      await store.close();
-      await stand.stop();
-      await stage.clear();
     });
   },
 );
@@ -165,7 +169,7 @@ function keepRunnersDying(environment: Environment, random: () => number) {
   return () => {
     clearInterval(killing);
     for (const child of running) child.kill("SIGKILL");
-    rmSync(program);
+    rmSync(program, { force: true });
     return kills;
   };
 }
