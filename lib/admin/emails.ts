@@ -17,6 +17,7 @@ export function addEmailCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string) => {
         const listed = await listEmails(db, (await findAccount(db, email)).id);
+        // The first row names the columns.
         const rows = listed.map((email) => ({ ...email, failure: email.failure }));
         return { json: listed, text: asTable(rows, "There are no emails.") };
       }),

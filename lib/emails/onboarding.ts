@@ -61,7 +61,7 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
     subject: "Hire one assistant, for one job",
     preview: "Which job to give away first, and how to brief for it.",
     body: [
-      "The companies that get going quickly start with a single assistant. Choose a job that comes back every week, that you know well, and whose result you can judge in five minutes: sorting an inbox, a weekly summary, first drafts of answers.",
+      "Start with a single assistant. Choose a job that comes back every week, that you know well, and whose result you can judge in five minutes: sorting an inbox, a weekly summary, first drafts of answers.",
       "Then brief it as you would brief a new colleague:",
       {
         points: [

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ClaimedEmail, claimDue, finish, type Outcome } from "@/lib/emails/claims";
 import { type Mail, SendError, type Sender } from "@/lib/emails/mail";
 import { renderOnboarding } from "@/lib/emails/onboarding";
-import { type ClaimedEmail, claimDue, finish, type Outcome } from "@/lib/emails/outbox";
 import { sender } from "@/lib/emails/sender";
 import { log } from "@/lib/log";
 import { type Db, store } from "@/lib/store/store";

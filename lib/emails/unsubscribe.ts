@@ -1,6 +1,6 @@
 import { ApiError } from "@/lib/api/errors";
 import { within } from "@/lib/deadline";
-import { stopLaterEmails } from "@/lib/emails/outbox";
+import { StillSendingError, stopLaterEmails } from "@/lib/emails/outbox";
 import { readUnsubscribeToken } from "@/lib/emails/unsubscribe-token";
 import { log } from "@/lib/log";
 import { store } from "@/lib/store/store";
@@ -27,7 +27,8 @@ export async function unsubscribe(url: URL, requestId: string): Promise<void> {
       store().then((db) => stopLaterEmails(db, accountId, Date.now())),
     );
   } catch (failure) {
-    log().error({ err: failure, requestId }, "it is not certain that the later emails are stopped");
+    const level = failure instanceof StillSendingError ? "warn" : "error";
+    log()[level]({ err: failure, requestId }, "it is not certain that the later emails are stopped");
     throw new ApiError("upstream_failed");
   }
 }

@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "@/tests/support/databases";
 import type { Environment } from "@/tests/support/service";
@@ -34,7 +35,7 @@ const errors = {
  *
  * @param faultOf - which fault the next request meets; by default `fault`, which a test may set
  */
-export async function startResendStandIn(faultOf?: () => Fault) {
+export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
   const resend = {
     fault: "none" as Fault,
     accepted: [] as Accepted[],
@@ -49,14 +50,16 @@ export async function startResendStandIn(faultOf?: () => Fault) {
 
   const server = createServer(async (incoming, outgoing) => {
     resend.requests++;
-    const isCalm = incoming.url?.startsWith("/calm/");
-    const fault = isCalm ? "none" : (faultOf?.() ?? resend.fault);
     const answer = (status: number, body: unknown, headers = {}) =>
       outgoing
         .writeHead(status, { "content-type": "application/json", ...headers })
         .end(JSON.stringify(body));
-    let body = "";
-    for await (const chunk of incoming) body += chunk;
+    // A runner that is killed breaks off in the middle of a request.
+    const body = await text(incoming).catch(() => undefined);
+    if (body === undefined) return;
+    const isCalm = incoming.url?.startsWith("/calm/");
+    const met = (await faultOf?.()) ?? resend.fault;
+    const fault = isCalm ? "none" : met;
     if (fault === "reset") return incoming.socket.destroy();
     if (fault === "silent") return;
     if (fault === "slow") await sleep(300);

@@ -1,14 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount } from "@/lib/accounts";
-import {
-  type ClaimedEmail,
-  claimDue,
-  finish,
-  listEmails,
-  StillSendingError,
-  stopLaterEmails,
-  suppressEmail,
-} from "@/lib/emails/outbox";
+import { type ClaimedEmail, claimDue, finish } from "@/lib/emails/claims";
+import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/emails/outbox";
 import { addAccount } from "@/lib/invitations";
 import { type Db, Store } from "@/lib/store/store";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -146,6 +139,17 @@ describe.each(engines)("the outbox on $name", (engine) => {
     );
     await stopLaterEmails(db, accountId, sending.leaseUntilMs);
     expect(await states()).toEqual(Array(5).fill("stopped"));
+  });
+
+  it("waits for a mail of the account that is being sent to another address of it", async () => {
+    const { id } = await one(atMs);
+    await stage.query(`UPDATE onboarding_emails SET recipient_hash = 'another' WHERE id = '${id}'`);
+    await expect(stopLaterEmails(db, accountId, atMs)).rejects.toThrow(StillSendingError);
+  });
+
+  it("leaves kinds alone that a newer version has written", async () => {
+    await stage.query(`UPDATE onboarding_emails SET kind = 'newer' WHERE kind = 'welcome'`);
+    expect(kinds(await claim(atMs + dayMs))).toEqual(["first-assistant"]);
   });
 
   it("stops a mail whose runner died as soon as its lease is over, and not before", async () => {

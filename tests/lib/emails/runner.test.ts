@@ -2,8 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addAccount } from "@/lib/accounts";
 import { operations } from "@/lib/api/operations";
-import { retryAfterMs } from "@/lib/emails/runner";
+import { retryAfterMs, sendDue } from "@/lib/emails/runner";
+import { sendBySmtp } from "@/lib/emails/smtp-sender";
+import { parseSettings } from "@/lib/settings";
+import { Store } from "@/lib/store/store";
 import { certificate, trust } from "@/tests/support/certificate";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
@@ -112,7 +116,7 @@ describe("a mail that is due", () => {
   it("waits as long as a 429 says, and is sent then", async () => {
     const faults = ["429", "none"] as const;
     let request = 0;
-    const stand = await startResendStandIn(() => faults[request++] ?? "none");
+    const stand = await startResendStandIn(async () => faults[request++] ?? "none");
     const service = await Service.start({ ...world, ...stand.environment });
     await service.kill();
     await service.adminJson("account", "add", "ceo@example.com");
@@ -134,6 +138,55 @@ describe("a mail that is due", () => {
     expect(await mailOf()).toEqual({ what: "mail", works: true, detail: "Resend answers" });
     await stand.stop();
     expect(await mailOf()).toEqual({ what: "mail", works: false, detail: "resend: no answer" });
+  });
+});
+
+describe.each(engines)("a mail whose acceptance got lost on the way, on $name", (engine) => {
+  it("is sent twice by SMTP, with the Message-ID that tells them for one", async () => {
+    const stage = await engine.prepare();
+    const inbox = await startSmtpInbox();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    const db = await store.ready();
+    await addAccount(db, "ceo@example.com", {}, Date.now());
+    const SMTP_URL = `smtp://127.0.0.1:${inbox.port}`;
+    const { mail } = parseSettings({ ...world, EMAIL_FROM: "office@example.com", SMTP_URL });
+    if (mail.kind !== "smtp") throw new Error("unreachable");
+    const through = sendBySmtp(mail, undefined);
+
+    inbox.fault = "lost";
+    const sending = sendDue(db, through, { backoff: () => 0 });
+    await eventually(() => expect(inbox.received).toHaveLength(1));
+    inbox.fault = "none";
+    const tally = await sending;
+    expect(tally).toMatchObject({ sent: 1, failed: 0 });
+    expect(tally.toRetry).toBeGreaterThan(0);
+    const ids = await Promise.all(
+      inbox.received.map(async ({ raw }) => (await PostalMime.parse(raw)).messageId),
+    );
+    expect(ids.length).toBe(tally.sent + tally.toRetry);
+    expect(new Set(ids).size).toBe(1);
+    await store.close();
+    await inbox.stop();
+    await stage.clear();
+  });
+});
+
+describe("the previews of the mails", () => {
+  it("are there in development, and not in production", { timeout: 60_000 }, async () => {
+    const production = await Service.start();
+    expect((await production.ask("/previews/emails")).status).toBe(404);
+    expect((await production.ask("/previews/emails/welcome")).status).toBe(404);
+    await production.stop();
+    const development = await Service.start({ NODE_ENV: "development" });
+    const index = await development.ask("/previews/emails");
+    expect(index.text.match(/href="[^"]+"/g)).toHaveLength(10);
+    const welcome = await development.ask("/previews/emails/welcome");
+    expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(welcome.text).toContain("Welcome to your corner office");
+    const text = await development.ask("/previews/emails/welcome.txt");
+    expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    await development.stop();
   });
 });
 

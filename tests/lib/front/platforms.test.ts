@@ -52,6 +52,18 @@ describe.each(platforms)("the contract on $name", ({ environment, program }) => 
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
     const stop = { method: "POST", body: "List-Unsubscribe=One-Click" };
     expectAnswer(service, unsubscribe, await service.ask(url.slice(service.url.length), stop), 200);
+    const page = `/unsubscribe${new URL(url).search}`;
+    for (const [method, title] of [
+      ["GET", "Stop the onboarding emails?"],
+      ["POST", "The onboarding emails are stopped"],
+    ] as const) {
+      const shown = await service.ask(page, { method, headers: { Origin: "null" } });
+      expect(shown.status).toBe(200);
+      expect(shown.text).toContain(`<h1>${title}</h1>`);
+      expect(shown.headers["referrer-policy"]).toBe("no-referrer");
+    }
+    const unsigned = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
+    expectRefusal(service, unsigned, { status: 400, code: "invalid_signature" });
     const large = { method: "POST", body: "x".repeat(5000) };
     const tooLarge = await service.ask(url.slice(service.url.length), large);
     expectRefusal(service, tooLarge, { status: 413, code: "too_large", message: "The body is over 4 KiB." });
