@@ -1,8 +1,11 @@
+import { writeSync } from "node:fs";
 import pino from "pino";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { settings } from "@/lib/settings";
 
 const flushEveryMs = 200;
+const flushAtCharacters = 4096;
+const mostHeldCharacters = 1024 * 1024; // what a reader may be behind before lines are dropped
 
 /**
  * The log: one JSON object a line on standard error, so that standard output is free for results.
@@ -11,9 +14,9 @@ const flushEveryMs = 200;
  */
 export function log(): pino.Logger {
   return oncePerProcess("log", () => {
-    const destination = pino.destination({ fd: 2, minLength: 4096, sync: true });
-    setInterval(() => destination.flushSync(), flushEveryMs).unref();
-    process.on("exit", () => destination.flushSync());
+    const destination = new BatchedStderr();
+    setInterval(() => destination.flush(), flushEveryMs).unref();
+    process.on("exit", () => destination.flush());
     return pino(
       {
         level: settings().logLevel,
@@ -24,6 +27,29 @@ export function log(): pino.Logger {
       destination,
     );
   });
+}
+
+/**
+ * Standard error, written in batches. A reader that is slow gets its lines later, and one that went away gets none:
+ * the log must never hold up the service. (Pino's own destination waits for such a reader for ever.)
+ */
+class BatchedStderr {
+  private held = "";
+
+  write(line: string): void {
+    if (this.held.length < mostHeldCharacters) this.held += line;
+    if (this.held.length >= flushAtCharacters) this.flush();
+  }
+
+  flush(): void {
+    let left = Buffer.from(this.held);
+    this.held = "";
+    try {
+      while (left.length > 0) left = left.subarray(writeSync(2, left));
+    } catch (failure) {
+      if ((failure as NodeJS.ErrnoException).code === "EAGAIN") this.held = left.toString();
+    }
+  }
 }
 
 /** What is logged of a failure. Other fields stay out: a database driver's `detail` quotes the row. */

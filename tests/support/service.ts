@@ -124,6 +124,11 @@ export class Service {
     await this.end("SIGKILL");
   }
 
+  /** Stops reading its log, as a log collector does that dies. */
+  closeLog(): void {
+    this.child?.stderr?.destroy();
+  }
+
   /** Sends it a signal and waits for nothing. */
   signal(signal: NodeJS.Signals): void {
     this.child?.kill(signal);

@@ -98,12 +98,12 @@ describe("a letter", () => {
   it("is readable in dark mailboxes and in light ones: 4.5 to 1 at least (WCAG 2.2, 1.4.3)", () => {
     const source = readFileSync("lib/emails/letter.ts", "utf8");
     const pairs = [
-      ["#1c2024", "#ffffff"],
-      ["#5b6570", "#ffffff"],
-      ["#0b57b0", "#ffffff"],
-      ["#eceef0", "#14171a"],
-      ["#a3acb5", "#14171a"],
-      ["#8ab8ff", "#14171a"],
+      ["#1b1e1a", "#fbfaf6"],
+      ["#5c625a", "#fbfaf6"],
+      ["#0e6147", "#fbfaf6"],
+      ["#ecebe5", "#141613"],
+      ["#a5aaa1", "#141613"],
+      ["#7ed3b0", "#141613"],
     ] as const;
     for (const [ink, paper] of pairs) {
       expect(source).toContain(ink);

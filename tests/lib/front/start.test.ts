@@ -1,33 +1,25 @@
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/api/operations";
-import { besideDatabaseUrl, createDatabase, freePort } from "@/tests/support/databases";
+import { besideDatabaseUrl, createDatabase, eventually, freePort } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
 describe("a stop", () => {
   it("refuses new connections, finishes the request in flight, and exits with 0", async () => {
     const service = await Service.start({ SIGN_IN: "local" });
-    const answered = new Promise<string>((resolve) => {
-      let text = "";
-      const socket = connect(service.port, "127.0.0.1", async () => {
-        socket.write("POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na");
-        await sleep(200);
-        const stopped = service.stop();
-        await sleep(200);
-        await expect(service.ask(operations.health.path)).rejects.toThrow("ECONNREFUSED");
-        socket.write("b");
-        const startedAtMs = Date.now();
-        expect(await stopped).toBe(0);
-        expect(Date.now() - startedAtMs, "the connection it leaves open is closed").toBeLessThan(2000);
-      });
-      socket.on("data", (chunk) => {
-        text += chunk;
-      });
-      socket.on("close", () => resolve(text));
-    });
-    expect(await answered).toMatch(/^HTTP\/1\.1 400 /);
+    const socket = await beginRequest(service);
+    const answer = text(socket);
+    const stopped = service.stop();
+    await eventually(() => expect(service.ask(operations.health.path)).rejects.toThrow("ECONNREFUSED"));
+    socket.write("ab");
+    const startedAtMs = Date.now();
+    expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await stopped).toBe(0);
+    expect(Date.now() - startedAtMs, "the connection it leaves open is closed").toBeLessThan(2000);
   });
 });
 
@@ -42,13 +34,16 @@ describe("an https address", () => {
   });
 });
 
-/** Sends all of a request but the last byte of its body. */
-async function beginRequest(service: Service): Promise<void> {
-  const socket = connect(service.port, "127.0.0.1", () =>
-    socket.write("POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na"),
-  );
+/** Sends all of a request but its body, and answers its socket once the service waits for that. */
+async function beginRequest(service: Service): Promise<Socket> {
+  const socket = connect(service.port, "127.0.0.1");
   socket.on("error", () => {});
-  await sleep(200);
+  socket.write(
+    "POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n",
+  );
+  const [interim] = await once(socket, "data");
+  expect(String(interim)).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+  return socket;
 }
 
 describe("a second signal", () => {
@@ -57,7 +52,7 @@ describe("a second signal", () => {
     await beginRequest(service);
     const startedAtMs = Date.now();
     const stopped = service.stop();
-    await sleep(200);
+    await eventually(() => expect(service.ask(operations.health.path)).rejects.toThrow("ECONNREFUSED"));
     service.signal("SIGINT");
     expect(await stopped).toBe(1);
     expect(Date.now() - startedAtMs).toBeLessThan(2000);
