@@ -14,6 +14,13 @@ const documentHeaders = [
   { key: "Link", value: '</:path.md>; rel="alternate"; type="text/markdown"' },
 ];
 
+/** Where a program that knows only our address finds the rest (RFC 9727 §3, RFC 8631). */
+const discovery = [
+  '</.well-known/api-catalog>; rel="api-catalog"',
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</docs>; rel="service-doc"; type="text/html"',
+];
+
 const config: NextConfig = {
   poweredByHeader: false,
   // `npm test` checks the types of everything, once; a deployment builds without the tests' dependencies.
@@ -23,6 +30,7 @@ const config: NextConfig = {
   experimental: { globalNotFound: true },
   headers: async () => [
     { source: "/((?!(?:api|mcp)(?:/|$)).*)", headers: pageHeaders },
+    { source: "/", headers: [{ key: "Link", value: discovery.join(", ") }] },
     { source: documentPaths, headers: documentHeaders },
   ],
   rewrites: async () => [{ source: `${documentPaths}.md`, destination: "/markdown/:path" }],

@@ -27,7 +27,8 @@ const hasAddress = (file: string) => !file.startsWith("_");
 const everyPage = manifest.headers.find(({ headers }) =>
   headers.some(({ key }) => key === "Referrer-Policy"),
 );
-everyPage?.headers.push(...policyFor(made.filter((file) => !hasAddress(file))));
+if (!everyPage) throw new Error("next.config.ts has no headers for every page");
+everyPage.headers.push(...policyFor(made.filter((file) => !hasAddress(file))));
 for (const file of made.filter(hasAddress)) {
   const source = `/${file.replace(/\.html$/, "")}`;
   manifest.headers.push({ source, regex: `^${source}(?:/)?$`, headers: policyFor([file]) });
