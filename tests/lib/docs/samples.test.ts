@@ -50,7 +50,8 @@ function run({ language, code }: Sample): Promise<{ exit: number; stdout: string
     const child = execFile(program[0] ?? "", program.slice(1), options, (error, stdout, stderr) =>
       resolve({ exit: error ? Number(error.code) : 0, stdout, stderr }),
     );
-    child.stdin?.end(`${environment.CORNER_OFFICE_TOKEN}\n`);
+    // A sample that asks for nothing may be gone before this is written.
+    child.stdin?.on("error", () => {}).end(`${environment.CORNER_OFFICE_TOKEN}\n`);
   });
 }
 
