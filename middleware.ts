@@ -1,21 +1,23 @@
-import { type NextRequest, NextResponse } from "next/server";
+import { type NextFetchEvent, type NextRequest, NextResponse } from "next/server";
 import { refuseAtDoor } from "@/lib/api/door";
 import { hsts } from "@/lib/api/headers";
+import { passClerk } from "@/lib/pages/clerk-middleware";
 import { renderedPagePolicy } from "@/lib/pages/content-security-policy";
 import { settings } from "@/lib/settings";
 
 /** The front door on every platform; behind `npm start` the front server asks the same question first. */
-export function middleware(request: NextRequest): Response {
+export async function middleware(request: NextRequest, event: NextFetchEvent): Promise<Response> {
   const refused = refuseAtDoor(request.method, request.nextUrl.pathname, request.headers);
   if (refused) return refused;
-  const policy = renderedPagePolicy(request.nextUrl.pathname);
-  const response = policy ? nextUnder(policy, request) : NextResponse.next();
+  const response = (await passClerk(request, event, proceed)) ?? proceed(request);
   if (settings().appUrl.startsWith("https:")) response.headers.set("Strict-Transport-Security", hsts);
   return response;
 }
 
-/** Next reads the nonce for its own scripts from the policy on the request. */
-function nextUnder(policy: string, request: NextRequest): NextResponse {
+/** Lets a request on to its page. Next reads the nonce for its own scripts from the policy on the request. */
+function proceed(request: NextRequest): NextResponse {
+  const policy = renderedPagePolicy(request.nextUrl.pathname);
+  if (!policy) return NextResponse.next();
   const headers = new Headers(request.headers);
   headers.set("content-security-policy", policy);
   const response = NextResponse.next({ request: { headers } });

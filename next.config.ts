@@ -1,6 +1,9 @@
 import type { NextConfig } from "next";
 
-/** What every page carries. The build adds the Content-Security-Policy (`lib/pages/hash-inline-scripts.ts`). API answers build theirs in `lib/api/headers.ts`. */
+/**
+ * What every page carries. The build adds the Content-Security-Policy (`lib/pages/hash-inline-scripts.ts`). Answers of
+ * the API and of the webhooks build theirs in `lib/api/headers.ts`.
+ */
 const pageHeaders = [
   { key: "X-Content-Type-Options", value: "nosniff" },
   { key: "Referrer-Policy", value: "same-origin" },
@@ -29,11 +32,15 @@ const config: NextConfig = {
   skipTrailingSlashRedirect: true,
   experimental: { globalNotFound: true },
   headers: async () => [
-    { source: "/((?!(?:api|mcp)(?:/|$)).*)", headers: pageHeaders },
+    { source: "/((?!(?:api|mcp|hooks)(?:/|$)).*)", headers: pageHeaders },
     { source: "/", headers: [{ key: "Link", value: discovery.join(", ") }] },
+    // Its address holds a token.
+    { source: "/unsubscribe", headers: [{ key: "Referrer-Policy", value: "no-referrer" }] },
     { source: documentPaths, headers: documentHeaders },
   ],
   rewrites: async () => [{ source: `${documentPaths}.md`, destination: "/markdown/:path" }],
+  // Read where Clerk's code is bundled: neither its middleware nor its components report on anybody.
+  env: { NEXT_PUBLIC_CLERK_TELEMETRY_DISABLED: "1" },
 };
 
 export default config;

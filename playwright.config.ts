@@ -12,6 +12,9 @@ export const environment = {
   SIGN_IN: "local",
   PORT: String(port),
   DATA_DIR: process.env.E2E_DATA_DIR,
+  // Every test is a client of its own, by the address it says it forwards for.
+  TRUSTED_PROXY_HOPS: "1",
+  LOG_LEVEL: "warn",
 } as const;
 
 /** Debian's Chromium: Playwright's own download is not needed. The switches keep it from calling home. */
@@ -30,6 +33,7 @@ export const chromium = {
 
 export default defineConfig({
   testDir: "e2e",
+  globalSetup: "./e2e/support/clerk-scripts.ts",
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
   reporter: "list",

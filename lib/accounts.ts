@@ -15,13 +15,16 @@ export type Account = z.infer<typeof accountRow>;
 export type AccountTerms = {
   plan?: Plan | undefined;
   trialEndsAtMs?: number | undefined;
+  /** Instead of an end: how many days the trial lasts, from the moment the terms come into force. */
+  trialDays?: number | undefined;
   assistantLimit?: number | undefined;
   creditThousandths?: number | undefined;
   /** The `sub` of its session tokens. */
   subject?: string | undefined;
 };
 
-const trialMs = 14 * 24 * 60 * 60 * 1000; // 14 days
+const dayMs = 24 * 60 * 60 * 1000;
+const defaultTrialDays = 14;
 
 const wholeNumber = z.int().min(0);
 const accountRow = z
@@ -57,46 +60,48 @@ export function parseAccount(row: unknown): Account | undefined {
 }
 
 /**
- * Makes an account with its ledger and its onboarding mails, in one transaction. Throws an
+ * Opens an account with its ledger and its onboarding mails, in the caller's transaction. Throws an
  * {@link ApiError} when the email or the subject is taken.
  */
-export async function addAccount(
-  db: Db,
+export async function openAccount(
+  transaction: Db,
   email: string,
-  { plan = "trial", trialEndsAtMs, assistantLimit, creditThousandths, subject }: AccountTerms,
+  terms: AccountTerms,
   nowMs: number,
 ): Promise<Account> {
-  requireTrialPlan(plan, trialEndsAtMs);
-  return db.transaction().execute(async (transaction) => {
-    await requireFreeSubject(transaction, subject);
-    const id = `acc_${randomBytes(16).toString("base64url")}`;
-    const inserted = await transaction
-      .insertInto("accounts")
-      .values({
-        id,
-        email: email.toLowerCase(),
-        subject: subject ?? null,
-        plan,
-        trial_ends_at_ms: plan === "trial" ? (trialEndsAtMs ?? nowMs + trialMs) : null,
-        assistant_limit: assistantLimit ?? null,
-        credit_thousandths: 0,
-        created_at_ms: nowMs,
-      })
-      .onConflict((conflict) => conflict.column("email").doNothing())
-      .returning("id")
-      .executeTakeFirst();
-    if (!inserted) {
-      throw new ApiError("invalid_request", {
-        message: "There is already an account with this email.",
-        hint: "Change it with 'account set'.",
-      });
-    }
-    if (creditThousandths) {
-      const entry = { accountId: id, thousandths: creditThousandths, reason: "given with the account" };
-      await writeCreditEntry(transaction, entry, nowMs);
-    }
-    await scheduleOnboarding(transaction, { accountId: id, email }, nowMs);
-    return findAccount(transaction, email);
+  requireSoundTerms(terms);
+  await requireFreeSubject(transaction, terms.subject);
+  const { plan = "trial", assistantLimit, creditThousandths, subject } = terms;
+  const id = `acc_${randomBytes(16).toString("base64url")}`;
+  const inserted = await transaction
+    .insertInto("accounts")
+    .values({
+      id,
+      email: email.toLowerCase(),
+      subject: subject ?? null,
+      plan,
+      trial_ends_at_ms: plan === "trial" ? trialEnd(terms, nowMs) : null,
+      assistant_limit: assistantLimit ?? null,
+      credit_thousandths: 0,
+      created_at_ms: nowMs,
+    })
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (!inserted) throw emailTaken();
+  if (creditThousandths) {
+    const entry = { accountId: id, thousandths: creditThousandths, reason: "given with the account" };
+    await writeCreditEntry(transaction, entry, nowMs);
+  }
+  await scheduleOnboarding(transaction, { accountId: id, email }, nowMs);
+  return findAccount(transaction, email);
+}
+
+/** The refusal of an email that has an account already. */
+export function emailTaken(): ApiError {
+  return new ApiError("invalid_request", {
+    message: "There is already an account with this email.",
+    hint: "Change it with 'account set'.",
   });
 }
 
@@ -110,14 +115,15 @@ export async function setAccount(
   return db.transaction().execute(async (transaction) => {
     const account = await findAccount(transaction, email);
     const plan = terms.plan ?? account.plan;
-    requireTrialPlan(plan, terms.trialEndsAtMs);
+    requireSoundTerms({ ...terms, plan });
     if (terms.subject !== account.subject) await requireFreeSubject(transaction, terms.subject);
-    const trialNow = "trialEndsAtMs" in account ? account.trialEndsAtMs : nowMs + trialMs;
+    const goesOn =
+      "trialEndsAtMs" in account && terms.trialEndsAtMs === undefined && terms.trialDays === undefined;
     await transaction
       .updateTable("accounts")
       .set({
         plan,
-        trial_ends_at_ms: plan === "trial" ? (terms.trialEndsAtMs ?? trialNow) : null,
+        trial_ends_at_ms: plan === "trial" ? (goesOn ? account.trialEndsAtMs : trialEnd(terms, nowMs)) : null,
         assistant_limit: terms.assistantLimit ?? account.assistantLimit,
         subject: terms.subject ?? account.subject,
       })
@@ -188,12 +194,17 @@ export function describeAccount(account: Account) {
   };
 }
 
-function requireTrialPlan(plan: Plan, trialEndsAtMs: number | undefined): void {
-  if (trialEndsAtMs === undefined || plan === "trial") return;
+/** Throws an {@link ApiError} when the terms contradict each other: only a trial ends. */
+export function requireSoundTerms({ plan = "trial", trialEndsAtMs, trialDays }: AccountTerms): void {
+  if (plan === "trial" || (trialEndsAtMs === undefined && trialDays === undefined)) return;
   throw new ApiError("invalid_request", {
     message: `A ${plan} account has no trial.`,
     hint: "Give the end of a trial with '--plan trial' only.",
   });
+}
+
+function trialEnd({ trialEndsAtMs, trialDays = defaultTrialDays }: AccountTerms, nowMs: number): number {
+  return trialEndsAtMs ?? nowMs + trialDays * dayMs;
 }
 
 async function requireFreeSubject(transaction: Db, subject: string | undefined): Promise<void> {

@@ -2,7 +2,7 @@ import { type Account, parseAccount } from "@/lib/accounts";
 import type { Visit } from "@/lib/api/visit";
 import { within } from "@/lib/deadline";
 import { log } from "@/lib/log";
-import { challenge, readSession } from "@/lib/session";
+import { readSession } from "@/lib/session";
 import { sessionIssuer } from "@/lib/sign-in/issuer";
 import type { Session } from "@/lib/sign-in/session-token";
 import { deadlineMs, store } from "@/lib/store/store";
@@ -12,7 +12,7 @@ export type Caller =
   | { is: "account"; account: Account }
   /** Signed in, but the account's record is absent or does not parse. */
   | { is: "unreadable" }
-  | { is: "signed-out"; challenge: string }
+  | { is: "signed-out"; tokenWasSent: boolean }
   | { is: "unconfigured" }
   | { is: "unavailable"; retryAfterSeconds: number };
 
@@ -23,12 +23,12 @@ export async function identifyCaller(headers: Headers, visit: Visit): Promise<Ca
   const session = readSession(headers);
   if ("because" in session) {
     if (session.because === "sign-in is not set up") return { is: "unconfigured" };
-    return { is: "signed-out", challenge: challenge(session.because === "the token is not valid") };
+    return { is: "signed-out", tokenWasSent: session.because === "the token is not valid" };
   }
   visit.subject = session.subject;
   try {
     const row = await within(deadlineMs, readAccountRow(session));
-    if (row?.hasEnded) return { is: "signed-out", challenge: challenge(true) };
+    if (row?.hasEnded) return { is: "signed-out", tokenWasSent: true };
     const account = parseAccount(row);
     return account ? { is: "account", account } : { is: "unreadable" };
   } catch (failure) {

@@ -1,9 +1,31 @@
 import { randomUUID } from "node:crypto";
+import type { z } from "zod";
 import { ApiError } from "@/lib/api/errors";
+import type { creditsBalance } from "@/lib/api/schemas";
+import type { Caller } from "@/lib/caller";
+import { challenge } from "@/lib/session";
 import type { Db } from "@/lib/store/store";
 
 /** A trillion credits: the most a balance holds, so that a JSON number still tells its thousandths apart. */
 export const mostThousandths = 1e15;
+
+/** The caller's balance. Throws the refusal where it cannot be read. */
+export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
+  switch (caller.is) {
+    case "account":
+      return { credits: toCredits(caller.account.creditThousandths) };
+    case "signed-out":
+      throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
+    case "unavailable":
+      throw new ApiError("balance_unavailable", {
+        headers: { "retry-after": String(caller.retryAfterSeconds) },
+      });
+    // A 401 would send the client into a sign-in that cannot mend either.
+    case "unreadable":
+    case "unconfigured":
+      throw new ApiError("balance_unavailable");
+  }
+}
 
 /** Credits as sent on the wire: a number with at most three decimal places. */
 export function toCredits(thousandths: number): number {

@@ -2,11 +2,29 @@ import type { z } from "zod";
 import type { Account } from "@/lib/accounts";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/api/schemas";
+import type { Caller } from "@/lib/caller";
+import { challenge } from "@/lib/session";
 
 export type EntitlementAllowed = z.infer<typeof entitlementAllowed>;
 export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
 
 const recheckAfterSeconds = 15 * 60; // 15 minutes
+
+/** Whether the caller may run at `nowMs`. Throws the denial where they may not. */
+export function readEntitlement(caller: Caller, nowMs: number): EntitlementAllowed {
+  switch (caller.is) {
+    case "account":
+      return decideEntitlement(caller.account, nowMs);
+    case "unreadable":
+      throw denial("invalid");
+    case "signed-out":
+      throw denial("signed-out", { "www-authenticate": challenge(caller.tokenWasSent) });
+    case "unconfigured":
+      throw denial("unconfigured");
+    case "unavailable":
+      throw denial("unavailable", { "retry-after": String(caller.retryAfterSeconds) });
+  }
+}
 
 /** Whether an account may run at `nowMs`. Throws the denial when its trial is over, from its very end on. */
 export function decideEntitlement(account: Account, nowMs: number): EntitlementAllowed {

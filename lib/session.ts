@@ -1,3 +1,4 @@
+import { readCookie } from "@/lib/cookies";
 import { sessionIssuer } from "@/lib/sign-in/issuer";
 import { type Session, verifySessionToken } from "@/lib/sign-in/session-token";
 
@@ -13,7 +14,7 @@ export type NoSession = {
 export function readSession(headers: Headers, nowMs = Date.now()): Session | NoSession {
   const issuer = sessionIssuer();
   if (!issuer) return { because: "sign-in is not set up" };
-  const token = bearerToken(headers) ?? sessionCookie(headers);
+  const token = bearerToken(headers) ?? readCookie(headers, "__session");
   if (token === undefined) return { because: "no token was sent" };
   return verifySessionToken(token, issuer, nowMs) ?? { because: "the token is not valid" };
 }
@@ -27,10 +28,4 @@ export function challenge(tokenWasSent: boolean): string {
 function bearerToken(headers: Headers): string | undefined {
   const [scheme, ...token] = headers.get("authorization")?.split(/ +/) ?? [];
   return scheme?.toLowerCase() === "bearer" ? token.join(" ") : undefined;
-}
-
-/** The first `__session` cookie: a browser sends the one of the most specific path first (RFC 6265 §5.4). */
-function sessionCookie(headers: Headers): string | undefined {
-  const cookies = headers.get("cookie")?.split(";") ?? [];
-  return cookies.map((cookie) => /^\s*__session=(.*?)\s*$/.exec(cookie)?.[1]).find((value) => value);
 }

@@ -1,16 +1,15 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { quotas } from "@/lib/api/limits";
+import { parseMail } from "@/lib/emails/mail-settings";
+import { isLoopback } from "@/lib/loopback";
 import { oncePerProcess } from "@/lib/once-per-process";
+import { type ClerkSettings, clerkNames, parseClerk } from "@/lib/sign-in/clerk-settings";
 
 export type Settings = ReturnType<typeof parseSettings>;
 
 /** How people sign in, and what it takes to verify their session tokens. */
-export type SignIn =
-  | { kind: "none" }
-  | { kind: "local" }
-  | { kind: "clerk"; publicKey: KeyObject; issuer: string; authorizedParties: string[] };
+export type SignIn = { kind: "none" } | { kind: "local" } | ({ kind: "clerk" } & ClerkSettings);
 
 /** The settings cannot be used; `message` has one readable line per fault and no value of a secret. */
 export class SettingsError extends Error {
@@ -36,6 +35,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   const production = env.NODE_ENV === "production";
   const appUrl = env.APP_URL ?? `http://localhost:${env.PORT}`;
   const clerk = parseClerk(env, appUrl, faults);
+  const mail = parseMail(env, appUrl, faults);
   const signIn = env.SIGN_IN ?? (clerk ? "clerk" : production ? "none" : "local");
 
   if (signIn === "clerk" && !clerk && faults.length === 0) {
@@ -44,8 +44,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   if (!env.UPSTASH_REDIS_REST_URL !== !env.UPSTASH_REDIS_REST_TOKEN) {
     faults.push("UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: set both or neither");
   }
-  if ((env.DATABASE_URL || signIn === "clerk") && !env.APP_URL) {
-    faults.push("APP_URL: is required with DATABASE_URL and with Clerk");
+  if ((env.DATABASE_URL || signIn === "clerk" || mail.kind !== "files") && !env.APP_URL) {
+    faults.push("APP_URL: is required with DATABASE_URL, with Clerk and to send mail");
   }
   if ((env.DATABASE_URL || env.UPSTASH_REDIS_REST_URL) && !env.APP_SECRET) {
     faults.push(
@@ -65,11 +65,12 @@ export function parseSettings(environment: Record<string, string | undefined>) {
       env.UPSTASH_REDIS_REST_URL && env.UPSTASH_REDIS_REST_TOKEN
         ? { url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN }
         : undefined,
-    signIn: (signIn === "clerk" && clerk ? clerk : { kind: signIn }) as SignIn,
+    signIn: (signIn === "clerk" && clerk ? { kind: signIn, ...clerk } : { kind: signIn }) as SignIn,
+    mail,
+    supportEmail: env.SUPPORT_EMAIL,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
-    requestsPerMinute: { health: env.RATE_LIMIT_HEALTH },
-    supportEmail: env.SUPPORT_EMAIL,
+    requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
     port: env.PORT,
     host: env.HOST,
     logLevel: env.LOG_LEVEL,
@@ -104,10 +105,21 @@ const environmentSchema = z.object({
   NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: z.string().optional(),
   CLERK_SECRET_KEY: z.string().optional(),
   CLERK_JWT_KEY: z.string().optional(),
+  CLERK_WEBHOOK_SIGNING_SECRET: z.string().optional(),
   CLERK_AUTHORIZED_PARTIES: z.string().optional(),
-  SUPPORT_EMAIL: z.email({ error: "must be an email address" }).optional(),
+  CLERK_API_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
+  EMAIL_FROM: z.string().optional(),
+  RESEND_API_KEY: z.string().optional(),
+  RESEND_WEBHOOK_SECRET: z.string().optional(),
+  RESEND_BASE_URL: z.string().optional(),
+  SMTP_URL: z.string().optional(),
+  DKIM_DOMAIN: z.string().optional(),
+  DKIM_SELECTOR: z.string().optional(),
+  DKIM_PRIVATE_KEY: z.string().optional(),
+  SUPPORT_EMAIL: z.email("must be an email address").optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
+  RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),
   PORT: wholeNumber(1, 65_535).default(3000),
   HOST: z.string().optional(),
   LOG_LEVEL: z
@@ -128,61 +140,4 @@ function parseAppUrl(text: string, context: z.RefinementCtx): string {
     return refuse("must be https unless it is a loopback address");
   }
   return url.origin;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
-}
-
-const clerkNames = ["CLERK_PUBLISHABLE_KEY", "CLERK_SECRET_KEY", "CLERK_JWT_KEY"] as const;
-
-function parseClerk(
-  env: z.infer<typeof environmentSchema>,
-  appUrl: string,
-  faults: string[],
-): SignIn | undefined {
-  const keys = {
-    ...env,
-    CLERK_PUBLISHABLE_KEY: env.CLERK_PUBLISHABLE_KEY ?? env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY,
-  };
-  const missing = clerkNames.filter((name) => !keys[name]);
-  if (missing.length === clerkNames.length) return undefined;
-  if (missing.length > 0) {
-    faults.push(`${missing.join(", ")}: missing, while other Clerk keys are set`);
-    return undefined;
-  }
-  const frontendHost = parsePublishableKey(keys.CLERK_PUBLISHABLE_KEY ?? "");
-  if (!frontendHost)
-    faults.push("CLERK_PUBLISHABLE_KEY: is not a Clerk publishable key (pk_live_… or pk_test_…)");
-  const publicKey = parseJwtKey(keys.CLERK_JWT_KEY ?? "");
-  if (!publicKey) faults.push("CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form");
-  const parties = keys.CLERK_AUTHORIZED_PARTIES?.split(",").map((party) => party.trim()) ?? [appUrl];
-  if (parties.some((party) => !URL.canParse(party) || new URL(party).origin !== party)) {
-    faults.push("CLERK_AUTHORIZED_PARTIES: must be origins separated by commas");
-  }
-  if (!frontendHost || !publicKey) return undefined;
-  return { kind: "clerk", publicKey, issuer: `https://${frontendHost}`, authorizedParties: parties };
-}
-
-/** A publishable key is `pk_live_` or `pk_test_` and the base64 of the Frontend API's host and a `$`. */
-function parsePublishableKey(key: string): string | undefined {
-  const encoded = /^pk_(?:live|test)_([A-Za-z0-9+/=_-]+)$/.exec(key)?.[1] ?? "";
-  return /^([a-z0-9.-]+)\$$/.exec(Buffer.from(encoded, "base64").toString())?.[1];
-}
-
-/** Takes PEM, PEM with literal `\n`, or its bare base64 body. Clerk signs with RSA-2048, e = 65537. */
-function parseJwtKey(text: string): KeyObject | undefined {
-  const body = text
-    .replace(/\\n/g, "\n")
-    .replace(/-----[A-Z ]+-----/g, "")
-    .replace(/\s/g, "");
-  try {
-    const key = createPublicKey({ key: Buffer.from(body, "base64"), format: "der", type: "spki" });
-    const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {};
-    return key.asymmetricKeyType === "rsa" && modulusLength === 2048 && publicExponent === 65_537n
-      ? key
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 missing=()
 command -v curl >/dev/null || missing+=(curl)
 command -v python3 >/dev/null || missing+=(python3)
+command -v openssl >/dev/null || missing+=(openssl)
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v initdb >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
 CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v google-chrome || true)}
@@ -31,6 +32,8 @@ answers=$(mktemp)
 RECORDED_ANSWERS=$answers npx vitest run --exclude tests/contract.test.ts
 RECORDED_ANSWERS=$answers npx vitest run tests/contract.test.ts
 rm "$answers"
+
+npm run -s conformance
 
 if [ -n "$CHROMIUM" ]; then
   CHROMIUM=$CHROMIUM npx playwright test

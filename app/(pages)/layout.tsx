@@ -18,13 +18,19 @@ export default function Layout({ children }: { children: ReactNode }) {
   return (
     <html lang="en">
       <body>
+        <a className="skip" href="#main">
+          Skip to the content
+        </a>
         <header>
           <nav aria-label="Main">
-            <a href="/">Corner Office</a>
+            <a className="brand" href="/">
+              Corner Office
+            </a>
             <a href="/docs">Documents</a>
+            <a href="/sign-in">Sign in</a>
           </nav>
         </header>
-        <main>{children}</main>
+        <main id="main">{children}</main>
       </body>
     </html>
   );

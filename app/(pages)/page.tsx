@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { connection } from "next/server";
 import { operations } from "@/lib/api/operations";
 import { settings } from "@/lib/settings";
-import { readSiteBanner } from "@/lib/site-banner";
+import { SiteBanner } from "./site-banner";
 
 /** The social card's address has to be whole, and only a page rendered now knows ours. */
 export function generateMetadata(): Metadata {
@@ -15,21 +15,28 @@ export function generateMetadata(): Metadata {
 
 export default async function FrontPage() {
   await connection();
-  const banner = await readSiteBanner();
   return (
     <>
-      {banner && (
-        <aside className="banner" data-kind={banner.kind} aria-label="Notice">
-          {banner.message}
-        </aside>
-      )}
+      <SiteBanner isPublic />
       <h1>Run a company of AI assistants</h1>
-      <p>
+      <p className="lead">
         You are the CEO: assistants work in your own apps, and nothing is sent, published, deployed or charged
         before you approve it there. This service tells those apps whether the company may run and what
         credits it has.
       </p>
+      <p className="actions">
+        <a className="button" href="/waitlist">
+          Join the waitlist
+        </a>
+        <a className="button plain" href="/sign-in">
+          Sign in
+        </a>
+      </p>
       <h2>The public API</h2>
+      <p>
+        Five operations for desktop apps, phone apps, monitors, mail clients and programs.{" "}
+        <a href="/docs">Read the documents</a>
+      </p>
       <table>
         <thead>
           <tr>

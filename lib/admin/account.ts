@@ -1,7 +1,6 @@
 import { type Command, Option } from "commander";
 import {
   type AccountTerms,
-  addAccount,
   deleteAccount,
   describeAccount,
   findAccount,
@@ -21,12 +20,12 @@ import {
   type Result,
   type Run,
 } from "@/lib/admin/command";
+import { addAccount } from "@/lib/invitations";
 import { settings } from "@/lib/settings";
 import { mintLocalSubject } from "@/lib/sign-in/local-session";
 
-const dayMs = 24 * 60 * 60 * 1000;
-
-type TermOptions = {
+/** The options that {@link withTerms} gives a command. */
+export type TermOptions = {
   plan?: Plan;
   trialEnds?: number;
   trialDays?: number;
@@ -43,21 +42,19 @@ export function addAccountCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string, options: TermOptions) => {
-        const nowMs = Date.now();
-        const terms = toTerms(options, nowMs);
+        const terms = toTerms(options);
         // Clerk names its users itself: by its webhook, or by --subject.
         terms.subject ??= settings().signIn.kind === "clerk" ? undefined : mintLocalSubject();
-        return toResult(await addAccount(db, email, terms, nowMs));
+        return toResult(await addAccount(db, email, terms, Date.now()));
       }),
     );
 
   withTerms(account.command("set").description("change an account"))
     .argument("<email>", "", parseEmail)
     .action(
-      run(async (db, email: string, options: TermOptions) => {
-        const nowMs = Date.now();
-        return toResult(await setAccount(db, email, toTerms(options, nowMs), nowMs));
-      }),
+      run(async (db, email: string, options: TermOptions) =>
+        toResult(await setAccount(db, email, toTerms(options), Date.now())),
+      ),
     );
 
   account
@@ -95,28 +92,32 @@ export function addAccountCommands(program: Command, run: Run): void {
     );
 }
 
-function withTerms(command: Command): Command {
+/** Gives a command the options of an account's terms. */
+export function withTerms(command: Command): Command {
+  return withInvitedTerms(command).addOption(
+    new Option("--subject <id>", "its user id at Clerk").argParser(parseSubject),
+  );
+}
+
+/** The same for who has no subject yet. */
+export function withInvitedTerms(command: Command): Command {
   return command
     .addOption(new Option("--plan <plan>", "licensed, trial or hobby").choices(plans))
     .addOption(new Option("--trial-ends <instant>", "when the trial ends").argParser(parseInstant))
     .addOption(
-      new Option("--trial-days <days>", "or: how many days it lasts from now")
+      new Option("--trial-days <days>", "or: how many days it lasts")
         .argParser(parseWholeNumber)
         .conflicts("trialEnds"),
     )
     .addOption(
       new Option("--assistant-limit <n>", "how many assistants it may hire").argParser(parseWholeNumber),
     )
-    .addOption(new Option("--credits <n>", "its balance").argParser(parseBalance))
-    .addOption(new Option("--subject <id>", "its user id at Clerk").argParser(parseSubject));
+    .addOption(new Option("--credits <n>", "its balance").argParser(parseBalance));
 }
 
-function toTerms(
-  { plan, trialEnds, trialDays, assistantLimit, credits, subject }: TermOptions,
-  nowMs: number,
-): AccountTerms {
-  const trialEndsAtMs = trialDays === undefined ? trialEnds : nowMs + trialDays * dayMs;
-  return { plan, trialEndsAtMs, assistantLimit, creditThousandths: credits, subject };
+/** The terms that these options give. */
+export function toTerms({ trialEnds, credits, ...others }: TermOptions): AccountTerms {
+  return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits };
 }
 
 function toResult(account: Parameters<typeof describeAccount>[0]): Result {

@@ -1,6 +1,7 @@
 import { Redis } from "@upstash/redis";
 import type { Command } from "commander";
 import { asTable, type Result } from "@/lib/admin/command";
+import { sender } from "@/lib/emails/sender";
 import { settings } from "@/lib/settings";
 import { sessionIssuer } from "@/lib/sign-in/issuer";
 import { store } from "@/lib/store/store";
@@ -11,12 +12,13 @@ type Finding = { what: string; works: boolean; detail: string };
 export function addCheckCommand(program: Command, print: (result: Result) => void): void {
   program
     .command("check")
-    .description("check the settings, the store, the counters and sign-in")
+    .description("check the settings, the store, the counters, mail and sign-in")
     .action(async () => {
       const findings = [
         await check("settings", async () => `APP_URL is ${settings().appUrl}`),
         await check("store", checkStore),
         await check("counters", checkCounters),
+        await check("mail", () => sender().check()),
         await check("client address", checkClientAddress),
         await check("sign-in", async () => {
           sessionIssuer();

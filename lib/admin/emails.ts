@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts";
-import { asTable, parseEmail, type Run } from "@/lib/admin/command";
+import { asLines, asTable, parseEmail, type Run } from "@/lib/admin/command";
 import { listEmails } from "@/lib/emails/outbox";
+import { sendDue } from "@/lib/emails/runner";
+import { sender } from "@/lib/emails/sender";
 import { unsubscribeUrl } from "@/lib/emails/unsubscribe-token";
 
-/** `emails list|unsubscribe-link`. */
+/** `emails list|unsubscribe-link|send-due`. */
 export function addEmailCommands(program: Command, run: Run): void {
   const emails = program.command("emails").description("the onboarding emails");
 
@@ -15,7 +17,9 @@ export function addEmailCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string) => {
         const listed = await listEmails(db, (await findAccount(db, email)).id);
-        return { json: listed, text: asTable(listed, "There are no emails.") };
+        // The first row names the columns.
+        const rows = listed.map((email) => ({ ...email, failure: email.failure }));
+        return { json: listed, text: asTable(rows, "There are no emails.") };
       }),
     );
 
@@ -27,6 +31,16 @@ export function addEmailCommands(program: Command, run: Run): void {
       run(async (db, email: string) => {
         const url = unsubscribeUrl((await findAccount(db, email)).id);
         return { json: { url }, text: url };
+      }),
+    );
+
+  emails
+    .command("send-due")
+    .description("send the onboarding emails that are due, as the server does by itself: for cron")
+    .action(
+      run(async (db) => {
+        const tally = await sendDue(db, sender());
+        return { json: tally, text: asLines(tally) };
       }),
     );
 }

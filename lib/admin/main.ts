@@ -5,6 +5,7 @@ import { addCheckCommand } from "@/lib/admin/check";
 import type { Result, Run } from "@/lib/admin/command";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
+import { addInviteCommands } from "@/lib/admin/invite";
 import { addTokenCommand } from "@/lib/admin/token";
 import { ApiError } from "@/lib/api/errors";
 import { loadEnvFiles } from "@/lib/env-files";
@@ -30,6 +31,7 @@ addAccountCommands(program, run);
 addCreditCommands(program, run);
 addBannerCommands(program, run);
 addEmailCommands(program, run);
+addInviteCommands(program, run);
 addTokenCommand(program, run);
 addCheckCommand(program, print);
 
@@ -41,6 +43,8 @@ try {
   process.exitCode = complain(failure);
 } finally {
   await closeStore().catch(() => {});
+  // A call to a provider that was given up may still hang, and would keep the process from ending.
+  process.stdout.write("", () => process.exit());
 }
 
 /** One line on standard error, and the exit code: 2 for a wrong command, 1 for a refused one. */

@@ -3,7 +3,7 @@ import { findAccount } from "@/lib/accounts";
 import { parseEmail, type Run } from "@/lib/admin/command";
 import { ApiError } from "@/lib/api/errors";
 import { settings } from "@/lib/settings";
-import { mintProgramToken } from "@/lib/sign-in/local-session";
+import { startProgramSession } from "@/lib/sign-in/local-session";
 import type { Db } from "@/lib/store/store";
 
 /** `token`. */
@@ -35,6 +35,6 @@ export async function mintTokenFor(db: Db, email: string): Promise<{ token: stri
       hint: "Give it one with 'account set --subject'.",
     });
   }
-  const { token, expiresAtMs } = await mintProgramToken(db, { id, subject }, Date.now());
+  const { token, expiresAtMs } = await startProgramSession(db, { id, subject }, Date.now());
   return { token, expiresAt: new Date(expiresAtMs).toISOString() };
 }

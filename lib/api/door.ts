@@ -1,22 +1,28 @@
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
-import { type Operation, operations } from "@/lib/api/operations";
+import { type Address, mcpServer, operations } from "@/lib/api/operations";
 import { beginVisit } from "@/lib/api/visit";
 
-const byPath = new Map<string, Operation>(
-  Object.values(operations).map((operation) => [operation.path, operation]),
-);
+const byPath = new Map<string, Address>();
+for (const operation of Object.values(operations)) byPath.set(operation.path, operation);
+for (const path of mcpServer.paths) byPath.set(path, mcpServer);
 
-/** The operation at exactly this path. */
-export function operationAt(path: string): Operation | undefined {
+/** The operation, or the MCP server, at exactly this path. */
+export function addressAt(path: string): Address | undefined {
   return byPath.get(path);
 }
 
 const pageMethods = ["GET", "HEAD", "POST"];
+const hookMethods = ["POST"];
+
+/** Whether a path is that of a provider's webhook. */
+export function isHook(path: string): boolean {
+  return path.startsWith("/hooks/");
+}
 
 /**
- * The front door: refuses an unknown address under `/api` or `/mcp` (404) and a method that the operation, or any
- * page, does not accept (405). Answers `undefined` when the request may come in.
+ * The front door: refuses an unknown address under `/api` or `/mcp` (404) and a method that the address, the
+ * webhook or any page does not accept (405). Answers `undefined` when the request may come in.
  *
  * @param path - as it was sent, without its query
  */
@@ -25,14 +31,14 @@ export function refuseAtDoor(
   path: string,
   headers: Pick<Headers, "get">,
 ): Response | undefined {
-  const operation = operationAt(path);
-  const methods: readonly string[] = operation?.methods ?? pageMethods;
-  const isKnown = operation !== undefined || !isUnderApi(path);
+  const address = addressAt(path);
+  const methods: readonly string[] = address?.methods ?? (isHook(path) ? hookMethods : pageMethods);
+  const isKnown = address !== undefined || !isUnderApi(path);
   if (isKnown && methods.includes(method)) return undefined;
   const error = isKnown
     ? new ApiError("method_not_allowed", { headers: { allow: methods.join(", ") } })
     : new ApiError("not_found");
-  return leave(operation, beginVisit(method, path, headers), refusal(error));
+  return leave(address, beginVisit(method, path, headers), refusal(error));
 }
 
 /** Whether a path is under `/api` or `/mcp` in any spelling: case, doubled or backward slashes, dots, encodings. */

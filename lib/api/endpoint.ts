@@ -1,6 +1,6 @@
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
-import type { Method, Operation } from "@/lib/api/operations";
+import type { Address, Method, Operation } from "@/lib/api/operations";
 import { spendQuota } from "@/lib/api/rate-limit";
 import { beginVisit, type Visit } from "@/lib/api/visit";
 import { log } from "@/lib/log";
@@ -10,38 +10,53 @@ type Room = (request: Request, visit: Visit) => object | string | Promise<object
 
 type Handler = (request: Request) => Promise<Response>;
 
-/**
- * The hall: the route handlers of an operation, one for each method in the register.
- *
- * A request walks version → quota → room → way out. Whatever is thrown on the way is answered here: an
- * ApiError as it says, anything else as a 500 whose cause goes to the log alone.
- */
+/** The route handlers of an operation, one for each method in the register. */
 export function endpoint<Op extends Operation>(
   operation: Op,
   room: Room,
 ): Record<Op["methods"][number], Handler> {
+  const toAnswer = (body: object | string, headers: HeaderList): Answer => ({ status: 200, body, headers });
+  return hall(operation, operation.path, requireSupportedVersion, room, toAnswer);
+}
+
+/**
+ * The hall: the route handlers of an address, one for each of its methods.
+ *
+ * A request walks admission → quota → room → way out. Whatever is thrown on the way is answered here: an
+ * ApiError as it says, anything else as a 500 whose cause goes to the log alone.
+ *
+ * @param admit - throws an ApiError to refuse a request before it spends anything
+ * @param toAnswer - makes an answer of what the room returned, and of the headers gathered on the way
+ */
+export function hall<At extends Address, Found>(
+  address: At,
+  path: string,
+  admit: (request: Request) => void,
+  room: (request: Request, visit: Visit) => Found | Promise<Found>,
+  toAnswer: (found: Found, headers: HeaderList) => Answer,
+): Record<At["methods"][number], Handler> {
   const handle: Handler = async (request) => {
-    const visit = beginVisit(request.method, operation.path, request.headers);
+    const visit = beginVisit(request.method, path, request.headers);
     let gathered: HeaderList = [];
     let answer: Answer;
     try {
-      requireSupportedVersion(request);
+      admit(request);
       if (request.method === "OPTIONS") {
-        answer = { status: 204, body: null, headers: preflight(operation) };
+        answer = { status: 204, body: null, headers: preflight(address) };
       } else {
-        if (operation.quota) {
-          const spent = await spendQuota(operation.quota, request);
+        if (address.quota) {
+          const spent = await spendQuota(address.quota, request);
           gathered = spent.headers;
           if (spent.refusal) throw spent.refusal;
         }
-        answer = { status: 200, body: await room(request, visit), headers: gathered };
+        answer = toAnswer(await room(request, visit), gathered);
       }
     } catch (thrown) {
       answer = refusal(thrown instanceof ApiError ? thrown : unexpected(thrown, visit), gathered);
     }
-    return leave(operation, visit, answer);
+    return leave(address, visit, answer);
   };
-  const handlers = operation.methods.map((method: Method) => [method, handle]);
+  const handlers = address.methods.map((method: Method) => [method, handle]);
   return Object.fromEntries(handlers);
 }
 
@@ -55,18 +70,19 @@ function requireSupportedVersion(request: Request): void {
 }
 
 /** `Allow` (RFC 9110 §9.3.7) and, where any origin may read, what a browser asks before it sends. */
-function preflight(operation: Operation): HeaderList {
-  const allow = operation.methods.join(", ");
-  if (!operation.anyOrigin) return ["allow", allow];
+function preflight({ methods, anyOrigin }: Address): HeaderList {
+  const allow = methods.join(", ");
+  if (!anyOrigin) return ["allow", allow];
   return [
     ...["allow", allow],
     ...["access-control-allow-methods", allow],
-    ...["access-control-allow-headers", "API-Version"],
+    ...["access-control-allow-headers", anyOrigin.sends],
     ...["access-control-max-age", "7200"],
   ];
 }
 
-function unexpected(failure: unknown, { requestId }: Visit): ApiError {
+/** A failure that nobody foresaw: its cause goes to the log, and to the client fixed words. */
+export function unexpected(failure: unknown, { requestId }: Visit): ApiError {
   log().error({ err: failure, requestId }, "unexpected failure");
   return new ApiError("internal_error");
 }

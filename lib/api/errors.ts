@@ -35,7 +35,7 @@ export const errorCatalogue = {
   },
   signed_out: {
     status: 401,
-    when: "An account route was asked without a session, or with a token that is expired, malformed or ended.",
+    when: "An account route was asked without a session, or with a token that is expired, malformed or ended; the MCP server refuses such a token whatever is asked.",
     message: "There is no signed-in session.",
     hint: "Sign in, then send the new session token as 'Authorization: Bearer <SESSION_TOKEN>'.",
   },
@@ -47,13 +47,13 @@ export const errorCatalogue = {
   },
   forbidden: {
     status: 403,
-    when: "Entitlement: signed in, and the account's record is absent or cannot be read.",
+    when: "Entitlement: signed in, and the account's record is absent or cannot be read. MCP: the request names another host than ours, or a page elsewhere sent it to a loopback address.",
     message: "The account of this session could not be read, so it may not run.",
     hint: "Ask whoever invited you to check the account, then try again.",
   },
   invalid_request: {
     status: 400,
-    also: "408 when the request took too long to arrive",
+    also: "408 when the request took too long to arrive, 415 when a message to the MCP server is not JSON",
     when: "An unsupported `API-Version`, before the operation runs; or a request that cannot be read as HTTP.",
     message: "The request could not be understood.",
     hint: "Correct the request as the message says, then send it again.",
@@ -92,7 +92,7 @@ export const errorCatalogue = {
   too_large: {
     status: 413,
     also: "431 when it is the headers",
-    when: "The body of an unsubscribe is over 4 KiB, or the headers of any request are over 16 KiB.",
+    when: "The body of an unsubscribe is over 4 KiB, that of an MCP message over 64 KiB, or the headers of any request over 16 KiB.",
     message: "The request is larger than this address accepts.",
     hint: "Send a smaller request.",
   },

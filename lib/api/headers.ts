@@ -1,5 +1,5 @@
 import type { ApiError } from "@/lib/api/errors";
-import type { Operation } from "@/lib/api/operations";
+import type { Address } from "@/lib/api/operations";
 import { retirementHeaders } from "@/lib/api/retirement";
 import { logVisit, type Visit } from "@/lib/api/visit";
 import { settings } from "@/lib/settings";
@@ -13,36 +13,33 @@ export type Answer = {
   status: number;
   /** An object goes out as JSON, a string as plain text, `null` as no content. */
   body: object | string | null;
+  /** The media type of a string that is not plain text. */
+  mediaType?: string;
   headers?: HeaderList;
 };
 
 /**
- * The way out: makes the Response of an answer, stamps it and logs the visit. Every answer under `/api`
- * leaves here.
+ * The way out: makes the Response of an answer, stamps it and logs the visit. Every answer under `/api` and
+ * `/mcp` leaves here.
  *
- * @param operation - the operation it belongs to; none for a 404
+ * @param address - the address it belongs to; none for a 404
  * @param visit - its method says whether a body is sent (RFC 9110 §9.3.2)
  */
 export function leave(
-  operation: Operation | undefined,
+  address: Address | undefined,
   visit: Visit,
-  { status, body, headers = [] }: Answer,
+  { status, body, mediaType, headers = [] }: Answer,
 ): Response {
-  const caching = status === 200 && operation ? operation.caching : "no-store";
-  const fields = [
-    ...stampOf(operation),
-    "x-request-id",
-    visit.requestId,
-    "cache-control",
-    caching,
-    ...headers,
-  ];
+  const caching = status === 200 && address ? address.caching : "no-store";
+  const fields = [...stampOf(address), "x-request-id", visit.requestId, "cache-control", caching, ...headers];
   let content: string | null = null;
   if (body !== null) {
     const isText = typeof body === "string";
     content = isText ? body : JSON.stringify(body);
-    fields.push("content-type", isText ? "text/plain; charset=utf-8" : "application/json");
+    fields.push("content-type", mediaType ?? (isText ? "text/plain; charset=utf-8" : "application/json"));
     fields.push("content-length", String(Buffer.byteLength(content)));
+  } else if (status !== 204) {
+    fields.push("content-length", "0");
   }
   logVisit(visit, status);
   return new ReadyResponse(status, fields, visit.method === "HEAD" ? null : content) as unknown as Response;
@@ -87,15 +84,14 @@ completeStandIn(ReadyResponse, Response);
 /** `Strict-Transport-Security` (RFC 6797) where our address is https: one year. */
 export const hsts = "max-age=31536000";
 
-const exposedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
-const stamps = new Map<Operation | undefined, HeaderList>();
+const stamps = new Map<Address | undefined, HeaderList>();
 
-/** The headers that do not vary between the answers of an operation, made once. */
-function stampOf(operation: Operation | undefined): HeaderList {
-  const known = stamps.get(operation);
+/** The headers that do not vary between the answers of an address, made once. */
+function stampOf(address: Address | undefined): HeaderList {
+  const known = stamps.get(address);
   if (known) return known;
   const { appUrl } = settings();
-  const { anyOrigin, retirement } = operation ?? {};
+  const { anyOrigin, retirement, caching } = address ?? {};
   const links = [`<${appUrl}/docs/api/policy>; rel="deprecation"; type="text/html"`];
   const stamp = [
     ...["api-version", "1"],
@@ -105,15 +101,15 @@ function stampOf(operation: Operation | undefined): HeaderList {
   ];
   if (appUrl.startsWith("https:")) stamp.push("strict-transport-security", hsts);
   if (anyOrigin) {
-    stamp.push("access-control-allow-origin", "*", "access-control-expose-headers", exposedHeaders);
-    stamp.push("vary", "API-Version");
+    stamp.push("access-control-allow-origin", "*", "access-control-expose-headers", anyOrigin.reads);
   }
+  if (caching?.startsWith("public")) stamp.push("vary", "API-Version");
   if (retirement) {
     const { deprecation, sunset, guideLink } = retirementHeaders(retirement, appUrl);
     stamp.push("deprecation", deprecation, "sunset", sunset);
     links.push(guideLink);
   }
   stamp.push("link", links.join(", "));
-  stamps.set(operation, stamp);
+  stamps.set(address, stamp);
   return stamp;
 }

@@ -15,6 +15,9 @@ export const connectionLimits = {
 /** Bytes of a body, counted as they come; past them it is a 413. */
 export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB
+  form: 4 * 1024, // 4 KiB
+  webhook: 256 * 1024, // 256 KiB
+  mcp: 64 * 1024, // 64 KiB
 };
 
 /** Requests that one client address may make in a window, where nothing else is set. */

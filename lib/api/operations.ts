@@ -4,26 +4,30 @@ import * as schemas from "@/lib/api/schemas";
 
 export type Method = "GET" | "HEAD" | "POST" | "OPTIONS";
 
-/** One public operation, as the door, the hall, the documents and the tests all read it. */
-export type Operation = {
-  /** The exact path; any other spelling is another address. Its folder is `app` + this path. */
-  path: `/api/${string}`;
+/** What the door, the hall and the way out read of an address. */
+export type Address = {
   /** What `Allow` lists, in this order. */
   methods: readonly Method[];
-  summary: string;
-  /** Who may call it: anyone, an account's session, or whoever holds a signed link. */
-  access: "anyone" | "session" | "signed link";
   /** The name of the quota it spends; without one it is not counted. */
   quota?: QuotaName;
   /** `Cache-Control` of a 200. Every other answer is `no-store`. */
   caching: string;
-  /** Whether browsers on any origin may read the answers. */
-  anyOrigin?: true;
+  /** Lets browsers on any origin ask, without credentials: the headers that they may send, and read of an answer. */
+  anyOrigin?: { sends: string; reads: string };
+  retirement?: Retirement;
+};
+
+/** One public operation, as the documents and the tests read it as well. */
+export type Operation = Address & {
+  /** The exact path; any other spelling is another address. Its folder is `app` + this path. */
+  path: `/api/${string}`;
+  summary: string;
+  /** Who may call it: anyone, an account's session, or whoever holds a signed link. */
+  access: "anyone" | "session" | "signed link";
   /** The bodies it answers with, by status. */
   answers: Readonly<Record<number, z.ZodType>>;
   /** What `error.code` can be, by status. */
   codes: Readonly<Record<number, readonly PublicErrorCode[]>>;
-  retirement?: Retirement;
 };
 
 /** The published retirement of an operation; `lib/api/retirement.ts` holds its rules. */
@@ -37,7 +41,9 @@ export type Retirement = {
   guide: `/${string}`;
 };
 
-export type QuotaName = "health";
+export type QuotaName = "health" | "mcp";
+
+const stampedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
 
 const { apiError, entitlementDenied } = schemas;
 
@@ -66,7 +72,7 @@ export const operations = {
     summary: "Reads the notice at the top of the site.",
     access: "anyone",
     caching: "public, max-age=15, s-maxage=15",
-    anyOrigin: true,
+    anyOrigin: { sends: "API-Version", reads: stampedHeaders },
     answers: { 200: schemas.siteBannerResponse, 400: apiError, 405: apiError, 500: apiError },
     codes: shared,
   },
@@ -130,3 +136,24 @@ export const operations = {
     },
   },
 } as const satisfies Record<string, Operation>;
+
+/**
+ * The MCP server: one endpoint at two addresses, with one quota. It is no operation: its answers are MCP's, a
+ * newer protocol is agreed on in MCP's own way, and `API-Version` selects nothing there.
+ */
+export const mcpServer = {
+  paths: ["/mcp", "/api/mcp"],
+  methods: ["POST", "OPTIONS"],
+  quota: "mcp",
+  caching: "no-store",
+  anyOrigin: {
+    sends: [
+      "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
+      "Last-Event-ID, API-Version, X-Request-Id",
+    ].join(", "),
+    reads: [
+      "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, Retry-After, WWW-Authenticate",
+      stampedHeaders,
+    ].join(", "),
+  },
+} as const satisfies Address & { paths: readonly `/${string}`[] };

@@ -18,7 +18,10 @@ export async function spendQuota(
 ): Promise<{ headers: HeaderList; refusal?: ApiError }> {
   const limit = settings().requestsPerMinute[name];
   const { windowSeconds } = quotas[name];
-  const decision = await counterOf(name, limit).spend(clientKey(request.headers), Date.now());
+  const decision = await counter(name, limit, { windowSeconds }).spend(
+    clientKey(request.headers),
+    Date.now(),
+  );
   const headers = quotaHeaders(name, limit, decision);
   if (decision.allowed) return { headers };
   const wait = decision.retryAfterSeconds;
@@ -43,10 +46,15 @@ function quotaHeaders(name: QuotaName, limit: number, decision: Decision): Heade
   ];
 }
 
-function counterOf(name: QuotaName, limit: number): ProcessCounter | SharedCounter {
+/** The counter of that name: shared by all instances where a shared store is configured, else of this process. */
+export function counter(
+  name: string,
+  limit: number,
+  { windowSeconds }: { windowSeconds: number },
+): ProcessCounter | SharedCounter {
   return oncePerProcess(`counter ${name}`, () => {
     const { upstash } = settings();
-    const windowMs = quotas[name].windowSeconds * 1000;
+    const windowMs = windowSeconds * 1000;
     return upstash ? new SharedCounter(upstash, name, limit, windowMs) : new ProcessCounter(limit, windowMs);
   });
 }

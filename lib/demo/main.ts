@@ -1,11 +1,13 @@
-import { type Account, addAccount, listAccounts, setAccount } from "@/lib/accounts";
+import { type Account, listAccounts, setAccount } from "@/lib/accounts";
 import { mintTokenFor } from "@/lib/admin/token";
 import { operations } from "@/lib/api/operations";
 import { unsubscribeUrl } from "@/lib/emails/unsubscribe-token";
 import { loadEnvFiles } from "@/lib/env-files";
 import { start } from "@/lib/front/start";
+import { addAccount } from "@/lib/invitations";
 import { settings } from "@/lib/settings";
 import { mintLocalSubject } from "@/lib/sign-in/local-session";
+import { showCodesOnTerminal } from "@/lib/sign-in/terminal";
 import { findBanner, setBanner } from "@/lib/site-banner";
 import { type Db, store } from "@/lib/store/store";
 
@@ -13,6 +15,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 loadEnvFiles();
 await start();
+showCodesOnTerminal();
 const db = await store();
 const accounts = await makeAccounts(db, Date.now());
 await makeBanner(db);
@@ -59,6 +62,9 @@ in the app. A token never goes into a chat, an issue or a log. These live for on
 
 # a token of ${licensed?.email}
 ${token}
+
+# sign in at ${appUrl}/sign-in as any of the four: the code shows here
+${[licensed, ...others].map((account) => account?.email).join(" ")}
 
 # one line for every operation
 ${curl(operations.health.path)}

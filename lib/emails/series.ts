@@ -6,3 +6,7 @@ export const onboardingSeries = [
   { kind: "credits", afterDays: 8 },
   { kind: "next-steps", afterDays: 14 },
 ] as const;
+
+export type OnboardingKind = (typeof onboardingSeries)[number]["kind"];
+
+export const onboardingKinds = onboardingSeries.map(({ kind }) => kind);

@@ -31,3 +31,8 @@ function sign(accountId: string, key: Buffer): string {
 export function unsubscribeUrl(accountId: string): string {
   return `${settings().appUrl}${operations.unsubscribe.path}?token=${mintUnsubscribeToken(accountId)}`;
 }
+
+/** The page of an account's emails that asks before it stops them: what the visible link in a mail opens. */
+export function unsubscribePageUrl(accountId: string): string {
+  return `${settings().appUrl}/unsubscribe?token=${mintUnsubscribeToken(accountId)}`;
+}

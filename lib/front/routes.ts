@@ -2,13 +2,16 @@ import * as creditsBalance from "@/app/api/credits/balance/route";
 import * as unsubscribe from "@/app/api/email/unsubscribe/route";
 import * as entitlement from "@/app/api/entitlement/route";
 import * as health from "@/app/api/health/route";
+import * as mcpUnderApi from "@/app/api/mcp/route";
 import * as siteBanner from "@/app/api/site-banner/route";
-import { operations } from "@/lib/api/operations";
+import * as mcp from "@/app/mcp/route";
+import { type mcpServer, operations } from "@/lib/api/operations";
 
 type Handler = (request: Request) => Promise<Response>;
+type Handlers = Record<string, Handler>;
 
 /** The route handlers of the register's operations: the same exports that a platform would call. */
-const modules: Record<keyof typeof operations, Record<string, Handler>> = {
+const modules: Record<keyof typeof operations, Handlers> = {
   health,
   siteBanner,
   entitlement,
@@ -16,9 +19,17 @@ const modules: Record<keyof typeof operations, Record<string, Handler>> = {
   unsubscribe,
 };
 
-const byPath = new Map<string, Record<string, Handler>>(
-  Object.entries(operations).map(([name, { path }]) => [path, modules[name as keyof typeof operations]]),
-);
+const mcpModules: Record<(typeof mcpServer.paths)[number], Handlers> = {
+  "/mcp": mcp,
+  "/api/mcp": mcpUnderApi,
+};
+
+const byPath = new Map<string, Handlers>([
+  ...Object.entries(operations).map(
+    ([name, { path }]) => [path, modules[name as keyof typeof operations]] as const,
+  ),
+  ...Object.entries(mcpModules),
+]);
 
 /** The handler for a method at exactly this path. */
 export function routeHandler(path: string, method: string): Handler | undefined {

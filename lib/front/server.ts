@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
 import { trustFrontServer } from "@/lib/api/client-address";
-import { operationAt, refuseAtDoor } from "@/lib/api/door";
+import { addressAt, isHook, refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
 import { connectionLimits } from "@/lib/api/limits";
@@ -13,9 +13,9 @@ import { log } from "@/lib/log";
 import { settings } from "@/lib/settings";
 
 type FrontServerOptions = {
-  /** Next's own handler: every page and, where `throughNext`, the operations too. */
+  /** Next's own handler: every page and, where `throughNext`, the API too. */
   next: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
-  /** Development: operations go through Next, so that edits show without a restart. */
+  /** Development: the API goes through Next, so that edits show without a restart. */
   throughNext: boolean;
 };
 
@@ -39,7 +39,7 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
     if (refused) return send(refused, incoming, outgoing);
     const handler = throughNext ? undefined : routeHandler(path, method);
     if (handler) return send(await handler(toRequest(incoming, appUrl + target)), incoming, outgoing);
-    const isLoggedInside = throughNext && operationAt(path) !== undefined;
+    const isLoggedInside = addressAt(path) !== undefined || isHook(path);
     if (!isLoggedInside) logWhenSent(beginVisit(method, path, toHeaders(incoming)), outgoing);
     await next(incoming, outgoing);
   }

@@ -3,6 +3,7 @@ import createNext from "next";
 import { operations } from "@/lib/api/operations";
 import { checkRetirements } from "@/lib/api/retirement";
 import { derivedKeys } from "@/lib/app-secret";
+import { startRunner } from "@/lib/emails/runner";
 import { createFrontServer } from "@/lib/front/server";
 import { log } from "@/lib/log";
 import { settings } from "@/lib/settings";
@@ -26,10 +27,10 @@ export async function start(): Promise<void> {
   });
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
-  const stop = stopper(server);
-  process.on("SIGTERM", stop).on("SIGINT", stop);
   // A database that is away does not keep us from starting: whoever needs it tries again.
   store().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
+  const stop = stopper(server, startRunner());
+  process.on("SIGTERM", stop).on("SIGINT", stop);
   await prepared;
 }
 
@@ -66,13 +67,15 @@ function giveUp(fault: string): never {
   process.exit(1);
 }
 
-/** The first signal lets requests in flight finish, the second ends at once. */
-function stopper(server: Server) {
+/** The first signal lets requests and mails in flight finish, the second ends at once. */
+function stopper(server: Server, runner: ReturnType<typeof startRunner>) {
   let isStopping = false;
   return () => {
     if (isStopping) process.exit(1);
     isStopping = true;
+    const mailed = runner.stop();
     server.close(async () => {
+      await mailed;
       await closeStore();
       process.exit(0);
     });

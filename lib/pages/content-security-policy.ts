@@ -38,7 +38,8 @@ export function contentSecurityPolicy(
 /** Pages made anew for every request; all others are made by the build, and their scripts are known by hash. */
 const renderedPages = /^\/(?:(?:waitlist|invitation|sign-in|home|unsubscribe)(?:\/.*)?|docs\/search\/?)?$/;
 
-const clerkPages = /^\/(?:sign-in|home)(?:\/|$)/;
+/** The pages that Clerk's components are on. */
+export const clerkPages = new Set(["/sign-in", "/invitation", "/home"]);
 
 /**
  * The policy of a page that is rendered for this request, with a nonce of its own; `undefined` for every
@@ -50,7 +51,7 @@ export function renderedPagePolicy(path: string): string | undefined {
   if (!isRendered) return undefined;
   const nonce = `'nonce-${btoa(crypto.randomUUID())}'`;
   if (!production) return contentSecurityPolicy([nonce, "'unsafe-eval'"], hotReload);
-  const isClerks = signIn.kind === "clerk" && clerkPages.test(path);
+  const isClerks = signIn.kind === "clerk" && clerkPages.has(path);
   return contentSecurityPolicy([nonce], isClerks ? clerk(signIn.issuer) : {});
 }
 

@@ -1,4 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
+import { hashEmail } from "@/lib/emails/suppressions";
 
 /** Every change of the schema, in order, in SQL that both engines speak. A landed one is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -70,4 +71,127 @@ export const migrations: Record<string, Migration> = {
         .execute();
     },
   },
+  "002-sign-in": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("waitlist")
+        .addColumn("email", "text", (column) => column.primaryKey())
+        .addColumn("joined_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("invited_at_ms", "bigint")
+        .execute();
+      await db.schema
+        .createTable("invitations")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("token_hash", "text", (column) => column.unique())
+        .addColumn("plan", "text", (column) => column.notNull())
+        .addColumn("trial_ends_at_ms", "bigint")
+        .addColumn("trial_days", "bigint")
+        .addColumn("assistant_limit", "bigint")
+        .addColumn("credit_thousandths", "bigint")
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("accepted_at_ms", "bigint")
+        .execute();
+      await db.schema.createIndex("invitations_email").on("invitations").column("email").execute();
+      await db.schema
+        .createTable("sign_in_codes")
+        .addColumn("browser_hash", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("code_hash", "text", (column) => column.notNull())
+        .addColumn("tries", "bigint", (column) => column.notNull())
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema.createIndex("sign_in_codes_email").on("sign_in_codes").column("email").execute();
+      await db.schema.alterTable("local_sessions").addColumn("client_hash", "text").execute();
+      await db.schema
+        .createIndex("local_sessions_client")
+        .unique()
+        .on("local_sessions")
+        .column("client_hash")
+        .execute();
+      await db.schema
+        .createTable("clerk_users")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("updated_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("is_deleted", "bigint", (column) => column.notNull().defaultTo(0))
+        .execute();
+    },
+  },
+  "003-mail-delivery": {
+    async up(db: Kysely<TablesAt003>) {
+      // The rows outlive their account now, and SQLite cannot drop a foreign key: the table is made anew.
+      await db.schema.alterTable("onboarding_emails").renameTo("onboarding_emails_before").execute();
+      await db.schema
+        .createTable("onboarding_emails")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("account_id", "text", (column) => column.notNull())
+        .addColumn("recipient_hash", "text", (column) => column.notNull())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("due_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("state", "text", (column) => column.notNull())
+        .addColumn("next_attempt_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("attempts", "bigint", (column) => column.notNull().defaultTo(0))
+        .addColumn("first_attempt_at_ms", "bigint")
+        .addColumn("lease_until_ms", "bigint")
+        .addColumn("failure", "text")
+        .addUniqueConstraint("onboarding_emails_once_each", ["account_id", "kind"])
+        .execute();
+      const rows = await db
+        .selectFrom("onboarding_emails_before as before")
+        .innerJoin("accounts", "accounts.id", "before.account_id")
+        .select(["before.id", "account_id", "kind", "due_at_ms", "state", "email"])
+        .execute();
+      const yesterdayMs = Date.now() - 24 * 60 * 60 * 1000;
+      for (const { email, ...row } of rows) {
+        // Nothing was delivered before. What is long overdue by now would arrive all at once, and out of place.
+        const isTooLate = row.state === "scheduled" && row.due_at_ms < yesterdayMs;
+        const late = isTooLate ? { state: "failed", failure: "due before mail was delivered" } : {};
+        await db
+          .insertInto("onboarding_emails")
+          .values({
+            ...row,
+            recipient_hash: hashEmail(email),
+            next_attempt_at_ms: row.due_at_ms,
+            ...late,
+          })
+          .execute();
+      }
+      await db.schema.dropTable("onboarding_emails_before").execute();
+      await db.schema
+        .createIndex("onboarding_emails_due")
+        .on("onboarding_emails")
+        .columns(["state", "next_attempt_at_ms"])
+        .execute();
+      await db.schema
+        .createIndex("onboarding_emails_recipient")
+        .on("onboarding_emails")
+        .column("recipient_hash")
+        .execute();
+    },
+  },
+};
+
+/** What migration 003 reads and writes, as it was then. */
+type TablesAt003 = {
+  accounts: { id: string; email: string };
+  onboarding_emails_before: {
+    id: string;
+    account_id: string;
+    kind: string;
+    due_at_ms: number;
+    state: string;
+  };
+  onboarding_emails: {
+    id: string;
+    account_id: string;
+    recipient_hash: string;
+    kind: string;
+    due_at_ms: number;
+    state: string;
+    next_attempt_at_ms: number;
+    failure?: string;
+  };
 };

@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /**
  * The tables, as the queries see them. Times are Unix milliseconds, credits are thousandths of one:
  * whole numbers that SQLite and PostgreSQL keep exactly alike. SQLite checks no types, so whoever reads
@@ -32,22 +34,78 @@ export type Tables = {
     starts_at_ms: number | null;
     ends_at_ms: number | null;
   };
+  /** The outbox. It outlives the account, without its address: links in mails already sent go on working. */
   onboarding_emails: {
     id: string;
     account_id: string;
+    recipient_hash: string;
     kind: string;
     due_at_ms: number;
     state: string;
+    /** When a runner may next take it; while it is being sent, the end of the lease. */
+    next_attempt_at_ms: number;
+    /** Until when it may still be delivered by whoever took it last; none when that is settled. */
+    lease_until_ms: number | null;
+    attempts: Generated<number>;
+    first_attempt_at_ms: number | null;
+    /** What went wrong last, in a few words without an address. */
+    failure: string | null;
   };
   /** Outlives the account: whoever stopped our mail stays unmailed. */
   email_suppressions: {
     email_hash: string;
     created_at_ms: number;
   };
+  /** Emails that ask to be invited. */
+  waitlist: {
+    /** In lower case. */
+    email: string;
+    joined_at_ms: number;
+    invited_at_ms: number | null;
+  };
+  /** One row for every account there ever was, and for every invitation not accepted yet. */
+  invitations: {
+    id: string;
+    /** In lower case. */
+    email: string;
+    /** Of its link's token; none where Clerk's own link is the credential, or the operator accepted it. */
+    token_hash: string | null;
+    plan: string;
+    trial_ends_at_ms: number | null;
+    trial_days: number | null;
+    assistant_limit: number | null;
+    credit_thousandths: number | null;
+    created_at_ms: number;
+    expires_at_ms: number;
+    accepted_at_ms: number | null;
+  };
+  /** Codes of local sign-in that were asked for, also by emails without an account. */
+  sign_in_codes: {
+    /** The hash of the secret that the asking browser holds. */
+    browser_hash: string;
+    /** In lower case. */
+    email: string;
+    code_hash: string;
+    tries: number;
+    created_at_ms: number;
+    expires_at_ms: number;
+  };
   /** Sessions of local sign-in; a session that is over has no row. */
   local_sessions: {
     id: string;
     account_id: string;
     expires_at_ms: number;
+    /** Of the secret that renews a browser's session; a program's has none. */
+    client_hash: string | null;
+  };
+  /** What Clerk's webhooks said of its users, so that late and repeated deliveries change nothing. */
+  clerk_users: {
+    id: string;
+    /** In lower case. */
+    email: string;
+    /** When Clerk last changed the user, of all that was delivered. */
+    updated_at_ms: number;
+    /** 1 for good once it is deleted, else 0. */
+    is_deleted: number;
   };
 };

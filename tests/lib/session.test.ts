@@ -1,35 +1,18 @@
-import { generateKeyPairSync, sign } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
+import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { Service } from "@/tests/support/service";
 
-const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const routes = [operations.entitlement.path, operations.creditsBalance.path];
 
-function mint(changed: object = {}, key = keys.privateKey, header: object = {}): string {
-  const nowSeconds = Math.floor(Date.now() / 1000);
-  const claims = {
-    iss: "https://clerk.example.com",
-    sub: "user_2ceo",
-    sid: "sess_1",
-    azp: "http://localhost:3000",
-  };
-  const times = { iat: nowSeconds, nbf: nowSeconds - 10, exp: nowSeconds + 60 };
-  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
-  const signed = `${encode({ alg: "RS256", kid: "ins_1", typ: "JWT", ...header })}.${encode({ ...claims, ...times, ...changed })}`;
-  return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
-}
-
 describe("sessions of Clerk", () => {
+  let clerk: ClerkInstance;
   let service: Service;
 
   beforeAll(async () => {
-    service = await Service.start({
-      APP_URL: "http://localhost:3000",
-      CLERK_PUBLISHABLE_KEY: `pk_test_${Buffer.from("clerk.example.com$").toString("base64")}`,
-      CLERK_SECRET_KEY: "sk_test_x",
-      CLERK_JWT_KEY: keys.publicKey.export({ type: "spki", format: "pem" }).toString(),
-    });
+    clerk = await ClerkInstance.start();
+    service = await Service.start(clerk.environment);
     await service.adminJson(
       "account",
       "add",
@@ -42,10 +25,11 @@ describe("sessions of Clerk", () => {
   });
   afterAll(async () => {
     await service.stop();
+    await clerk.stop();
   });
 
   it("lets a token in by header and by cookie, from a browser and from an app without an origin", async () => {
-    for (const token of [mint(), mint({ azp: undefined })]) {
+    for (const token of [clerk.mint(), clerk.mint({ azp: undefined })]) {
       for (const headers of [{ Authorization: `Bearer ${token}` }, { Cookie: `__session=${token}` }]) {
         for (const path of routes) expect((await service.ask(path, { headers })).status).toBe(200);
       }
@@ -54,17 +38,17 @@ describe("sessions of Clerk", () => {
 
   const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
   it.each([
-    ["forged", () => mint({}, foreign)],
-    ["expired", () => mint({ exp: Math.floor(Date.now() / 1000) - 6 })],
-    ["of a foreign party", () => mint({ azp: "https://evil.example" })],
-    ["of another issuer", () => mint({ iss: "https://clerk.evil.example" })],
-    ["of a JWT template", () => mint({}, keys.privateKey, { cat: "cl_B7d4PD222AAA" })],
-    ["pending", () => mint({ sts: "pending" })],
-    ["of a machine", () => mint({ sub: "mch_1" })],
+    ["forged", () => clerk.mint({}, { key: foreign })],
+    ["expired", () => clerk.mint({ exp: Math.floor(Date.now() / 1000) - 6 })],
+    ["of a foreign party", () => clerk.mint({ azp: "https://evil.example" })],
+    ["of another issuer", () => clerk.mint({ iss: "https://clerk.evil.example" })],
+    ["of a JWT template", () => clerk.mint({}, { header: { cat: "cl_B7d4PD222AAA" } })],
+    ["pending", () => clerk.mint({ sts: "pending" })],
+    ["of a machine", () => clerk.mint({ sub: "mch_1" })],
     ["an API key", () => "ak_0123456789abcdef"],
     ["an OAuth token", () => "oat_0123456789abcdef"],
     ["a machine token", () => "mt_0123456789abcdef"],
-  ])("answers 401 to a token that is %s, with no redirect", async (_, token) => {
+  ])("answers 401 to a token that is %s, with no redirect and no call to Clerk", async (_, token) => {
     for (const headers of [{ Authorization: `Bearer ${token()}` }, { Cookie: `__session=${token()}` }]) {
       for (const path of routes) {
         const answer = await service.ask(path, { headers: { ...headers, Accept: "text/html" } });
@@ -75,10 +59,11 @@ describe("sessions of Clerk", () => {
         );
       }
     }
+    expect(clerk.requests).toEqual([]);
   });
 
   it("answers 403 to a user who has no account here", async () => {
-    const headers = { Authorization: `Bearer ${mint({ sub: "user_2stranger" })}` };
+    const headers = { Authorization: `Bearer ${clerk.mint({ sub: "user_2stranger" })}` };
     const { status, text } = await service.ask(operations.entitlement.path, { headers });
     expect(status).toBe(403);
     expect(JSON.parse(text)).toMatchObject({ ok: false, status: "invalid", error: { code: "forbidden" } });

@@ -18,7 +18,17 @@ const clerk = {
   CLERK_PUBLISHABLE_KEY: `pk_test_${Buffer.from("clerk.office.example.com$").toString("base64")}`,
   CLERK_SECRET_KEY: "sk_test_x",
   CLERK_JWT_KEY: key,
+  CLERK_WEBHOOK_SIGNING_SECRET: `whsec_${Buffer.from("w".repeat(24)).toString("base64")}`,
 };
+
+const pem = (modulusLength: number) =>
+  generateKeyPairSync("rsa", { modulusLength })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
+const world = { APP_URL: "https://office.example.com", EMAIL_FROM: "office@example.com" };
+const resend = { ...world, RESEND_API_KEY: "re_secret" };
+const smtp = { ...world, SMTP_URL: "smtp://me:pw%40@smtp.example.com" };
+const dkim = { ...smtp, DKIM_DOMAIN: "example.com", DKIM_SELECTOR: "mail", DKIM_PRIVATE_KEY: pem(2048) };
 
 describe("parseSettings", () => {
   it("needs nothing", () => {
@@ -82,6 +92,61 @@ describe("parseSettings", () => {
     expect(signIn).toMatchObject({ authorizedParties: ["https://a.example", "https://b.example:8443"] });
   });
 
+  it("writes mail to files where no sender is set", () => {
+    const from = { name: "Corner Office", address: "office@localhost" };
+    expect(parseSettings({}).mail).toEqual({ kind: "files", from });
+    const EMAIL_FROM = "The Office <office@example.com>";
+    expect(parseSettings({ EMAIL_FROM }).mail.from).toEqual({
+      name: "The Office",
+      address: "office@example.com",
+    });
+  });
+
+  it("sends by Resend when its key is set", () => {
+    const RESEND_WEBHOOK_SECRET = `whsec_${Buffer.alloc(24, "k").toString("base64")}`;
+    expect(
+      parseSettings({ ...resend, RESEND_WEBHOOK_SECRET, SUPPORT_EMAIL: "help@example.com" }),
+    ).toMatchObject({
+      mail: {
+        kind: "resend",
+        from: { name: "Corner Office", address: "office@example.com" },
+        apiKey: "re_secret",
+        baseUrl: "https://api.resend.com",
+        webhookKey: Buffer.alloc(24, "k"),
+      },
+      supportEmail: "help@example.com",
+    });
+  });
+
+  it("sends by SMTP when its address is set, in the clear to a loopback server only", () => {
+    expect(parseSettings(smtp).mail).toMatchObject({
+      kind: "smtp",
+      server: {
+        host: "smtp.example.com",
+        port: 587,
+        secure: false,
+        requireTLS: true,
+        auth: { user: "me", pass: "pw@" },
+      },
+      dkim: undefined,
+    });
+    const at = (SMTP_URL: string) => parseSettings({ ...smtp, SMTP_URL }).mail;
+    expect(at("smtps://smtp.example.com")).toMatchObject({
+      server: { port: 465, secure: true, auth: undefined },
+    });
+    expect(at("smtp://[::1]:2525")).toMatchObject({ server: { host: "::1", port: 2525, requireTLS: false } });
+  });
+
+  it("signs with DKIM when its key is set, with literal line breaks as well", () => {
+    for (const DKIM_PRIVATE_KEY of [dkim.DKIM_PRIVATE_KEY, dkim.DKIM_PRIVATE_KEY.replaceAll("\n", "\\n")]) {
+      expect(parseSettings({ ...dkim, DKIM_PRIVATE_KEY }).mail).toMatchObject({
+        dkim: { domainName: "example.com", keySelector: "mail", privateKey: dkim.DKIM_PRIVATE_KEY },
+      });
+    }
+    const EMAIL_FROM = "office@mail.example.com";
+    expect(parseSettings({ ...dkim, EMAIL_FROM }).mail).toHaveProperty("dkim.domainName", "example.com");
+  });
+
   const address = "must be an origin only: no path, query or credentials";
   it.each<[Environment, string]>([
     [{ APP_URL: "office" }, "APP_URL: must be an address like https://office.example.com"],
@@ -97,7 +162,7 @@ describe("parseSettings", () => {
     [{ APP_SECRET: "short" }, "APP_SECRET: must be 32 characters or more"],
     [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
     [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],
-    [{ ...database, APP_URL: "" }, "APP_URL: is required with DATABASE_URL and with Clerk"],
+    [{ ...database, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
     [{ ...database, DATABASE_URL: "mysql://db/x" }, "DATABASE_URL: must be a postgres:// address"],
     [
       { ...database, APP_SECRET: "" },
@@ -113,8 +178,25 @@ describe("parseSettings", () => {
     ],
     [
       { SIGN_IN: "clerk" },
-      "SIGN_IN: is clerk, which needs CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY, CLERK_JWT_KEY",
+      "SIGN_IN: is clerk, which needs CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY, CLERK_JWT_KEY, CLERK_WEBHOOK_SIGNING_SECRET",
     ],
+    [
+      { ...clerk, CLERK_WEBHOOK_SIGNING_SECRET: "" },
+      "CLERK_WEBHOOK_SIGNING_SECRET: missing, while other Clerk keys are set",
+    ],
+    [
+      { ...clerk, CLERK_WEBHOOK_SIGNING_SECRET: "whsec_short" },
+      "CLERK_WEBHOOK_SIGNING_SECRET: is not a signing secret (whsec_…)",
+    ],
+    [
+      { ...clerk, CLERK_SECRET_KEY: "x" },
+      "CLERK_SECRET_KEY: is not a Clerk secret key (sk_live_… or sk_test_…)",
+    ],
+    [
+      { ...clerk, CLERK_SECRET_KEY: "sk_live_x" },
+      "CLERK_SECRET_KEY: is of another instance than CLERK_PUBLISHABLE_KEY (live and test)",
+    ],
+    [{ ...clerk, CLERK_API_URL: "clerk" }, "CLERK_API_URL: must be an http(s) address"],
     [{ ...clerk, CLERK_JWT_KEY: "" }, "CLERK_JWT_KEY: missing, while other Clerk keys are set"],
     [{ ...clerk, CLERK_JWT_KEY: "x" }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
     [{ ...clerk, CLERK_JWT_KEY: rsa(4096) }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
@@ -126,9 +208,50 @@ describe("parseSettings", () => {
       { ...clerk, CLERK_AUTHORIZED_PARTIES: "office.example.com" },
       "CLERK_AUTHORIZED_PARTIES: must be origins separated by commas",
     ],
+    [{ ...resend, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
+    [
+      { ...resend, APP_URL: "http://localhost:3000" },
+      "APP_URL: must be https with RESEND_API_KEY, because the links in mail go there",
+    ],
+    [
+      { ...smtp, APP_URL: "http://localhost:3000" },
+      "APP_URL: must be https with SMTP_URL, because the links in mail go there",
+    ],
+    [{ ...resend, EMAIL_FROM: "" }, "EMAIL_FROM: is required with RESEND_API_KEY"],
+    [{ ...smtp, EMAIL_FROM: "" }, "EMAIL_FROM: is required with SMTP_URL"],
+    [
+      { EMAIL_FROM: "office" },
+      "EMAIL_FROM: must be an address like office@example.com or Corner Office <office@example.com>",
+    ],
+    [{ EMAIL_FROM: "A\r\nBcc: x <office@example.com>" }, "EMAIL_FROM: must be an address like"],
+    [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
+    [{ ...smtp, RESEND_API_KEY: "re_secret" }, "RESEND_API_KEY, SMTP_URL: set one, not both"],
+    [{ ...resend, RESEND_API_KEY: "sk_test_x" }, "RESEND_API_KEY: is not a key of Resend (re_…)"],
+    [{ ...resend, RESEND_WEBHOOK_SECRET: "x" }, "RESEND_WEBHOOK_SECRET: is not a signing secret (whsec_…)"],
+    [{ ...smtp, RESEND_WEBHOOK_SECRET: "x" }, "RESEND_WEBHOOK_SECRET: needs RESEND_API_KEY"],
+    [
+      { ...resend, RESEND_BASE_URL: "http://resend.example.com" },
+      "RESEND_BASE_URL: must be an https address, or http on a loopback one",
+    ],
+    [
+      { ...smtp, SMTP_URL: "smtp.example.com:587" },
+      "SMTP_URL: must be an address like smtps://user:password@smtp.example.com",
+    ],
+    [{ ...smtp, SMTP_URL: "smtp://me@smtp.example.com" }, "SMTP_URL: must be an address like"],
+    [{ ...dkim, DKIM_SELECTOR: "" }, "DKIM_SELECTOR: missing, while other DKIM settings are set"],
+    [{ ...dkim, SMTP_URL: "" }, "DKIM_DOMAIN: needs SMTP_URL"],
+    [
+      { ...dkim, EMAIL_FROM: "office@badexample.com" },
+      "DKIM_DOMAIN: must be the domain of EMAIL_FROM, or one above it",
+    ],
+    [{ ...dkim, DKIM_SELECTOR: "a;b" }, "DKIM_SELECTOR: must be a name like mail"],
+    ...[pem(1024), "x", key].map((DKIM_PRIVATE_KEY): [Environment, string] => [
+      { ...dkim, DKIM_PRIVATE_KEY },
+      "DKIM_PRIVATE_KEY: is not an RSA private key in PEM form, of 2048 bits or more",
+    ]),
   ])("refuses %j", (environment, fault) => {
     expect(() => parseSettings(environment)).toThrow(fault);
-    for (const value of [secret, "sk_test_x"]) {
+    for (const value of [secret, "sk_test_x", "re_secret", "pw%40", "BEGIN PRIVATE"]) {
       expect(() => parseSettings(environment)).not.toThrow(value);
     }
   });

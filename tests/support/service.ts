@@ -27,6 +27,7 @@ type Ask = {
 export class Service {
   readonly url: string;
   log = "";
+  private takenUpTo = 0;
   private child: ChildProcess | undefined;
 
   private constructor(
@@ -102,10 +103,20 @@ export class Service {
   async stop({ expectErrors = false } = {}): Promise<number | null> {
     const code = await this.end("SIGTERM");
     rmSync(this.dataDir, { recursive: true, force: true });
-    const errors = this.log.split("\n").filter((line) => line.includes('"level":"error"'));
+    const errors = this.takeErrors();
     if (!expectErrors && errors.length > 0)
       throw new Error(`The service logged errors:\n${errors.join("\n")}`);
     return code;
+  }
+
+  /** What it logged as an error since this was last asked: a test that expects an error takes it. */
+  takeErrors(): string[] {
+    const errors = this.log
+      .slice(this.takenUpTo)
+      .split("\n")
+      .filter((line) => line.includes('"level":"error"'));
+    this.takenUpTo = this.log.length;
+    return errors.map((line) => JSON.parse(line).msg);
   }
 
   /** Ends it with no warning; its data folder stays. */
@@ -143,6 +154,20 @@ export class Service {
       });
       request.once("error", reject);
       request.end(body);
+    });
+  }
+
+  /** Posts a form as a browser does from one of our pages. */
+  submit(
+    path: string,
+    fields: Record<string, string>,
+    { headers = {}, ...others }: Omit<Ask, "method" | "body"> = {},
+  ): Promise<Answer> {
+    return this.ask(path, {
+      ...others,
+      method: "POST",
+      headers: { origin: this.url, "content-type": "application/x-www-form-urlencoded", ...headers },
+      body: new URLSearchParams(fields).toString(),
     });
   }
 

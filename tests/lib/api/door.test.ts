@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Operation, operations } from "@/lib/api/operations";
+import { type Address, mcpServer, operations } from "@/lib/api/operations";
 import { expectRefusal, expectStamp } from "@/tests/support/contract";
 import { Service } from "@/tests/support/service";
 
@@ -64,8 +64,12 @@ describe("an unknown address under /api", () => {
   });
 });
 
-describe.each(Object.values<Operation>(operations))("$path", (operation) => {
-  const { path, methods } = operation;
+const addresses: { path: string; methods: Address["methods"] }[] = [
+  ...Object.values(operations),
+  ...mcpServer.paths.map((path) => ({ path, methods: mcpServer.methods })),
+];
+
+describe.each(addresses)("$path", ({ path, methods }) => {
   const others = ["GET", "HEAD", "POST", ...refusedMethods].filter(
     (method) => !methods.includes(method as never),
   );

@@ -2,22 +2,24 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/api/errors";
-import { operations } from "@/lib/api/operations";
+import { mcpServer, operations } from "@/lib/api/operations";
 
 /** What has drifted from the register, the catalogue or the specification's own lists. */
 describe("the register", () => {
-  const paths = Object.values(operations).map(({ path }) => path);
+  const mcpAddresses = mcpServer.paths.map((path) => ({ path, methods: mcpServer.methods }));
+  const addresses = [...Object.values(operations), ...mcpAddresses];
+  const paths = addresses.map(({ path }) => path);
 
-  it("holds the folders under app/api, and no other", () => {
-    const routes = readdirSync("app/api", { recursive: true, encoding: "utf8" }).filter((file) =>
-      file.endsWith("route.ts"),
+  it("holds the folders under app/api and app/mcp, and no other", () => {
+    const routes = ["api", "mcp"].flatMap((folder) =>
+      readdirSync(`app/${folder}`, { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith("route.ts"))
+        .map((file) => `/${folder}/${file}`.replace(/\/route\.ts$/, "")),
     );
-    expect(routes.map((file) => `/api/${file.replace(/\/route\.ts$/, "")}`).sort()).toEqual(
-      [...paths].sort(),
-    );
+    expect(routes.sort()).toEqual([...paths].sort());
   });
 
-  it.each(Object.values(operations))("has the methods that $path exports", async ({ path, methods }) => {
+  it.each(addresses)("has the methods that $path exports", async ({ path, methods }) => {
     const exported = Object.keys(await import(/* @vite-ignore */ resolve(`app${path}/route.ts`)));
     expect(exported.sort()).toEqual([...methods].sort());
   });

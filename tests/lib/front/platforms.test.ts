@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { mcpServer, operations } from "@/lib/api/operations";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
+import {
+  expectCounted,
+  expectMcpStamp,
+  expectRpcError,
+  post,
+  postLegacy,
+  postModern,
+} from "@/tests/support/mcp";
 import { type Environment, Service } from "@/tests/support/service";
 
 const { health, siteBanner, entitlement, creditsBalance, unsubscribe } = operations;
@@ -44,11 +52,55 @@ describe.each(platforms)("the contract on $name", ({ environment, program }) => 
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
     const stop = { method: "POST", body: "List-Unsubscribe=One-Click" };
     expectAnswer(service, unsubscribe, await service.ask(url.slice(service.url.length), stop), 200);
+    const page = `/unsubscribe${new URL(url).search}`;
+    for (const [method, title] of [
+      ["GET", "Stop the onboarding emails?"],
+      ["POST", "The onboarding emails are stopped"],
+    ] as const) {
+      const shown = await service.ask(page, { method, headers: { Origin: "null" } });
+      expect(shown.status).toBe(200);
+      expect(shown.text).toContain(`<h1>${title}</h1>`);
+      expect(shown.headers["referrer-policy"]).toBe("no-referrer");
+    }
+    const unsigned = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
+    expectRefusal(service, unsigned, { status: 400, code: "invalid_signature" });
     const large = { method: "POST", body: "x".repeat(5000) };
     const tooLarge = await service.ask(url.slice(service.url.length), large);
     expectRefusal(service, tooLarge, { status: 413, code: "too_large", message: "The body is over 4 KiB." });
 
-    for (const path of ["/api", "/api/x", "/api/health/", "/API/health", "/api/%68ealth"]) {
+    const call = { method: "tools/call", params: { name: "get_entitlement", arguments: {} } };
+    for (const path of mcpServer.paths) {
+      for (const send of [postLegacy, postModern]) {
+        const called = await send(service, call, { path, headers });
+        expect(JSON.parse(called.text).result.structuredContent).toMatchObject({ status: "licensed" });
+        expectMcpStamp(service, called);
+        expectCounted(called, 60);
+      }
+      const list = await service.ask(path);
+      expectRefusal(service, list, { status: 405, code: "method_not_allowed" });
+      expectMcpStamp(service, list);
+    }
+    const [one, other] = mcpServer.paths;
+    const before = await postLegacy(service, call, { path: one });
+    const after = await postLegacy(service, call, { path: other });
+    const left = (answer: typeof after) => Number(answer.headers["ratelimit-remaining"]);
+    expect(left(after), "one quota for both paths").toBe(left(before) - 1);
+    expectRpcError(await post(service, "[]"), { status: 400, code: -32600, id: null });
+    expect((await post(service, "x".repeat(70_000))).status).toBe(413);
+    expect((await post(service, "{}", { headers: { Host: "evil.example" } })).status).toBe(403);
+    const badToken = { headers: { Authorization: "Bearer bad" } };
+    expect((await postLegacy(service, call, badToken)).status).toBe(401);
+
+    for (const path of [
+      "/api",
+      "/api/x",
+      "/mcp/",
+      "/MCP",
+      "/api/mcp/",
+      "/api/health/",
+      "/API/health",
+      "/api/%68ealth",
+    ]) {
       expectRefusal(service, await service.ask(path), { status: 404, code: "not_found" });
     }
     for (const method of ["POST", "DELETE", "PROPFIND"]) {

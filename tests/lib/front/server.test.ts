@@ -112,18 +112,19 @@ describe("any bytes at all behind /api/", () => {
       "POST /api/email/unsubscribe?token=x",
       "PUT /api/x",
       "BREW /api/health",
+      "POST /api/mcp",
     ];
     for (let n = 0; n < 400; n++) {
       const [start, ...rest] = (bases[n % bases.length] ?? "").split("/api/");
       const tail = Buffer.from(
-        `${rest} HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc`,
+        `${rest} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc`,
         "latin1",
       );
       for (let change = 0; change <= random(4); change++) tail[random(tail.length)] = random(256);
       const received = await connectFor(Buffer.concat([Buffer.from(`${start}/api/`), tail]));
       for (const answer of received.split(/(?=HTTP\/1\.1 \d{3} )/)) {
         expect(answer, tail.toString("latin1")).toMatch(
-          /^HTTP\/1\.1 (200|400|404|405|408|413|429|431) [\s\S]*api-version: 1\r\n/,
+          /^HTTP\/1\.1 (200|400|403|404|405|408|413|415|429|431) [\s\S]*api-version: 1\r\n/,
         );
         expect(answer).not.toContain("<html");
       }

@@ -8,6 +8,7 @@ const environment = {
   APP_URL: "https://office.example.com",
   CLERK_PUBLISHABLE_KEY: `pk_test_${Buffer.from("clerk.office.example.com$").toString("base64")}`,
   CLERK_SECRET_KEY: "sk_test_x",
+  CLERK_WEBHOOK_SIGNING_SECRET: `whsec_${Buffer.from("w".repeat(24)).toString("base64")}`,
   CLERK_JWT_KEY: publicKey.export({ type: "spki", format: "pem" }).toString(),
 };
 
@@ -17,7 +18,7 @@ beforeAll(() => {
 afterAll(() => vi.unstubAllEnvs());
 
 describe("with Clerk", () => {
-  it.each(["/sign-in", "/sign-in/factor-one", "/home"])("%s may load what Clerk needs", (path) => {
+  it.each(["/sign-in", "/invitation", "/home"])("%s may load what Clerk needs", (path) => {
     const policy = renderedPagePolicy(path) ?? "";
     expect(policy).toMatch(
       /script-src 'self' 'nonce-[^']+' https:\/\/clerk\.office\.example\.com https:\/\/challenges\.cloudflare\.com;/,
@@ -28,7 +29,7 @@ describe("with Clerk", () => {
     expect(policy).toContain("frame-src https://challenges.cloudflare.com; worker-src 'self' blob:");
   });
 
-  it.each(["/", "/waitlist", "/invitation", "/unsubscribe", "/docs/search"])(
+  it.each(["/", "/waitlist", "/sign-in/code", "/unsubscribe", "/docs/search"])(
     "%s has nothing of it",
     (path) => {
       const policy = renderedPagePolicy(path);

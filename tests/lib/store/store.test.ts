@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
-import { addAccount, findAccount } from "@/lib/accounts";
+import { findAccount } from "@/lib/accounts";
 import { keepInDataDir } from "@/lib/data-dir";
+import { addAccount } from "@/lib/invitations";
 import { Store } from "@/lib/store/store";
 import { createDatabase } from "@/tests/support/databases";
 

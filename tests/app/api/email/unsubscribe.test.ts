@@ -21,14 +21,14 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     await stage.clear();
   });
 
-  /** A new account whose onboarding mails are scheduled. */
+  /** A new account, and how its later mails stand: the first one is due at once, and sent whenever it is. */
   async function recipient() {
     const email = `reader${++number}@example.com`;
     await service.adminJson("account", "add", email);
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
     const states = async () => {
       const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
-      return mails.map(({ state }) => state);
+      return mails.slice(1).map(({ state }) => state);
     };
     const { pathname, search } = new URL(url);
     return { email, url, target: pathname + search, states };
@@ -37,8 +37,8 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
   const post = (target: string, body?: string | Buffer, headers = {}) =>
     service.ask(target, { method: "POST", headers, ...(body === undefined ? {} : { body }) });
 
-  const scheduled = Array(5).fill("scheduled");
-  const stopped = Array(5).fill("stopped");
+  const scheduled = Array(4).fill("scheduled");
+  const stopped = Array(4).fill("stopped");
 
   it("stops the later emails and says so in one line of plain text, as often as it is asked", async () => {
     const { target, states } = await recipient();

@@ -1,0 +1,51 @@
+"use client";
+
+import { ClerkFailed, ClerkLoading, ClerkProvider, SignIn, SignUp, UserButton } from "@clerk/nextjs";
+
+const parts = {
+  "sign-in": () => <SignIn routing="hash" />,
+  /** Takes up the invitation whose ticket Clerk's link put into the address. */
+  "sign-up": () => <SignUp routing="hash" />,
+  "user-button": () => <UserButton />,
+};
+
+export type ClerkPartProps = {
+  part: keyof typeof parts;
+  publishableKey: string;
+  nonce: string | undefined;
+};
+
+/** One of Clerk's components, with what it needs around it. */
+export default function ClerkPart({ part, publishableKey, nonce }: ClerkPartProps) {
+  const Part = parts[part];
+  return (
+    <ClerkProvider
+      publishableKey={publishableKey}
+      signInUrl="/sign-in"
+      signUpUrl="/invitation"
+      waitlistUrl="/waitlist"
+      signInForceRedirectUrl="/home"
+      signUpForceRedirectUrl="/home"
+      afterSignOutUrl="/"
+      telemetry={false}
+      {...(nonce ? { nonce } : {})}
+    >
+      {part !== "user-button" && (
+        <ClerkLoading>
+          <p className="quiet" role="status">
+            Loading…
+          </p>
+        </ClerkLoading>
+      )}
+      <Part />
+      <ClerkFailed>
+        <p className="problem" role="alert">
+          The sign-in service cannot be reached. Reload this page in a moment.
+        </p>
+      </ClerkFailed>
+      <noscript>
+        <p className="problem">Signing in needs JavaScript.</p>
+      </noscript>
+    </ClerkProvider>
+  );
+}

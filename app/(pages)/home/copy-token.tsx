@@ -1,0 +1,52 @@
+"use client";
+
+import { useState } from "react";
+
+type Copying = { said: string; shown?: string };
+
+/** The button that copies a short-lived token. Where the browser lets nothing be copied, it is shown instead. */
+export function CopyToken() {
+  const [{ said, shown }, setCopying] = useState<Copying>({ said: "" });
+
+  async function copy() {
+    setCopying({ said: "Asking for a token…" });
+    setCopying(await copyNewToken());
+  }
+
+  return (
+    <div className="stack">
+      <button type="button" onClick={copy}>
+        Copy a token
+      </button>
+      <noscript>
+        <p>Copying a token needs JavaScript.</p>
+      </noscript>
+      <p role="status" className="status">
+        {said}
+      </p>
+      {shown && (
+        <textarea
+          aria-label="Token"
+          readOnly
+          rows={4}
+          value={shown}
+          onFocus={(event) => event.target.select()}
+        />
+      )}
+    </div>
+  );
+}
+
+async function copyNewToken(): Promise<Copying> {
+  const answer = await fetch("/home/token", { method: "POST" }).catch(() => undefined);
+  if (answer?.status === 401) return { said: "You are signed out. Sign in again, then copy a token." };
+  if (!answer?.ok) return { said: "There is no token at the moment. Try again shortly." };
+  const { token, expiresAt } = (await answer.json()) as { token: string; expiresAt: string };
+  const until = new Date(expiresAt).toLocaleTimeString([], { timeStyle: "short" });
+  try {
+    await navigator.clipboard.writeText(token);
+    return { said: `Copied. It works until ${until}.` };
+  } catch {
+    return { said: `Copy it from here. It works until ${until}.`, shown: token };
+  }
+}

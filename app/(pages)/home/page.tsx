@@ -1,0 +1,134 @@
+import type { Metadata } from "next";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import type { Account } from "@/lib/accounts";
+import { beginVisit } from "@/lib/api/visit";
+import { identifyCaller } from "@/lib/caller";
+import { toCredits } from "@/lib/credits";
+import { settings } from "@/lib/settings";
+import { Clerk } from "../clerk";
+import { SiteBanner } from "../site-banner";
+import { Support } from "../support";
+import { CopyToken } from "./copy-token";
+import { KeepFresh } from "./keep-fresh";
+import { decideHomeState, type HomeState } from "./state";
+import { TrialLeft } from "./trial-left";
+
+export const metadata: Metadata = { title: "Home", robots: { index: false } };
+
+/** The CEO's page: may the company run, why not, and what to do. */
+export default async function HomePage({ searchParams }: PageProps<"/home">) {
+  const requestHeaders = await headers();
+  const nowMs = Date.now();
+  const isLocal = settings().signIn.kind === "local";
+  const caller = await identifyCaller(requestHeaders, beginVisit("GET", "/home", requestHeaders));
+  if (caller.is === "signed-out") {
+    // A browser's session token lives a minute, its session a week: most who come back only have to renew.
+    const hasRenewed = (await searchParams).renewed !== undefined;
+    redirect(isLocal && !hasRenewed ? "/sign-in/renew" : "/sign-in");
+  }
+  const state = decideHomeState(caller, nowMs);
+  const account = caller.is === "account" ? caller.account : undefined;
+  return (
+    <>
+      <SiteBanner isPublic={false} />
+      <Who email={account?.email} isLocal={isLocal} />
+      <Verdict state={state} account={account} nowMs={nowMs} />
+      {account && <Facts account={account} />}
+      <Checked state={state} nowMs={nowMs} />
+      <KeepFresh checkAgainAfterSeconds={state.checkAgainAfterSeconds} renewsSession={isLocal} />
+      {account && <ForPrograms isLocal={isLocal} />}
+      <Support />
+    </>
+  );
+}
+
+function Who({ email, isLocal }: { email: string | undefined; isLocal: boolean }) {
+  return (
+    <div className="who">
+      <p className="quiet">{email}</p>
+      {isLocal ? (
+        <form method="post" action="/sign-in/out">
+          <button type="submit" className="plain">
+            Sign out
+          </button>
+        </form>
+      ) : (
+        <Clerk part="user-button" />
+      )}
+    </div>
+  );
+}
+
+type VerdictProps = { state: HomeState; account: Account | undefined; nowMs: number };
+
+function Verdict({ state, account, nowMs }: VerdictProps) {
+  return (
+    <section className="verdict" data-status={state.status} data-may-run={state.mayRun}>
+      <p className="tag">{statusNames[state.status]}</p>
+      <h1>{state.heading}</h1>
+      {account?.plan === "trial" && state.mayRun && (
+        <TrialLeft startedAtMs={account.createdAtMs} endsAtMs={account.trialEndsAtMs} nowMs={nowMs} />
+      )}
+      <p>{state.next}</p>
+    </section>
+  );
+}
+
+const statusNames: Record<HomeState["status"], string> = {
+  licensed: "Licensed",
+  trial: "Trial",
+  hobby: "Hobby",
+  "trial-ended": "Trial ended",
+  invalid: "Account not readable",
+  unavailable: "Not checked",
+  unconfigured: "Not set up",
+  "signed-out": "Signed out",
+};
+
+function Facts({ account }: { account: Account }) {
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Assistants you may hire</dt>
+        <dd>{account.assistantLimit ?? "No limit"}</dd>
+      </div>
+      <div>
+        <dt>Credits</dt>
+        <dd>{toCredits(account.creditThousandths).toLocaleString("en")}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Checked({ state, nowMs }: { state: HomeState; nowMs: number }) {
+  return (
+    <p className="quiet">
+      Checked at <Clock atMs={nowMs} />. Checked next at{" "}
+      <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} />, by itself, while this page is open.
+    </p>
+  );
+}
+
+function Clock({ atMs }: { atMs: number }) {
+  const iso = new Date(atMs).toISOString();
+  return <time dateTime={iso}>{iso.slice(11, 19)} UTC</time>;
+}
+
+function ForPrograms({ isLocal }: { isLocal: boolean }) {
+  return (
+    <section>
+      <h2>A token for a program</h2>
+      <p>
+        A program of yours may ask what this page shows: whether the company may run, and its credits. Give it
+        a token. It lives for an hour at most{isLocal && ", ends when you sign out"}, and cannot make an
+        assistant send, publish, deploy or charge: those steps wait for your approval in the app.
+      </p>
+      <CopyToken />
+      <p className="quiet">
+        A token is a key. Never put it into a chat, an issue or a log.{" "}
+        <a href="/docs">How a program uses it</a>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,32 @@
+import { beginVisit } from "@/lib/api/visit";
+import { identifyCaller } from "@/lib/caller";
+import { log } from "@/lib/log";
+import { isFromOurPages } from "@/lib/pages/origin";
+import { readSession } from "@/lib/session";
+import { settings } from "@/lib/settings";
+import { mintTokenAtClerk } from "@/lib/sign-in/clerk";
+import { mintProgramToken } from "@/lib/sign-in/local-session";
+
+/** Mints the token that the owner gives to a program: `{token, expiresAt}`, over when the session is. */
+export async function POST({ headers }: Request): Promise<Response> {
+  const answer = (status: number, body: object | null) =>
+    new Response(body && JSON.stringify(body), {
+      status,
+      headers: { "cache-control": "no-store", "content-type": "application/json" },
+    });
+  if (!isFromOurPages(headers)) return answer(403, null);
+  const session = readSession(headers);
+  const caller = await identifyCaller(headers, beginVisit("POST", "/home/token", headers));
+  if ("because" in session || caller.is === "signed-out") return answer(401, null);
+  if (caller.is === "unavailable") return answer(503, null);
+  try {
+    const { token, expiresAtMs } =
+      settings().signIn.kind === "clerk"
+        ? await mintTokenAtClerk(session.sessionId)
+        : mintProgramToken(session, Date.now());
+    return answer(200, { token, expiresAt: new Date(expiresAtMs).toISOString() });
+  } catch (failure) {
+    log().error({ err: failure }, "a token could not be minted");
+    return answer(503, null);
+  }
+}

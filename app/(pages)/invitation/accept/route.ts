@@ -1,0 +1,21 @@
+import { acceptInvitation } from "@/lib/invitations";
+import { readEmail } from "@/lib/pages/email-field";
+import { form, type Submission, withProblem } from "@/lib/pages/form";
+import { mintLocalSubject } from "@/lib/sign-in/local-session";
+import { sendCode } from "@/lib/sign-in/local-sign-in";
+import { store } from "@/lib/store/store";
+
+const page = (field: Submission["field"]) => `/invitation?token=${encodeURIComponent(field("token"))}`;
+
+/** Accepts an invitation, and goes on to sign in: the code proves that the mailbox is theirs. */
+export const POST = form({ page, under: ["local"] }, async ({ field, nowMs }) => {
+  const email = readEmail(field("email"));
+  if (!email) return { to: withProblem(page(field), "email") };
+  const db = await store();
+  const credential = { token: field("token"), email, subject: mintLocalSubject() };
+  const accepted = await acceptInvitation(db, credential, nowMs);
+  if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
+  // The page itself says what is wrong with the link.
+  if (typeof accepted === "string") return { to: page(field) };
+  return sendCode(db, email, nowMs);
+});

@@ -1,0 +1,3 @@
+import { mcpEndpoint } from "@/lib/mcp/endpoint";
+
+export const { POST, OPTIONS } = mcpEndpoint("/api/mcp");

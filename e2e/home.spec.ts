@@ -1,0 +1,173 @@
+import { join } from "node:path";
+import { expect, type Page, test } from "@playwright/test";
+import Database from "libsql";
+import { codeTo } from "@/tests/support/mailbox";
+import { Service } from "@/tests/support/service";
+
+/** A service of its own, because these tests break its store and set its banner. */
+let service: Service;
+
+test.describe.configure({ mode: "serial" });
+test.beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "error" });
+});
+test.afterAll(async () => {
+  await service.stop({ expectErrors: true });
+});
+
+function runSql(sql: string): void {
+  const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+  db.exec(sql);
+  db.close();
+}
+
+/** Adds an account, signs in to it and comes home. */
+async function comeHome(page: Page, email: string, ...terms: string[]): Promise<void> {
+  await service.adminJson("account", "add", email, ...terms);
+  const form = await service.submit("/sign-in/send", { email });
+  const browser = /__sign_in=([^;]+)/.exec(String(form.headers["set-cookie"]))?.[1] ?? "";
+  const code = await codeTo(service.dataDir, email);
+  const headers = { cookie: `__sign_in=${browser}` };
+  const signedIn = await service.submit("/sign-in/redeem", { code }, { headers });
+  const cookies = (signedIn.headers["set-cookie"] ?? []).flatMap((cookie) => {
+    const [, name = "", value = "", path = ""] = /^(\w+)=([^;]+); Path=([^;]+)/.exec(cookie) ?? [];
+    return value ? [{ name, value, path, domain: "localhost" }] : [];
+  });
+  await page.context().addCookies(cookies);
+  await page.goto(`${service.url}/home`);
+}
+
+const verdict = (page: Page) => page.locator(".verdict");
+
+test("a licensed company may run, and its CEO sees its assistants and credits", async ({ page }) => {
+  await comeHome(
+    page,
+    "licensed@example.com",
+    "--plan",
+    "licensed",
+    "--assistant-limit",
+    "12",
+    "--credits",
+    "-0",
+  );
+  await expect(verdict(page)).toContainText("Licensed");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
+  await expect(page.getByRole("definition")).toHaveText(["12", "0"]);
+  await expect(page.getByText("licensed@example.com")).toBeVisible();
+});
+
+test("a trial shows the days that are left, in words and drawn", async ({ page }) => {
+  await comeHome(page, "trial@example.com", "--trial-days", "14");
+  const inFiveDays = new Date(Date.now() + 4.5 * 24 * 60 * 60 * 1000).toISOString();
+  await service.adminJson("account", "set", "trial@example.com", "--trial-ends", inFiveDays);
+  await page.reload();
+  await expect(verdict(page)).toContainText("5 days left");
+  const drawn = page.getByRole("progressbar");
+  await expect(drawn).toHaveAttribute("value", "5");
+  await expect(drawn).toHaveAttribute("max", "5");
+  await expect(page.locator(`time[datetime="${inFiveDays}"]`)).toBeVisible();
+});
+
+test("a hobby company may run, and hears how it differs", async ({ page }) => {
+  await comeHome(page, "hobby@example.com", "--plan", "hobby");
+  await expect(verdict(page)).toContainText("Hobby");
+  await expect(verdict(page)).toContainText("free hobby plan");
+});
+
+test("a page left open says so by itself when the trial ends", async ({ page }) => {
+  const soon = new Date(Date.now() + 5000).toISOString();
+  await comeHome(page, "ending@example.com", "--trial-ends", soon);
+  await expect(verdict(page)).toContainText("Less than a day left");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your trial has ended", {
+    timeout: 15_000,
+  });
+  await expect(verdict(page)).toContainText("Ask whoever invited you for a plan");
+  await expect(page.getByRole("progressbar")).toHaveCount(0);
+});
+
+test("an account without a readable record is told apart from being signed out", async ({ page }) => {
+  await comeHome(page, "invalid@example.com");
+  runSql("UPDATE accounts SET plan = 'gold' WHERE email = 'invalid@example.com'");
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("We cannot read your account");
+  await expect(page.getByRole("button", { name: "Copy a token" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Sign out" })).toBeVisible();
+});
+
+test("an outage is said to be one, and the page comes back by itself", async ({ page }) => {
+  await comeHome(page, "outage@example.com", "--plan", "licensed");
+  runSql("ALTER TABLE accounts RENAME TO accounts_away");
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(
+    "We cannot check your account at the moment",
+  );
+  await expect(page).toHaveURL(`${service.url}/home`);
+  runSql("ALTER TABLE accounts_away RENAME TO accounts");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run", {
+    timeout: 15_000,
+  });
+});
+
+test("an open page renews its session, and leaves when the session is over", async ({ page }) => {
+  await page.clock.install();
+  await comeHome(page, "open@example.com", "--plan", "licensed");
+  const isRenewal = (answer: { url: () => string }) => answer.url().endsWith("/sign-in/renew");
+  for (const status of [204, 204]) {
+    const renewal = page.waitForResponse(isRenewal);
+    await page.clock.runFor(45_000);
+    expect((await renewal).status()).toBe(status);
+  }
+  runSql("DELETE FROM local_sessions");
+  await page.clock.runFor(45_000);
+  await page.waitForURL(`${service.url}/sign-in`);
+});
+
+test("a browser that comes back after a minute is let in, and after a week asked to sign in", async ({
+  page,
+}) => {
+  await comeHome(page, "back@example.com", "--plan", "licensed");
+  await page.context().clearCookies({ name: "__session" });
+  await page.goto(`${service.url}/home`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
+  await page.context().clearCookies();
+  await page.goto(`${service.url}/home`);
+  await expect(page).toHaveURL(`${service.url}/sign-in`);
+});
+
+test("a browser that keeps no cookie is asked to sign in, and not sent round in circles", async ({
+  page,
+}) => {
+  await comeHome(page, "nocookie@example.com", "--plan", "licensed");
+  const { headers } = await service.ask("/home?renewed");
+  expect(headers.location).toBe("/sign-in");
+});
+
+test("a token that the browser does not let us copy is shown instead", async ({ page }) => {
+  await comeHome(page, "shown@example.com", "--plan", "licensed");
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  await page.getByRole("button", { name: "Copy a token" }).click();
+  const token = await page.getByLabel("Token").inputValue();
+  const answer = await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } });
+  expect(answer.status).toBe(200);
+});
+
+test("a promo shows on public pages only, a warning everywhere", async ({ page }) => {
+  const notice = page.getByRole("complementary", { name: "Notice" });
+  await service.adminJson("banner", "set", "promo", "Half price");
+  await comeHome(page, "banner@example.com", "--plan", "licensed");
+  await expect(async () => {
+    await page.goto(`${service.url}/waitlist`);
+    await expect(notice).toHaveText("Half price", { timeout: 500 });
+  }).toPass({ timeout: 20_000 });
+  await page.goto(`${service.url}/home`);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(notice).toHaveCount(0);
+
+  await service.adminJson("banner", "set", "warning", "Repairs at noon");
+  await expect(async () => {
+    await page.goto(`${service.url}/home`);
+    await expect(notice).toHaveText("Repairs at noon", { timeout: 500 });
+  }).toPass({ timeout: 20_000 });
+  await page.goto(`${service.url}/`);
+  await expect(notice).toHaveText("Repairs at noon");
+});

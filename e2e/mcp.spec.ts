@@ -1,0 +1,94 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, type Page, test } from "@playwright/test";
+
+let elsewhere: Server;
+
+test.beforeAll(async () => {
+  elsewhere = createServer((_, outgoing) =>
+    outgoing.setHeader("content-type", "text/html").end("<title>Elsewhere</title>"),
+  );
+  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+});
+test.afterAll(() => elsewhere.close());
+
+test.beforeEach(({ page }) => page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`));
+
+const call = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: {
+    name: "get_health",
+    arguments: {},
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    },
+  },
+};
+const headers = {
+  "Content-Type": "application/json",
+  "MCP-Protocol-Version": "2026-07-28",
+  "Mcp-Method": "tools/call",
+  "Mcp-Name": "get_health",
+};
+
+/** Fetches as the page does, and answers what the browser lets it read. */
+function fetchIn(page: Page, url: string, init: RequestInit) {
+  return page.evaluate(
+    async ([url, init]) => {
+      const answer = await fetch(url, init);
+      const read = (name: string) => answer.headers.get(name);
+      return {
+        status: answer.status,
+        body: await answer.json(),
+        remaining: read("RateLimit-Remaining"),
+        policy: read("RateLimit-Policy"),
+        challenge: read("WWW-Authenticate"),
+        requestId: read("X-Request-Id"),
+      };
+    },
+    [url, init] as const,
+  );
+}
+
+for (const path of ["/mcp", "/api/mcp"]) {
+  test(`a page on another origin calls a tool at ${path}, and reads what is left of its quota`, async ({
+    page,
+    baseURL,
+  }) => {
+    const body = JSON.stringify(call);
+    const read = await fetchIn(page, `${baseURL}${path}`, { method: "POST", headers, body });
+    expect(read.status).toBe(200);
+    expect(read.body.result.structuredContent).toMatchObject({ ok: true });
+    expect(Number(read.remaining)).toBeGreaterThan(0);
+    expect(Number(read.remaining)).toBeLessThan(60);
+    expect(read.policy).toBe('"mcp";q=60;w=60');
+    expect(read.requestId).toEqual(expect.any(String));
+  });
+}
+
+test("a page on another origin reads a refusal: of its method, and of its token", async ({
+  page,
+  baseURL,
+}) => {
+  const get = await fetchIn(page, `${baseURL}/mcp`, {});
+  expect(get).toMatchObject({ status: 405, body: { error: { code: "method_not_allowed" } } });
+  const badToken = { method: "POST", headers: { ...headers, Authorization: "Bearer bad" } };
+  const refused = await fetchIn(page, `${baseURL}/mcp`, { ...badToken, body: JSON.stringify(call) });
+  expect(refused).toMatchObject({ status: 401, body: { error: { code: "signed_out" } } });
+  expect(refused.challenge).toBe('Bearer realm="corner-office", error="invalid_token"');
+});
+
+test("a page on another origin cannot send a cookie along", async ({ page, baseURL }) => {
+  const outcome = await page.evaluate(
+    (url) =>
+      fetch(url, { method: "POST", credentials: "include" }).then(
+        () => "read",
+        () => "blocked",
+      ),
+    `${baseURL}/mcp`,
+  );
+  expect(outcome).toBe("blocked");
+});

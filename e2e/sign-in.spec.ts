@@ -1,0 +1,114 @@
+import { expect } from "@playwright/test";
+import { findClerkCode } from "./support/clerk-code";
+import { admin, codeFor, mailToEmail, newEmail, signIn, test } from "./support/office";
+
+test.describe("the whole walk", () => {
+  for (const javaScriptEnabled of [true, false]) {
+    test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
+      test.use({ javaScriptEnabled });
+
+      test("joins the waitlist, is invited, accepts, signs in, signs out", async ({ page }) => {
+        const email = newEmail("ceo");
+        await page.goto("/");
+        await page.getByRole("link", { name: "Join the waitlist" }).click();
+        await page.getByLabel("Email").fill(email.toUpperCase());
+        await page.getByRole("button", { name: "Join the waitlist" }).click();
+        await expect(page.getByRole("heading", { level: 1 })).toHaveText("You are on the list");
+
+        const listed = admin<{ email: string; invitedAt: string | null }[]>("waitlist", "list");
+        expect(listed.find((entry) => entry.email === email)?.invitedAt).toBeNull();
+        const terms = ["--trial-days", "30", "--assistant-limit", "4", "--credits", "1250.5"];
+        const { url } = admin<{ url: string }>("waitlist", "invite", email, ...terms);
+        expect((await mailToEmail(email, /invitation/)).text).toContain(url);
+
+        await page.goto(url);
+        await page.getByLabel("Email").fill(email);
+        await page.getByRole("button", { name: "Accept the invitation" }).click();
+        await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
+        await page.getByLabel("Code").fill(await codeFor(email));
+        await page.getByRole("button", { name: "Sign in" }).click();
+
+        await expect(page).toHaveURL("/home");
+        await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
+        await expect(page.getByText("30 days left of 30")).toBeVisible();
+        await expect(page.getByRole("definition")).toHaveText(["4", "1,250.5"]);
+
+        await page.goto("/sign-in");
+        await expect(page).toHaveURL(/\/home/);
+        await page.getByRole("button", { name: "Sign out" }).click();
+        await expect(page).toHaveURL("/");
+        await page.goto("/home");
+        await expect(page).toHaveURL("/sign-in");
+      });
+    });
+  }
+});
+
+test("a copied token works in curl, and is over when its owner signs out", async ({
+  page,
+  context,
+  request,
+}) => {
+  const email = newEmail("token");
+  admin("account", "add", email, "--plan", "licensed", "--credits", "3");
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await signIn(page, email);
+  await page.getByRole("button", { name: "Copy a token" }).click();
+  await expect(page.getByText("Copied. It works until")).toBeVisible();
+  const token = await page.evaluate(() => navigator.clipboard.readText());
+  const headers = { Authorization: `Bearer ${token}` };
+
+  const balance = await request.get("/api/credits/balance", { headers });
+  expect(balance.status()).toBe(200);
+  expect(await balance.json()).toEqual({ credits: 3 });
+
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("/");
+  expect((await request.get("/api/credits/balance", { headers })).status()).toBe(401);
+});
+
+test("a wrong code is said to be one, and an old one is asked for again", async ({ page }) => {
+  const email = newEmail("codes");
+  admin("account", "add", email);
+  await page.goto("/sign-in");
+  await page.getByLabel("Email").fill(email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  const code = await codeFor(email);
+  const wrong = code === "000000" ? "000001" : "000000";
+  for (const words of ["4 more tries", "3 more tries", "2 more tries", "one more try"]) {
+    await page.getByLabel("Code").fill(wrong);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page.getByRole("alert").filter({ hasText: "That is not the code" })).toContainText(words);
+    await expect(page.getByLabel("Code")).toHaveAccessibleDescription(/That is not the code/);
+  }
+  await page.getByLabel("Code").fill(wrong);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Sign in");
+  await expect(page.getByRole("alert").filter({ hasText: "That code is over" })).toBeVisible();
+  await page.goto("/home");
+  await expect(page).toHaveURL("/sign-in");
+});
+
+test("an invitation is for its email alone, and works once", async ({ page }) => {
+  const email = newEmail("invited");
+  const { url } = admin<{ url: string }>("invite", email);
+  const accept = async (typed: string) => {
+    await page.goto(url);
+    await page.getByLabel("Email").fill(typed);
+    await page.getByRole("button", { name: "Accept the invitation" }).click();
+  };
+  await accept(newEmail("foreign"));
+  await expect(page.getByText("This invitation was sent to another email.")).toBeVisible();
+  await accept(email);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
+  await page.goto(url);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("This invitation was accepted");
+});
+
+test("no page loads Clerk's code under local sign-in", async ({ page }) => {
+  const email = newEmail("no-clerk");
+  admin("account", "add", email, "--plan", "licensed");
+  for (const path of ["/", "/sign-in", "/invitation"]) expect(await findClerkCode(page, path)).toEqual([]);
+  await signIn(page, email);
+  expect(await findClerkCode(page, "/home")).toEqual([]);
+});

@@ -1,0 +1,284 @@
+import type {
+  AttributeDataJSON,
+  ClerkAPIErrorJSON,
+  EnvironmentJSON,
+  OAuthProviders,
+  SessionJSON,
+  SignInJSON,
+  SignUpJSON,
+  UserJSON,
+  VerificationJSON,
+} from "@clerk/shared/types";
+import { makeUser } from "@/tests/support/clerk-instance";
+
+// What Clerk's Frontend API answers about an instance without passwords, where a code by email signs in.
+
+const off: AttributeDataJSON = {
+  enabled: false,
+  required: false,
+  verifications: [],
+  used_for_first_factor: false,
+  first_factors: [],
+  used_for_second_factor: false,
+  second_factors: [],
+  verify_at_sign_up: false,
+};
+
+const emailCode: AttributeDataJSON = {
+  ...off,
+  enabled: true,
+  required: true,
+  verifications: ["email_code"],
+  used_for_first_factor: true,
+  first_factors: ["email_code"],
+  verify_at_sign_up: true,
+};
+
+const never = undefined as never;
+
+export const environment: EnvironmentJSON = {
+  object: "environment",
+  id: "env_1",
+  maintenance_mode: false,
+  api_keys_settings: {
+    object: "api_keys_settings",
+    id: "aks_1",
+    user_api_keys_enabled: false,
+    orgs_api_keys_enabled: false,
+  },
+  auth_config: {
+    object: "auth_config",
+    id: "aac_1",
+    single_session_mode: true,
+    claimed_at: null,
+    reverification: false,
+  },
+  commerce_settings: {
+    object: "commerce_settings",
+    id: "cs_1",
+    billing: {
+      stripe_publishable_key: null,
+      organization: { enabled: false, has_paid_plans: false },
+      user: { enabled: false, has_paid_plans: false },
+    },
+  },
+  display_config: {
+    object: "display_config",
+    id: "dc_1",
+    application_name: "Corner Office",
+    instance_environment_type: "development",
+    preferred_sign_in_strategy: "otp",
+    branded: false,
+    show_devmode_warning: false,
+    captcha_public_key: null,
+    captcha_public_key_invisible: null,
+    captcha_widget_type: null,
+    captcha_provider: "turnstile",
+    captcha_oauth_bypass: null,
+    after_sign_in_url: "",
+    after_sign_out_all_url: "",
+    after_sign_out_one_url: "",
+    after_sign_up_url: "",
+    after_switch_session_url: "",
+    after_leave_organization_url: "",
+    after_create_organization_url: "",
+    after_join_waitlist_url: "",
+    home_url: "",
+    sign_in_url: "",
+    sign_up_url: "",
+    waitlist_url: "",
+    user_profile_url: "",
+    organization_profile_url: "",
+    create_organization_url: "",
+    terms_url: "",
+    privacy_policy_url: "",
+    support_email: "",
+    logo_image_url: "",
+    favicon_image_url: "",
+    theme: {
+      general: {
+        color: "#000000",
+        background_color: "#ffffff",
+        font_family: "",
+        font_color: "#000000",
+        label_font_weight: "400",
+        padding: "1em",
+        border_radius: "1em",
+        box_shadow: "none",
+      },
+      buttons: { font_color: "#ffffff", font_family: "", font_weight: "400" },
+      accounts: { background_color: "#ffffff" },
+    },
+  },
+  organization_settings: {
+    object: never,
+    id: never,
+    enabled: false,
+    max_allowed_memberships: 0,
+    force_organization_selection: false,
+    actions: { admin_delete: false },
+    domains: { enabled: false, enrollment_modes: [], default_role: null },
+    slug: { disabled: true },
+    organization_creation_defaults: { enabled: false },
+  },
+  protect_config: { object: "protect_config", id: "pc_1" },
+  user_settings: {
+    object: never,
+    id: never,
+    attributes: {
+      email_address: emailCode,
+      phone_number: off,
+      username: off,
+      first_name: off,
+      last_name: off,
+      password: off,
+      web3_wallet: off,
+      authenticator_app: off,
+      backup_code: off,
+      passkey: off,
+    },
+    actions: { delete_self: false, create_organization: false },
+    social: {} as OAuthProviders,
+    enterprise_sso: { enabled: false, self_serve_sso: false, self_serve_directory_sync: false },
+    sign_in: { second_factor: { required: false, enabled: false } },
+    sign_up: {
+      allowlist_only: false,
+      progressive: true,
+      captcha_enabled: false,
+      mode: "restricted",
+      legal_consent_enabled: false,
+    },
+    password_settings: {
+      allowed_special_characters: "",
+      disable_hibp: true,
+      min_length: 8,
+      max_length: 72,
+      require_special_char: false,
+      require_numbers: false,
+      require_uppercase: false,
+      require_lowercase: false,
+      show_zxcvbn: false,
+      min_zxcvbn_strength: 0,
+    },
+    passkey_settings: { allow_autofill: false, show_sign_in_button: false },
+    username_settings: { min_length: 4, max_length: 64 },
+  },
+};
+
+function verification(strategy: string, status: VerificationJSON["status"]): VerificationJSON {
+  const error = null as unknown as ClerkAPIErrorJSON; // null where nothing went wrong, which its type leaves out
+  return {
+    object: "verification",
+    id: "ver_1",
+    status,
+    strategy,
+    attempts: 0,
+    expire_at: Date.now() + 600_000,
+    verified_at_client: "",
+    error,
+  };
+}
+
+const picture = { image_url: "", has_image: false };
+
+function user(id: string, email: string): UserJSON {
+  const { id: emailId } = makeUser(id, email, 1).email_addresses[0] ?? never;
+  return {
+    ...makeUser(id, email, 1),
+    ...picture,
+    email_addresses: [
+      {
+        object: "email_address",
+        id: emailId,
+        email_address: email,
+        verification: verification("email_code", "verified"),
+        linked_to: [],
+        matches_sso_connection: false,
+      },
+    ],
+    phone_numbers: [],
+    web3_wallets: [],
+    external_accounts: [],
+    enterprise_accounts: [],
+    passkeys: [],
+    organization_memberships: [],
+    profile_image_id: "",
+    public_metadata: {},
+    unsafe_metadata: {},
+  };
+}
+
+export function session(id: string, userId: string, email: string, token: string): SessionJSON {
+  const nowMs = Date.now();
+  const dayMs = 24 * 60 * 60 * 1000;
+  return {
+    object: "session",
+    id,
+    status: "active",
+    factor_verification_age: [0, -1],
+    expire_at: nowMs + 7 * dayMs,
+    abandon_at: nowMs + 30 * dayMs,
+    last_active_at: nowMs,
+    last_active_token: { object: "token", id: "tok_1", jwt: token },
+    last_active_organization_id: null,
+    actor: null,
+    tasks: null,
+    user: user(userId, email),
+    public_user_data: { first_name: null, last_name: null, ...picture, identifier: email, user_id: userId },
+    created_at: nowMs,
+    updated_at: nowMs,
+  };
+}
+
+/** A sign-in by email code; complete once it has made a session. */
+export function signIn(email: string, sessionId: string | null): SignInJSON {
+  const factor = { strategy: "email_code", email_address_id: "idn_1", safe_identifier: email, primary: true };
+  return {
+    object: "sign_in",
+    id: "sia_1",
+    status: sessionId ? "complete" : "needs_first_factor",
+    supported_identifiers: ["email_address"],
+    identifier: email,
+    user_data: picture,
+    supported_first_factors: [factor as SignInJSON["supported_first_factors"][number]],
+    supported_second_factors: [],
+    first_factor_verification: verification("email_code", sessionId ? "verified" : "unverified"),
+    second_factor_verification: null,
+    created_session_id: sessionId,
+  };
+}
+
+/** The sign-up of somebody invited: the ticket has verified the email, so nothing is missing. */
+export function signUp(email: string, userId: string, sessionId: string): SignUpJSON {
+  const none = { ...verification("", "unverified"), next_action: "", supported_strategies: [] };
+  return {
+    object: "sign_up",
+    id: "sua_1",
+    status: "complete",
+    required_fields: ["email_address"],
+    optional_fields: [],
+    missing_fields: [],
+    unverified_fields: [],
+    username: null,
+    first_name: null,
+    last_name: null,
+    email_address: email,
+    phone_number: null,
+    web3_wallet: null,
+    external_account_strategy: null,
+    external_account: null,
+    has_password: false,
+    unsafe_metadata: {},
+    created_session_id: sessionId,
+    created_user_id: userId,
+    abandon_at: null,
+    legal_accepted_at: null,
+    locale: null,
+    verifications: {
+      email_address: { ...none, ...verification("ticket", "verified") },
+      phone_number: none,
+      web3_wallet: none,
+      external_account: verification("", "unverified"),
+    },
+  };
+}

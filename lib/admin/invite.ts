@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import type { AccountTerms } from "@/lib/accounts";
+import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
+import { asTable, parseEmail, type Result, type Run } from "@/lib/admin/command";
+import { ApiError } from "@/lib/api/errors";
+import { invitationMail } from "@/lib/emails/invitation-mail";
+import { sender } from "@/lib/emails/sender";
+import { invitationUrl, invite, withdrawInvitation } from "@/lib/invitations";
+import { settings } from "@/lib/settings";
+import { inviteAtClerk } from "@/lib/sign-in/clerk";
+import type { Db } from "@/lib/store/store";
+import { isOnWaitlist, listWaitlist } from "@/lib/waitlist";
+
+/** `invite`, `waitlist list|invite`. */
+export function addInviteCommands(program: Command, run: Run): void {
+  withInvitedTerms(program.command("invite").description("invite an email, and print the link"))
+    .argument("<email>", "", parseEmail)
+    .action(
+      run(async (db, email: string, options: TermOptions) => sendInvitation(db, email, toTerms(options))),
+    );
+
+  const waitlist = program.command("waitlist").description("who asks to be invited");
+
+  waitlist
+    .command("list")
+    .description("list the waitlist, who came first first")
+    .action(
+      run(async (db) => {
+        const listed = await listWaitlist(db);
+        return { json: listed, text: asTable(listed, "Nobody is on the waitlist.") };
+      }),
+    );
+
+  withInvitedTerms(waitlist.command("invite").description("invite somebody on the waitlist"))
+    .argument("<email>", "", parseEmail)
+    .action(
+      run(async (db, email: string, options: TermOptions) => {
+        if (await isOnWaitlist(db, email)) return sendInvitation(db, email, toTerms(options));
+        throw new ApiError("not_found", {
+          message: "This email is not on the waitlist.",
+          hint: "See 'waitlist list', or invite it all the same with 'invite'.",
+        });
+      }),
+    );
+}
+
+async function sendInvitation(db: Db, email: string, terms: AccountTerms): Promise<Result> {
+  const { kind } = settings().signIn;
+  if (kind === "none") {
+    throw new ApiError("not_configured", {
+      message: "Sign-in is not set up, so nobody could accept an invitation.",
+      hint: "Set SIGN_IN=local or Clerk's keys, here and where the server runs.",
+    });
+  }
+  const token = await invite(db, email, terms, Date.now());
+  const url = kind === "clerk" ? await sendByClerk(db, email) : await sendOurselves(email, token);
+  return { json: { email, url }, text: url };
+}
+
+/** Clerk mails its own link. Without one nobody can accept, so the invitation is taken back. */
+async function sendByClerk(db: Db, email: string): Promise<string> {
+  try {
+    return await inviteAtClerk(email);
+  } catch (failure) {
+    await withdrawInvitation(db, email);
+    throw failure;
+  }
+}
+
+/** Mails the link; where that fails it still works, and the operator passes it on. */
+async function sendOurselves(email: string, token: string): Promise<string> {
+  const url = invitationUrl(token);
+  try {
+    await sender().send(invitationMail(email, url));
+  } catch (failure) {
+    process.stderr.write(
+      `The invitation could not be mailed (${(failure as Error).message}): pass the link on.\n`,
+    );
+  }
+  return url;
+}

@@ -1,0 +1,137 @@
+import {
+  createMcpHandler,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  isJsonContentType,
+  isLegacyRequest,
+  type McpServer,
+  ProtocolErrorCode,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { readBody } from "@/lib/api/body";
+import { hall } from "@/lib/api/endpoint";
+import { ApiError } from "@/lib/api/errors";
+import type { Answer, HeaderList } from "@/lib/api/headers";
+import { bodyLimits } from "@/lib/api/limits";
+import { mcpServer } from "@/lib/api/operations";
+import type { Visit } from "@/lib/api/visit";
+import { type Caller, identifyCaller } from "@/lib/caller";
+import { requireOurHost } from "@/lib/mcp/host";
+import { createMcpServer } from "@/lib/mcp/server";
+import { challenge } from "@/lib/session";
+import { settings } from "@/lib/settings";
+
+/**
+ * The route handlers of the MCP server at one of its two addresses. What HTTP can say is refused with an ApiError,
+ * what JSON-RPC can say with a JSON-RPC error.
+ *
+ * @param createServer - makes the server of one request
+ */
+export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
+  const room = (request: Request, visit: Visit) => answerMessage(request, visit, createServer);
+  const toAnswer = (answer: Answer, headers: HeaderList): Answer => ({ ...answer, headers });
+  return hall(mcpServer, path, requireOurHost, room, toAnswer);
+}
+
+async function answerMessage(
+  request: Request,
+  visit: Visit,
+  createServer: typeof createMcpServer,
+): Promise<Answer> {
+  requireJson(request);
+  const message = parseJson(await readBody(request, bodyLimits.mcp));
+  if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
+  if (!isMessage(message))
+    return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
+  const caller = await identifyBearer(request.headers, visit);
+  return exchange(request.headers, message, () => createServer(caller, visit));
+}
+
+function requireJson({ headers }: Request): void {
+  if (isJsonContentType(headers.get("content-type"))) return;
+  throw new ApiError("invalid_request", {
+    status: 415,
+    message: "The Content-Type of the body is not application/json.",
+    hint: "Send one JSON-RPC message as 'Content-Type: application/json'.",
+  });
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** The value of a JSON text in UTF-8 (RFC 8259 §8.1); none when it is not one. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+function isMessage(value: unknown): boolean {
+  return isJSONRPCRequest(value) || isJSONRPCNotification(value) || isJSONRPCResponse(value);
+}
+
+function whatIsWrong(value: unknown): string {
+  return Array.isArray(value)
+    ? "Invalid Request: batches are not accepted, send one message at a time"
+    : "Invalid Request: the body is not a JSON-RPC 2.0 message";
+}
+
+/** The id of a message that is not valid otherwise, to be repeated in its error (JSON-RPC 2.0 §5). */
+function idOf(value: unknown): string | number | null {
+  const { id } = (value ?? {}) as { id?: unknown };
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+function refuse(code: number, message: string, id: string | number | null = null): Answer {
+  return { status: 400, body: { jsonrpc: "2.0", error: { code, message }, id } };
+}
+
+/**
+ * Identifies the caller by a bearer token alone: a browser sends a cookie with requests that nobody meant. Throws
+ * a 401 for a bad token, whatever is asked; without one the tools that need it say so themselves.
+ */
+async function identifyBearer(headers: Headers, visit: Visit): Promise<Caller> {
+  const authorization = headers.get("authorization");
+  const caller = await identifyCaller(new Headers(authorization === null ? {} : { authorization }), visit);
+  if (caller.is === "signed-out" && caller.tokenWasSent) {
+    throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(true) } });
+  }
+  return caller;
+}
+
+/**
+ * Hands a message to the protocol's own library, in the era that it speaks: 2026-07-28, where every request says
+ * all about itself, or one of the revisions before, which begin with `initialize`.
+ */
+async function exchange(sent: Headers, message: unknown, createServer: () => McpServer): Promise<Answer> {
+  // One answer in JSON suits every client, whatever it says that it accepts; many say something odd.
+  const headers = new Headers([...sent.entries(), ["accept", "application/json, text/event-stream"]]);
+  const request = new Request(`${settings().appUrl}/mcp`, { method: "POST", headers });
+  let failure: unknown;
+  const onerror = (error: Error) => {
+    failure = error;
+  };
+  const response = (await isLegacyRequest(request, message))
+    ? await answerLegacy(request, message, createServer())
+    : await createMcpHandler(createServer, { legacy: "reject", onerror }).fetch(request, {
+        parsedBody: message,
+      });
+  if (response.status >= 500) throw failure ?? new Error(`the MCP library answered ${response.status}`);
+  const mediaType = response.headers.get("content-type");
+  return {
+    status: response.status,
+    body: response.body && (await response.text()),
+    ...(mediaType && { mediaType }),
+  };
+}
+
+/** Without a session, and in JSON: the library's own handler answers older clients with an event stream. */
+async function answerLegacy(request: Request, parsedBody: unknown, server: McpServer): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  const response = await transport.handleRequest(request, { parsedBody });
+  await server.close();
+  return response;
+}

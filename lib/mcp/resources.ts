@@ -1,0 +1,80 @@
+import { errorCatalogue } from "@/lib/api/errors";
+import { bodyLimits, quotas } from "@/lib/api/limits";
+import { mcpServer, operations, type QuotaName } from "@/lib/api/operations";
+import { documents, portableMarkdown } from "@/lib/docs/documents";
+import { openApiDocument } from "@/lib/docs/openapi";
+import { settings } from "@/lib/settings";
+
+/** A resource, as the MCP server, the documents and the tests read it. */
+export type Resource = {
+  uri: string;
+  name: string;
+  title: string;
+  description: string;
+  mimeType: string;
+  read: () => string;
+};
+
+/** The resources, in the order they are listed: every document, and the facts that programs want as data. */
+export const resources: readonly Resource[] = [
+  ...documents.map((document) => ({
+    uri: `corner-office:/${document.path}`,
+    name: document.path,
+    title: document.title,
+    description: document.summary,
+    mimeType: "text/markdown",
+    read: () => portableMarkdown(document, settings().appUrl),
+  })),
+  {
+    uri: "corner-office://errors",
+    name: "errors",
+    title: "Error codes",
+    description: "Every error code: its HTTP status, what it means and what to do next.",
+    mimeType: "application/json",
+    read: () => JSON.stringify(listErrors()),
+  },
+  {
+    uri: "corner-office://limits",
+    name: "limits",
+    title: "Limits",
+    description: "Requests per window and client address, and the most bytes of a body.",
+    mimeType: "application/json",
+    read: () => JSON.stringify(listLimits()),
+  },
+  {
+    uri: "corner-office://openapi.json",
+    name: "openapi.json",
+    title: "API description",
+    description: "The HTTP API in OpenAPI 3.1: every operation, answer, header and schema.",
+    mimeType: "application/json",
+    read: () => JSON.stringify(openApiDocument()),
+  },
+];
+
+function listErrors() {
+  const { appUrl } = settings();
+  return {
+    errors: Object.entries(errorCatalogue).map(([code, entry]) => ({
+      code,
+      ...entry,
+      docs: `${appUrl}/docs/api/errors#${code}`,
+    })),
+  };
+}
+
+function listLimits() {
+  const { requestsPerMinute } = settings();
+  const quota = (name: QuotaName, addresses: readonly string[]) => ({
+    policy: name,
+    addresses,
+    requests: requestsPerMinute[name],
+    windowSeconds: quotas[name].windowSeconds,
+  });
+  return {
+    requests: [quota("health", [operations.health.path]), quota("mcp", mcpServer.paths)],
+    bodies: [
+      { addresses: [operations.unsubscribe.path], bytes: bodyLimits.unsubscribe },
+      { addresses: mcpServer.paths, bytes: bodyLimits.mcp },
+    ],
+  };
+}

@@ -1,0 +1,120 @@
+import {
+  type CallToolResult,
+  McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type StandardSchemaWithJSON,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { unexpected } from "@/lib/api/endpoint";
+import { ApiError } from "@/lib/api/errors";
+import type { Visit } from "@/lib/api/visit";
+import type { Caller } from "@/lib/caller";
+import { whatSessionsCannotDo } from "@/lib/docs/words";
+import { type Resource, resources } from "@/lib/mcp/resources";
+import { type Tool, tools } from "@/lib/mcp/tools";
+import { settings } from "@/lib/settings";
+
+/** What a model is told of the service before it uses a tool. */
+export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server reads; none of its tools changes anything.
+
+- Questions about the HTTP API, its error codes, limits or versions: search_docs first, then get_doc for the whole text.
+- get_health and get_site_banner need no sign-in. get_entitlement and get_credits_balance read the signed-in account and need its session token, which the person sets in the client's configuration as the header 'Authorization: Bearer <SESSION_TOKEN>'. It is short lived: after a 401 the person signs in again.
+- ${whatSessionsCannotDo} Do not offer them.
+- A token never goes into a chat, an issue or a log. Never ask for one in the conversation, and never repeat one.
+- After a 429, wait the seconds that it names.`;
+
+const fiveMinutesMs = 5 * 60 * 1000;
+/** Nothing listed or read here depends on who asks; what does is a tool's. */
+const forEveryone = { ttlMs: fiveMinutesMs, cacheScope: "public" } as const;
+
+/** The MCP server of one request. Every request gets its own, so that none sees another's caller. */
+export function createMcpServer(caller: Caller, visit: Visit): McpServer {
+  const { appUrl } = settings();
+  const server = new McpServer(
+    {
+      name: "corner-office",
+      title: "Corner Office",
+      version: "1.0.0",
+      websiteUrl: appUrl,
+      icons: [{ src: `${appUrl}/favicon.svg`, mimeType: "image/svg+xml", sizes: ["any"] }],
+    },
+    {
+      instructions,
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+      cacheHints: {
+        "server/discover": forEveryone,
+        "tools/list": forEveryone,
+        "resources/list": forEveryone,
+        "resources/templates/list": forEveryone,
+        "resources/read": forEveryone,
+      },
+    },
+  );
+  for (const tool of tools) {
+    const { name, title, description, input, output } = tool;
+    // Without these, clients take a tool for destructive and for reaching out into the world.
+    const annotations = {
+      title,
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    };
+    server.registerTool(
+      name,
+      { title, description, annotations, inputSchema: publish(input), outputSchema: publish(output) },
+      (sent) => callTool(tool, sent, caller, visit),
+    );
+  }
+  for (const resource of resources) {
+    const { name, uri, title, description, mimeType } = resource;
+    server.registerResource(name, uri, { title, description, mimeType }, () => readResource(resource, visit));
+  }
+  return server;
+}
+
+/** Calls a tool. A refusal is a result as well, for the model to read; a failure nobody foresaw has fixed words. */
+async function callTool(tool: Tool, input: unknown, caller: Caller, visit: Visit): Promise<CallToolResult> {
+  try {
+    return resultOf(tool, tool.output.parse(await tool.run(input as never, caller)) as object);
+  } catch (thrown) {
+    const error = thrown instanceof ApiError ? thrown : unexpected(thrown, visit);
+    const result = resultOf(tool, error.toJSON());
+    const wait = error.headers["retry-after"];
+    if (wait) result.content.push({ type: "text", text: `Wait ${wait} seconds before you try again.` });
+    return { ...result, isError: true };
+  }
+}
+
+/** Some clients hold even an error to the output schema: where that has no room for it, the text alone is sent. */
+function resultOf({ output }: Tool, body: object): CallToolResult {
+  const text = { type: "text", text: JSON.stringify(body) } as const;
+  return { content: [text], ...(output.safeParse(body).success && { structuredContent: body }) };
+}
+
+function readResource({ uri, mimeType, read }: Resource, visit: Visit): ReadResourceResult {
+  try {
+    return { contents: [{ uri, mimeType, text: read() }] };
+  } catch (failure) {
+    throw new ProtocolError(ProtocolErrorCode.InternalError, unexpected(failure, visit).message);
+  }
+}
+
+/** A schema as clients see it: without its dialect, which is the usual one, and an output with room to grow. */
+function publish(schema: z.ZodType): StandardSchemaWithJSON {
+  const convert = (io: "input" | "output") => {
+    const { $schema, ...published } = z.toJSONSchema(schema, {
+      io,
+      override: ({ jsonSchema }) => {
+        if (io === "output" && jsonSchema.additionalProperties === false)
+          delete jsonSchema.additionalProperties;
+        if (jsonSchema.format) delete jsonSchema.pattern;
+      },
+    });
+    return published;
+  };
+  const jsonSchema = { input: () => convert("input"), output: () => convert("output") };
+  return { "~standard": { ...schema["~standard"], jsonSchema } };
+}

@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { openAccount } from "@/lib/accounts";
+import { moveSuppression } from "@/lib/emails/suppressions";
+import { takeInvitation } from "@/lib/invitations";
+import { log } from "@/lib/log";
+import type { Db } from "@/lib/store/store";
+
+/** A user as Clerk's webhooks tell of it. */
+export type ClerkUser = z.infer<typeof clerkUser>;
+
+/** `user.created` and `user.updated` data; the email is the primary one, and only a verified one counts. */
+export const clerkUser = z
+  .object({
+    id: z.string().regex(/^user_\w+$/),
+    updated_at: z.number(),
+    primary_email_address_id: z.string().nullable(),
+    email_addresses: z.array(
+      z.object({
+        id: z.string(),
+        email_address: z.email(),
+        verification: z.object({ status: z.string() }).nullable(),
+      }),
+    ),
+  })
+  .transform(({ id, updated_at, primary_email_address_id, email_addresses }) => ({
+    id,
+    updatedAtMs: updated_at,
+    email: email_addresses
+      .find(
+        (address) => address.id === primary_email_address_id && address.verification?.status === "verified",
+      )
+      ?.email_address.toLowerCase(),
+  }));
+
+/**
+ * Brings our account in step with a user of Clerk's: links it to the account of its email, or accepts the
+ * invitation of its email, and moves the account's email after it. One transaction; delivered twice, late
+ * or in another order, the deliveries of a user leave the same state.
+ */
+export async function keepClerkUser(
+  db: Db,
+  { id, email, updatedAtMs }: ClerkUser,
+  nowMs: number,
+): Promise<void> {
+  if (!email) return;
+  await db.transaction().execute(async (transaction) => {
+    const known = await noteUser(transaction, { id, email, updatedAtMs });
+    if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
+      const invitation = await takeInvitation(transaction, { email }, nowMs);
+      if (invitation) await openAccount(transaction, email, { ...invitation.terms, subject: id }, nowMs);
+    }
+    if (known.isDeleted) await deleteAccountOf(transaction, id);
+    else await moveAccount(transaction, id, known.email, nowMs);
+  });
+}
+
+/** Deletes the account of a user that Clerk deleted, with its mail; a delivery that comes late makes no other. */
+export async function dropClerkUser(db: Db, id: string): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await transaction
+      .insertInto("clerk_users")
+      .values({ id, email: "", updated_at_ms: 0, is_deleted: 1 })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet({ email: "", is_deleted: 1 }))
+      .execute();
+    await deleteAccountOf(transaction, id);
+  });
+}
+
+async function deleteAccountOf(transaction: Db, subject: string): Promise<void> {
+  await transaction.deleteFrom("accounts").where("subject", "=", subject).execute();
+}
+
+/** Notes the newest there is to know, and answers it. The row's lock puts the deliveries of a user in line. */
+async function noteUser(
+  transaction: Db,
+  { id, email, updatedAtMs }: { id: string; email: string; updatedAtMs: number },
+): Promise<{ email: string; isDeleted: boolean }> {
+  await transaction
+    .insertInto("clerk_users")
+    .values({ id, email, updated_at_ms: updatedAtMs, is_deleted: 0 })
+    .onConflict((conflict) =>
+      conflict
+        .column("id")
+        .doUpdateSet({ email, updated_at_ms: updatedAtMs })
+        .where("clerk_users.updated_at_ms", "<=", updatedAtMs)
+        .where("clerk_users.is_deleted", "=", 0),
+    )
+    .execute();
+  const row = await transaction
+    .selectFrom("clerk_users")
+    .select(["email", "is_deleted"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return { email: row.email, isDeleted: row.is_deleted === 1 };
+}
+
+async function hasAccount(transaction: Db, subject: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Gives the account that an operator added for this email its subject. */
+async function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {
+  const linked = await transaction
+    .updateTable("accounts")
+    .set({ subject })
+    .where("email", "=", email)
+    .where("subject", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return linked !== undefined;
+}
+
+async function moveAccount(transaction: Db, subject: string, email: string, nowMs: number): Promise<void> {
+  const account = await transaction
+    .selectFrom("accounts")
+    .select(["id", "email"])
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+  if (!account || account.email === email) return;
+  const holder = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("email", "=", email)
+    .executeTakeFirst();
+  if (holder) {
+    log().warn({ accountId: account.id }, "an account keeps its email: another account has the new one");
+    return;
+  }
+  await transaction.updateTable("accounts").set({ email }).where("id", "=", account.id).execute();
+  await moveSuppression(transaction, { from: account.email, to: email }, nowMs);
+}

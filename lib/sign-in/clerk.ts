@@ -1,0 +1,59 @@
+import type { ClerkClient } from "@clerk/backend";
+import { ApiError } from "@/lib/api/errors";
+import { within } from "@/lib/deadline";
+import { invitationDays } from "@/lib/invitations";
+import { oncePerProcess } from "@/lib/once-per-process";
+import { settings } from "@/lib/settings";
+import type { ClerkSettings } from "@/lib/sign-in/clerk-settings";
+import type { MintedToken } from "@/lib/sign-in/local-session";
+
+const deadlineMs = 5000; // 5 seconds: its client has none of its own
+const programTokenSeconds = 60 * 60; // 1 hour, as under local sign-in
+
+/**
+ * Has Clerk invite an email: it mails a link that leads to our page `/invitation`, and answers the link.
+ * Throws an {@link ApiError} when Clerk does not answer in time, or refuses.
+ */
+export async function inviteAtClerk(email: string): Promise<string> {
+  const { url } = await ask((clerk) =>
+    clerk.invitations.createInvitation({
+      emailAddress: email,
+      redirectUrl: `${settings().appUrl}/invitation`,
+      expiresInDays: invitationDays,
+      ignoreExisting: true,
+    }),
+  );
+  if (!url) throw new ApiError("upstream_failed", { message: "Clerk answered no link.", hint: tryAgain });
+  return url;
+}
+
+/** A token of this session for a program; it ends when Clerk says, at the latest after an hour. */
+export async function mintTokenAtClerk(sessionId: string): Promise<MintedToken> {
+  const { jwt } = await ask((clerk) => clerk.sessions.getToken(sessionId, undefined, programTokenSeconds));
+  const claims = JSON.parse(Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString()) as { exp: number };
+  return { token: jwt, expiresAtMs: claims.exp * 1000 };
+}
+
+const tryAgain = "Try again; if it happens again, look at Clerk's dashboard and status page.";
+
+async function ask<T>(question: (clerk: ClerkClient) => Promise<T>): Promise<T> {
+  try {
+    return await within(deadlineMs, clerkClient().then(question));
+  } catch (failure) {
+    const { status, errors } = failure as { status?: number; errors?: { message: string }[] };
+    const why = status
+      ? `${status}${errors?.[0] ? `, ${errors[0].message}` : ""}`
+      : (failure as Error).message;
+    throw new ApiError("upstream_failed", { message: `Clerk did not do it: ${why}.`, hint: tryAgain });
+  }
+}
+
+/** Its package is large, and most of the operator's commands never ask Clerk. */
+function clerkClient(): Promise<ClerkClient> {
+  return oncePerProcess("clerk", async () => {
+    const { createClerkClient } = await import("@clerk/backend");
+    const { secretKey, publishableKey, apiUrl } = settings().signIn as ClerkSettings;
+    const ours = { secretKey, publishableKey, telemetry: { disabled: true } };
+    return createClerkClient({ ...ours, ...(apiUrl ? { apiUrl } : {}) });
+  });
+}

@@ -1,0 +1,79 @@
+import { after } from "next/server";
+import { dropCookie, writeCookie } from "@/lib/cookies";
+import { codeMail } from "@/lib/emails/code-mail";
+import { sender } from "@/lib/emails/sender";
+import { log } from "@/lib/log";
+import type { Onward } from "@/lib/pages/form";
+import { codeMinutes, makeCode } from "@/lib/sign-in/code";
+import {
+  browserSessionSeconds,
+  type MintedToken,
+  renewBrowserSession,
+  sessionTokenSeconds,
+  startBrowserSession,
+} from "@/lib/sign-in/local-session";
+import { printCode } from "@/lib/sign-in/terminal";
+import type { Db } from "@/lib/store/store";
+
+/*
+ * Three cookies: the secret of a code that was asked for, the secret that renews a session, and the session
+ * token. The secrets are sent to /sign-in alone; the token to every address of ours.
+ */
+export const codeCookie = "__sign_in";
+export const clientCookie = "__client";
+const secretPath = "/sign-in";
+
+/**
+ * Sends a code to an email if it has an account, and the browser on to where it is typed. Whether it has
+ * one shows nowhere: not in the answer, nor in how long it takes, because the mail goes out after it.
+ */
+export async function sendCode(db: Db, email: string, nowMs: number): Promise<Onward> {
+  const made = await makeCode(db, email, nowMs);
+  if (!made) return { to: "/sign-in?problem=too-many" };
+  const account = await db
+    .selectFrom("accounts")
+    .select("id")
+    .where("email", "=", email)
+    .where("subject", "is not", null)
+    .executeTakeFirst();
+  if (account) {
+    printCode(email, made.code);
+    after(() => deliver(email, made.code));
+  }
+  const cookie = writeCookie(codeCookie, made.browser, { path: secretPath, maxAgeSeconds: codeMinutes * 60 });
+  return { to: "/sign-in/code", cookies: [cookie] };
+}
+
+async function deliver(email: string, code: string): Promise<void> {
+  await sender()
+    .send(codeMail(email, code))
+    .catch((failure) => log().error({ err: failure }, "a sign-in code could not be mailed"));
+}
+
+/** Signs a browser in to the account of an email, and sends it home. `undefined` when there is no such account. */
+export async function signIn(db: Db, email: string, nowMs: number): Promise<Onward | undefined> {
+  const account = await db.selectFrom("accounts").select("id").where("email", "=", email).executeTakeFirst();
+  if (!account) return undefined;
+  const client = await startBrowserSession(db, account.id, nowMs);
+  const session = await renewBrowserSession(db, client, nowMs);
+  if (!session) return undefined;
+  const maxAgeSeconds = browserSessionSeconds;
+  return {
+    to: "/home",
+    cookies: [
+      writeCookie(clientCookie, client, { path: secretPath, maxAgeSeconds }),
+      writeSession(session),
+      dropCookie(codeCookie, secretPath),
+    ],
+  };
+}
+
+/** The `Set-Cookie` of a session token, which lives as long as the token. */
+export function writeSession({ token }: MintedToken): string {
+  return writeCookie("__session", token, { path: "/", maxAgeSeconds: sessionTokenSeconds });
+}
+
+/** The `Set-Cookie`s of a browser that is signed out. */
+export function dropSession(): string[] {
+  return [dropCookie(clientCookie, secretPath), dropCookie("__session", "/")];
+}

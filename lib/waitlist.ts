@@ -1,0 +1,31 @@
+import type { Db } from "@/lib/store/store";
+
+/** Puts an email on the waitlist; one that is there already stays where it is. */
+export async function joinWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
+  await db
+    .insertInto("waitlist")
+    .values({ email: email.toLowerCase(), joined_at_ms: nowMs, invited_at_ms: null })
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .execute();
+}
+
+/** Whether an email is on the waitlist. */
+export async function isOnWaitlist(db: Db, email: string): Promise<boolean> {
+  const row = await db.selectFrom("waitlist").select("email").where("email", "=", email).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes that an email was invited, if it is on the waitlist. */
+export async function markInvited(db: Db, email: string, nowMs: number): Promise<void> {
+  await db.updateTable("waitlist").set({ invited_at_ms: nowMs }).where("email", "=", email).execute();
+}
+
+/** Everybody on the waitlist, who came first first. */
+export async function listWaitlist(db: Db) {
+  const rows = await db.selectFrom("waitlist").selectAll().orderBy("joined_at_ms").orderBy("email").execute();
+  return rows.map(({ email, joined_at_ms, invited_at_ms }) => ({
+    email,
+    joinedAt: new Date(joined_at_ms).toISOString(),
+    invitedAt: invited_at_ms === null ? null : new Date(invited_at_ms).toISOString(),
+  }));
+}

@@ -1,0 +1,262 @@
+import type { WebhookEvent } from "@clerk/backend";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ClerkInstance, makeDeletedUser, makeUser } from "@/tests/support/clerk-instance";
+import { expectRefusal } from "@/tests/support/contract";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+type Event = Pick<WebhookEvent, "type" | "data">;
+
+describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
+  let stage: Stage;
+  let clerk: ClerkInstance;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    clerk = await ClerkInstance.start();
+    service = await Service.start({ ...stage.environment, ...clerk.environment });
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await clerk.stop();
+    await stage.clear();
+  });
+
+  let users = 0;
+  /** The story of a user who was invited, in the order in which it happened. */
+  function tell() {
+    const n = ++users;
+    const [id, invited, moved] = [`user_${n}`, `invited-${n}@example.com`, `moved-${n}@example.com`];
+    return {
+      id,
+      invited,
+      moved,
+      created: { type: "user.created", data: makeUser(id, invited, 1000) } as Event,
+      updated: { type: "user.updated", data: makeUser(id, moved, 2000) } as Event,
+      deleted: { type: "user.deleted", data: makeDeletedUser(id) } as Event,
+    };
+  }
+
+  async function deliver(...events: Event[]): Promise<void> {
+    for (const event of events) {
+      const { status, text } = await clerk.deliver(service, event);
+      expect(status, text).toBe(204);
+    }
+  }
+
+  const invite = (email: string, ...terms: string[]) =>
+    service.adminJson<{ url: string }>("invite", email, ...terms);
+
+  /** All that is kept of a user, but for ids and times. */
+  async function stateOf({ id, invited, moved }: { id: string; invited: string; moved: string }) {
+    const theirs = `email IN ('${invited}', '${moved}')`;
+    const accounts = await stage.query(
+      `SELECT subject, email, plan, credit_thousandths,
+              (SELECT count(*) FROM onboarding_emails WHERE account_id = accounts.id) AS emails,
+              (SELECT count(*) FROM credit_entries WHERE account_id = accounts.id) AS entries
+         FROM accounts WHERE ${theirs} OR subject = '${id}'`,
+    );
+    const invitations = await stage.query(
+      `SELECT email, accepted_at_ms IS NULL AS is_open FROM invitations WHERE ${theirs}`,
+    );
+    const anonymous = JSON.stringify({ accounts, invitations }).replaceAll(
+      /(user_|invited-|moved-)\d+/g,
+      "$1n",
+    );
+    return JSON.parse(anonymous);
+  }
+
+  it("accepts the invitation of a new user, with the operator's terms, and lets the user in", async () => {
+    const story = tell();
+    const { url } = await invite(
+      story.invited,
+      "--plan",
+      "licensed",
+      "--assistant-limit",
+      "3",
+      "--credits",
+      "5",
+    );
+    expect(url).toBe("https://clerk.example.com/v1/tickets/accept?ticket=abc");
+    expect(clerk.requests.splice(0)).toEqual([
+      {
+        method: "POST",
+        path: "/v1/invitations",
+        body: {
+          email_address: story.invited,
+          redirect_url: "http://localhost:3000/invitation",
+          expires_in_days: 14,
+          ignore_existing: true,
+        },
+      },
+    ]);
+    const headers = { authorization: `Bearer ${clerk.mint({ sub: story.id })}` };
+    expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
+
+    await deliver(story.created);
+    expect(await service.adminJson("account", "show", story.invited)).toMatchObject({
+      subject: story.id,
+      plan: "licensed",
+      assistantLimit: 3,
+      credits: 5,
+    });
+    expect(await service.adminJson("emails", "list", story.invited)).toHaveLength(5);
+    expect((await service.ask("/api/entitlement", { headers })).status).toBe(200);
+  });
+
+  it("leaves the same state whatever the order, and however often each is delivered", async () => {
+    const orders = (events: Event[]): Event[][] =>
+      events.length < 2
+        ? [events]
+        : events.flatMap((event, at) => orders(events.toSpliced(at, 1)).map((rest) => [event, ...rest]));
+
+    for (const names of [
+      ["created", "updated"],
+      ["created", "updated", "deleted"],
+    ] as const) {
+      const states = new Set<string>();
+      for (const order of orders(names.map((name) => ({ type: name }) as unknown as Event))) {
+        const story = tell();
+        await invite(story.invited, "--credits", "5");
+        const events = order.map(({ type }) => story[type as unknown as "created" | "updated" | "deleted"]);
+        await deliver(...events.flatMap((event) => [event, event]), ...events);
+        states.add(JSON.stringify(await stateOf(story)));
+      }
+      expect(states.size, [...states].join("\n")).toBe(1);
+    }
+  });
+
+  it("does the same for an account that the operator added before", async () => {
+    const states = new Set<string>();
+    for (const order of [
+      ["created", "updated"],
+      ["updated", "created"],
+    ] as const) {
+      const story = tell();
+      await service.adminJson("account", "add", story.invited, "--plan", "hobby");
+      await deliver(...order.map((name) => story[name]));
+      expect(await service.adminJson("account", "show", story.moved)).toMatchObject({ subject: story.id });
+      states.add(JSON.stringify(await stateOf(story)));
+    }
+    expect(states.size, [...states].join("\n")).toBe(1);
+  });
+
+  it("makes one account of deliveries that come at once", async () => {
+    const story = tell();
+    await invite(story.invited, "--credits", "5");
+    const answers = await Promise.all([1, 2, 3, 4].map(() => clerk.deliver(service, story.created)));
+    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+    expect(await service.adminJson("credits", "history", story.invited)).toHaveLength(1);
+  });
+
+  it("moves the email of an account, and takes no other account's", async () => {
+    const [story, other] = [tell(), tell()];
+    for (const { invited } of [story, other]) await invite(invited);
+    await deliver(story.created, other.created, story.updated);
+    expect(await service.adminJson("account", "show", story.moved)).toMatchObject({ subject: story.id });
+    await deliver({ type: "user.updated", data: makeUser(other.id, story.moved, 3000) });
+    expect(await service.adminJson("account", "show", other.invited)).toMatchObject({ subject: other.id });
+  });
+
+  it("keeps who unsubscribed unmailed at the new email as well", async () => {
+    const story = tell();
+    await invite(story.invited);
+    await deliver(story.created);
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", story.invited);
+    expect((await service.ask(url.slice(service.url.length), { method: "POST" })).status).toBe(200);
+    await deliver(story.updated);
+    await service.adminJson("account", "delete", story.moved);
+    await service.adminJson("account", "add", story.moved);
+    const emails = await service.adminJson<{ state: string }[]>("emails", "list", story.moved);
+    expect(emails.map(({ state }) => state)).toEqual(Array(5).fill("stopped"));
+  });
+
+  it("deletes the account of a deleted user, whose token is good for nothing then", async () => {
+    const story = tell();
+    await invite(story.invited);
+    await deliver(story.created, story.deleted);
+    expect(await service.admin("account", "show", story.invited)).toMatchObject({ code: 1 });
+    const headers = { authorization: `Bearer ${clerk.mint({ sub: story.id })}` };
+    expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
+  });
+
+  it("sends none of the mails of a deleted user that were still to come", async () => {
+    const story = tell();
+    await invite(story.invited);
+    await deliver(story.created);
+    const { id } = await service.adminJson("account", "show", story.invited);
+    await deliver(story.deleted);
+    const theirs = `account_id = '${id}' AND kind <> 'welcome'`;
+    await stage.query(`UPDATE onboarding_emails SET due_at_ms = 0, next_attempt_at_ms = 0 WHERE ${theirs}`);
+    await service.adminJson("emails", "send-due");
+    const rows = await stage.query(`SELECT DISTINCT state FROM onboarding_emails WHERE ${theirs}`);
+    expect(rows).toEqual([{ state: "stopped" }]);
+  });
+
+  it("makes no account of a user nobody invited, or whose email is not verified", async () => {
+    const [stranger, unverified] = [tell(), tell()];
+    await invite(unverified.invited);
+    await deliver(stranger.created, {
+      type: "user.created",
+      data: makeUser(unverified.id, unverified.invited, 1000, "unverified"),
+    });
+    for (const { invited } of [stranger, unverified]) {
+      expect(await service.admin("account", "show", invited)).toMatchObject({ code: 1 });
+    }
+  });
+
+  it("does nothing at an event that it does not ask for", async () => {
+    await deliver({ type: "session.created", data: {} } as unknown as Event);
+  });
+
+  it("refuses a delivery that is not signed with our secret, and changes nothing", async () => {
+    const story = tell();
+    await invite(story.invited);
+    const forger = await ClerkInstance.start();
+    const refused = await forger.deliver(service, story.created);
+    await forger.stop();
+    expectRefusal(service, refused, { status: 400, code: "invalid_signature" });
+    expect(await service.admin("account", "show", story.invited)).toMatchObject({ code: 1 });
+  });
+
+  it("asks for another delivery when the store fails, which then does it all", async () => {
+    const story = tell();
+    await invite(story.invited);
+    await stage.query("ALTER TABLE onboarding_emails RENAME TO onboarding_emails_away");
+    const failed = await clerk.deliver(service, story.created);
+    await stage.query("ALTER TABLE onboarding_emails_away RENAME TO onboarding_emails");
+    expectRefusal(service, failed, { status: 503, code: "unavailable" });
+    await deliver(story.created);
+    expect(await service.adminJson("emails", "list", story.invited)).toHaveLength(5);
+  });
+
+  it.each([
+    ["hang", /^upstream_failed: Clerk did not do it: no answer within 5000 ms\. /],
+    ["refuse", /^upstream_failed: Clerk did not do it: 422, is invalid\. /],
+    ["break", /^upstream_failed: Clerk did not do it: /],
+  ] as const)("leaves no invitation behind when Clerk's API does not do it: %s", async (fault, words) => {
+    clerk.fault = fault;
+    const { code, stdout, stderr } = await service.admin("invite", `${fault}@example.com`);
+    clerk.fault = undefined;
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(words);
+    expect(await stage.query(`SELECT id FROM invitations WHERE email = '${fault}@example.com'`)).toEqual([]);
+  });
+
+  it("mints the token of /home at Clerk, for the session of the cookie", async () => {
+    const story = tell();
+    await invite(story.invited);
+    await deliver(story.created);
+    clerk.requests.splice(0);
+    const cookie = `__session=${clerk.mint({ sub: story.id, sid: "sess_home" })}`;
+    const minted = await service.submit("/home/token", {}, { headers: { cookie } });
+    expect(minted.status).toBe(200);
+    expect(clerk.requests).toEqual([
+      { method: "POST", path: "/v1/sessions/sess_home/tokens", body: { expires_in_seconds: 3600 } },
+    ]);
+    clerk.fault = "hang";
+    expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(503);
+    clerk.fault = undefined;
+  });
+});

@@ -1,0 +1,134 @@
+import { createHmac } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectRefusal } from "@/tests/support/contract";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+const key = Buffer.alloc(24, "k");
+const resend = {
+  APP_URL: "https://office.example.com",
+  EMAIL_FROM: "office@example.com",
+  RESEND_API_KEY: "re_test",
+  // Nothing listens there: no mail leaves.
+  RESEND_BASE_URL: "http://127.0.0.1:9",
+  RESEND_WEBHOOK_SECRET: `whsec_${key.toString("base64")}`,
+};
+
+describe.each(engines)("POST /hooks/resend on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ ...stage.environment, ...resend });
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await stage.clear();
+  });
+
+  function deliver(event: unknown, { signedWith = key } = {}) {
+    const body = typeof event === "string" ? event : JSON.stringify(event);
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signature = createHmac("sha256", signedWith).update(`msg_1.${timestamp}.${body}`).digest("base64");
+    const headers = { "svix-id": "msg_1", "svix-timestamp": timestamp, "svix-signature": `v1,${signature}` };
+    return service.ask("/hooks/resend", { method: "POST", body, headers });
+  }
+
+  async function recipient(email: string) {
+    await service.adminJson("account", "add", email);
+    return async () => {
+      const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
+      return mails.slice(1).map(({ state }) => state);
+    };
+  }
+
+  const scheduled = Array(4).fill("scheduled");
+  const stopped = Array(4).fill("stopped");
+  const bounce = (to: string, type: string) => ({
+    type: "email.bounced",
+    data: { to: [to], bounce: { type } },
+  });
+
+  it("stops the mails to an address that bounced for good, as often as it is told", async () => {
+    const states = await recipient("gone@example.com");
+    for (let n = 0; n < 2; n++) {
+      const answer = await deliver(bounce("Gone@Example.com", "Permanent"));
+      expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: "" });
+    }
+    expect(await states()).toEqual(stopped);
+  });
+
+  it("stops the mails to whoever called them spam", async () => {
+    const states = await recipient("cross@example.com");
+    expect((await deliver({ type: "email.complained", data: { to: ["cross@example.com"] } })).status).toBe(
+      204,
+    );
+    expect(await states()).toEqual(stopped);
+  });
+
+  it("does not give up an address for a passing bounce, nor for an event that it does not know", async () => {
+    const states = await recipient("full@example.com");
+    const opened = { type: "email.opened", data: { to: ["full@example.com"] } };
+    for (const event of [
+      bounce("full@example.com", "Transient"),
+      opened,
+      { type: "constructor", data: {} },
+    ]) {
+      expect((await deliver(event)).status).toBe(204);
+    }
+    expect(await states()).toEqual(scheduled);
+  });
+
+  it("refuses what is not signed with our key: 400, and nothing changes", async () => {
+    const states = await recipient("safe@example.com");
+    const event = bounce("safe@example.com", "Permanent");
+    const refusal = { status: 400, code: "invalid_signature" } as const;
+    expectRefusal(service, await deliver(event, { signedWith: Buffer.alloc(24) }), refusal);
+    const unsigned = { method: "POST", body: JSON.stringify(event) };
+    expectRefusal(service, await service.ask("/hooks/resend", unsigned), refusal);
+    expect(await states()).toEqual(scheduled);
+  });
+
+  it("refuses a body that is no event, one over 256 KiB, and any method but POST", async () => {
+    const message = "The delivery is not an event in JSON.";
+    for (const body of ["", "nonsense", "[]", "{}"]) {
+      expectRefusal(service, await deliver(body), { status: 400, code: "invalid_request", message });
+    }
+    const large = await deliver(" ".repeat(256 * 1024 + 1));
+    expectRefusal(service, large, { status: 413, code: "too_large", message: "The body is over 256 KiB." });
+    for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]) {
+      const refused = await service.ask("/hooks/resend", { method });
+      expect(refused.status, method).toBe(405);
+      expect(refused.headers.allow).toBe("POST");
+      expect(refused.headers["content-type"]).toBe("application/json");
+    }
+  });
+
+  it("answers 503 while the store is frozen, so that it is delivered again", async () => {
+    const states = await recipient("later@example.com");
+    stage.freeze();
+    const answer = await deliver(bounce("later@example.com", "Permanent"));
+    stage.thaw();
+    expectRefusal(service, answer, { status: 503, code: "unavailable" });
+    expect(answer.headers["retry-after"]).toBe("30");
+    expect(await states()).toEqual(scheduled);
+    expect((await deliver(bounce("later@example.com", "Permanent"))).status).toBe(204);
+    expect(await states()).toEqual(stopped);
+  });
+
+  it("says nothing of a delivery in the log", () => {
+    expect(service.log).toContain('"path":"/hooks/resend","status":204');
+    expect(service.log).not.toContain("@example.com");
+    expect(service.log).not.toContain("msg_1");
+  });
+});
+
+describe("a deployment that has no signing secret", () => {
+  it("takes no delivery for signed", async () => {
+    const service = await Service.start();
+    const answer = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
+    expectRefusal(service, answer, { status: 400, code: "invalid_signature" });
+    await service.stop();
+  });
+});

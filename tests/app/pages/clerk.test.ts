@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ClerkInstance, makeUser } from "@/tests/support/clerk-instance";
+import { freePort } from "@/tests/support/databases";
+import { type Environment, Service } from "@/tests/support/service";
+
+/** As a browser asks for a page; where the session may be renewed, Clerk leads it away and back. */
+const document = { "sec-fetch-dest": "document", accept: "text/html" };
+
+let clerk: ClerkInstance;
+
+beforeAll(async () => {
+  clerk = await ClerkInstance.start();
+});
+afterAll(() => clerk.stop());
+
+async function startService(changed: Environment = {}, program = ["dist/front/main.js"]): Promise<Service> {
+  const port = String(await freePort());
+  const APP_URL = `http://127.0.0.1:${port}`;
+  return Service.start(
+    { ...clerk.environment, PORT: port, APP_URL, HOST: "127.0.0.1", ...changed },
+    { program },
+  );
+}
+
+/** The cookies of a browser that is signed in to a development instance. */
+function cookiesOf(service: Service, claims: object = {}): string {
+  const uat = Math.floor(Date.now() / 1000) - 5;
+  return `__session=${clerk.mint({ azp: service.url, ...claims })}; __client_uat=${uat}; __clerk_db_jwt=dvb_1`;
+}
+
+describe.each([
+  { name: "our front server on 127.0.0.1", program: ["dist/front/main.js"] },
+  {
+    name: "`next start -H 127.0.0.1`",
+    program: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"],
+  },
+])("Clerk's pages on $name", ({ program }) => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await startService({}, program);
+  });
+  afterAll(() => service.stop());
+
+  it("answer, and tell nobody what Clerk made of the request", async () => {
+    for (const path of ["/sign-in", "/invitation"]) {
+      const { status, headers, text } = await service.ask(path);
+      expect(status).toBe(200);
+      expect(text).toContain(clerk.environment.CLERK_PUBLISHABLE_KEY);
+      const told = Object.keys(headers).filter((name) => /^x-(clerk|middleware)/.test(name));
+      expect(told).toEqual([]);
+    }
+  });
+
+  it("lead a browser that Clerk has not met to Clerk", async () => {
+    const { status, headers } = await service.ask("/sign-in", { headers: document });
+    expect(status).toBe(307);
+    const { origin, pathname, searchParams } = new URL(headers.location ?? "");
+    expect([origin, pathname]).toEqual(["https://clerk.example.com", "/v1/client/handshake"]);
+    expect(new URL(searchParams.get("redirect_url") ?? "").pathname).toBe("/sign-in");
+  });
+
+  it("show the account's state to who is signed in, and lead others to the sign-in", async () => {
+    await service.adminJson("invite", "ceo@example.com", "--plan", "licensed");
+    const data = makeUser("user_2ceo", "ceo@example.com", 1000);
+    await clerk.deliver(service, { type: "user.created", data });
+    const home = await service.ask("/home", { headers: { ...document, cookie: cookiesOf(service) } });
+    expect(home.status).toBe(200);
+    expect(home.text).toContain("Your company may run");
+
+    const signedOut = await service.ask("/home");
+    expect(signedOut.status).toBe(307);
+    expect(signedOut.headers.location).toBe("/sign-in");
+  });
+
+  it("ask Clerk nothing about a token that somebody sends", async () => {
+    clerk.requests.splice(0);
+    for (const token of ["ak_x", "mt_x", "oat_x"]) {
+      await service.ask("/sign-in", { headers: { authorization: `Bearer ${token}` } });
+    }
+    expect(clerk.requests).toEqual([]);
+  });
+});
+
+it("a session that a handshake brings counts at once, on an instance in production too", async () => {
+  const live = {
+    CLERK_PUBLISHABLE_KEY: clerk.environment.CLERK_PUBLISHABLE_KEY?.replace("_test_", "_live_") ?? "",
+    CLERK_SECRET_KEY: "sk_live_standin",
+  };
+  const service = await startService(live);
+  const expired = cookiesOf(service, { exp: Math.floor(Date.now() / 1000) - 60 });
+  const asked = await service.ask("/home", { headers: { ...document, cookie: expired } });
+  expect(asked.status).toBe(307);
+  expect(asked.headers.location).toContain("https://clerk.example.com/v1/client/handshake?");
+
+  const directive = `__session=${clerk.mint({ azp: service.url })}; Path=/; Secure; SameSite=Lax`;
+  const nonce = clerk.keepHandshake([directive]);
+  const cookie = `${expired}; __clerk_handshake_nonce=${nonce}`;
+  const back = await service.ask("/home", { headers: { ...document, cookie } });
+  expect(back.status).toBe(200);
+  expect(back.text).toContain("We cannot read your account");
+  expect(back.headers["set-cookie"]).toContain(directive);
+  await service.stop();
+});
+
+it("a page does not wait for ever where Clerk hangs", async () => {
+  const service = await startService();
+  clerk.fault = "hang";
+  const path = "/sign-in?__clerk_handshake_nonce=abc";
+  expect((await service.ask(path, { headers: document })).status).toBe(200);
+  expect(service.takeErrors()).toEqual(["Clerk could not renew a session"]);
+  clerk.fault = undefined;
+  await service.stop();
+});
+
+it("serves whatever publishable key it is started with", async () => {
+  const other = `pk_test_${Buffer.from("other.example.com$").toString("base64")}`;
+  const service = await startService({ CLERK_PUBLISHABLE_KEY: other });
+  expect((await service.ask("/sign-in")).text).toContain(other);
+  await service.stop();
+});

@@ -1,0 +1,300 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { engines, type Stage } from "@/tests/support/engines";
+import { codeTo, mailsTo } from "@/tests/support/mailbox";
+import { type Answer, Service } from "@/tests/support/service";
+
+/** The cookies that an answer sets, by name: value and attributes. */
+function cookiesOf({ headers }: Answer): Record<string, string> {
+  return Object.fromEntries(
+    (headers["set-cookie"] ?? []).map((cookie) => {
+      const at = cookie.indexOf("=");
+      return [cookie.slice(0, at), cookie.slice(at + 1)];
+    }),
+  );
+}
+
+const readValue = (cookie: string | undefined) => cookie?.split(";")[0] ?? "";
+
+describe.each(engines)("local sign-in on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ TRUSTED_PROXY_HOPS: "1", ...stage.environment });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  let clients = 0;
+  /** A client with an address of its own. */
+  const newClient = () => ({ headers: { "x-forwarded-for": `10.1.${++clients >> 8}.${clients & 255}` } });
+
+  async function askForCode(email: string, client = newClient()) {
+    const answer = await service.submit("/sign-in/send", { email }, client);
+    return { answer, browser: readValue(cookiesOf(answer).__sign_in) };
+  }
+
+  const redeem = (browser: string, code: string) =>
+    service.submit(
+      "/sign-in/redeem",
+      { code },
+      { headers: { ...newClient().headers, cookie: `__sign_in=${browser}` } },
+    );
+
+  async function signIn(email: string) {
+    const { browser } = await askForCode(email);
+    const cookies = cookiesOf(await redeem(browser, await codeTo(service.dataDir, email)));
+    return { session: readValue(cookies.__session), client: readValue(cookies.__client) };
+  }
+
+  const entitlement = async (headers: Record<string, string>) =>
+    (await service.ask("/api/entitlement", { headers })).status;
+
+  it("sends a code to an account's email, and signs in who types it", async () => {
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const { answer, browser } = await askForCode(" CEO@Example.com ");
+    expect(answer.status).toBe(303);
+    expect(answer.headers.location).toBe("/sign-in/code");
+    expect(answer.headers["cache-control"]).toBe("no-store");
+    expect(cookiesOf(answer)).toEqual({
+      __sign_in: expect.stringMatching(/^[\w-]{43}; Path=\/sign-in; Max-Age=600; HttpOnly; SameSite=Lax$/),
+    });
+
+    const signedIn = await redeem(browser, await codeTo(service.dataDir, "ceo@example.com"));
+    expect(signedIn.status).toBe(303);
+    expect(signedIn.headers.location).toBe("/home");
+    const cookies = cookiesOf(signedIn);
+    expect(cookies).toEqual({
+      __session: expect.stringMatching(
+        /^[\w-]+\.[\w-]+\.[\w-]+; Path=\/; Max-Age=60; HttpOnly; SameSite=Lax$/,
+      ),
+      __client: expect.stringMatching(/^[\w-]{43}; Path=\/sign-in; Max-Age=604800; HttpOnly; SameSite=Lax$/),
+      __sign_in: "; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax",
+    });
+    const token = readValue(cookies.__session);
+    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    expect(claims).toEqual({
+      iss: expect.stringMatching(/^urn:corner-office:/),
+      sub: expect.stringMatching(/^user_/),
+      sid: expect.stringMatching(/^sess_/),
+      azp: service.url,
+      iat: expect.any(Number),
+      nbf: claims.iat,
+      exp: claims.iat + 60,
+    });
+    expect(await entitlement({ cookie: `__session=${token}` })).toBe(200);
+    expect(await entitlement({ authorization: `Bearer ${token}` })).toBe(200);
+  });
+
+  it("answers an email without an account alike, and mails nothing to it", async () => {
+    await service.adminJson("account", "add", "known@example.com");
+    const [known, unknown] = [await askForCode("known@example.com"), await askForCode("unknown@example.com")];
+    for (const { answer } of [known, unknown]) {
+      expect(answer.status).toBe(303);
+      expect(answer.headers.location).toBe("/sign-in/code");
+      expect(answer.text).toBe("");
+      expect(Object.keys(cookiesOf(answer))).toEqual(["__sign_in"]);
+    }
+    const pages = await Promise.all(
+      [known, unknown].map(({ browser }) =>
+        service.ask("/sign-in/code", { headers: { cookie: `__sign_in=${browser}` } }),
+      ),
+    );
+    expect(pages.map(({ status }) => status)).toEqual([200, 200]);
+    const codes = await Promise.all([known, unknown].map(({ browser }) => redeem(browser, "not a code")));
+    expect(codes.map(({ headers }) => headers.location)).toEqual([
+      "/sign-in/code?problem=wrong&left=4",
+      "/sign-in/code?problem=wrong&left=4",
+    ]);
+    await codeTo(service.dataDir, "known@example.com");
+    expect(await mailsTo(service.dataDir, "unknown@example.com")).toEqual([]);
+  });
+
+  it("takes a code with blanks in it, as people copy it", async () => {
+    await service.adminJson("account", "add", "blanks@example.com");
+    const { browser } = await askForCode("blanks@example.com");
+    const code = await codeTo(service.dataDir, "blanks@example.com");
+    expect((await redeem(browser, ` ${code.slice(0, 3)} ${code.slice(3)} `)).headers.location).toBe("/home");
+  });
+
+  it("sends a code that is over, or of another browser, back to ask for one", async () => {
+    await service.adminJson("account", "add", "over@example.com");
+    const { browser } = await askForCode("over@example.com");
+    const code = await codeTo(service.dataDir, "over@example.com");
+    await stage.query("UPDATE sign_in_codes SET expires_at_ms = 0 WHERE email = 'over@example.com'");
+    for (const secret of [browser, "", "of-nobody"]) {
+      expect((await redeem(secret, code)).headers.location).toBe("/sign-in?problem=over");
+    }
+    const page = await service.ask("/sign-in/code", { headers: { cookie: `__sign_in=${browser}` } });
+    expect(page.status).toBe(307);
+    expect(page.headers.location).toBe("/sign-in?problem=over");
+  });
+
+  it("refuses what is no email, and changes nothing", async () => {
+    const before = await stage.query("SELECT count(*) AS n FROM sign_in_codes");
+    for (const email of ["", "ceo", "a@b@c", `${"a".repeat(250)}@example.com`]) {
+      expect((await askForCode(email)).answer.headers.location).toBe("/sign-in?problem=email");
+    }
+    expect(await stage.query("SELECT count(*) AS n FROM sign_in_codes")).toEqual(before);
+  });
+
+  it("sends five codes an hour to one email, whoever asks", async () => {
+    for (let asked = 0; asked < 5; asked++) {
+      expect((await askForCode("often@example.com")).answer.headers.location).toBe("/sign-in/code");
+    }
+    expect((await askForCode("often@example.com")).answer.headers.location).toBe("/sign-in?problem=too-many");
+  });
+
+  it("takes thirty forms in ten minutes from one address, and no header buys more", async () => {
+    const from = (first: string) => ({ headers: { "x-forwarded-for": `${first}, 10.9.9.9` } });
+    for (let sent = 0; sent < 30; sent++) {
+      const { headers } = await service.submit("/sign-in/send", { email: "" }, from(`1.2.3.${sent}`));
+      expect(headers.location).toBe("/sign-in?problem=email");
+    }
+    const refused = await service.submit("/sign-in/send", { email: "" }, from("9.9.9.9"));
+    expect(refused.headers.location).toBe("/sign-in?problem=too-many");
+    const elsewhere = await service.submit("/waitlist/join", { email: "" }, from("9.9.9.9"));
+    expect(elsewhere.headers.location).toBe("/waitlist?problem=too-many");
+  });
+
+  it("renews the session while the browser's secret stands, and no longer", async () => {
+    await service.adminJson("account", "add", "renew@example.com", "--plan", "licensed");
+    const { client } = await signIn("renew@example.com");
+    const cookie = `__client=${client}`;
+
+    const renewed = await service.submit("/sign-in/renew", {}, { headers: { cookie } });
+    expect(renewed.status).toBe(204);
+    expect(await entitlement({ cookie: `__session=${readValue(cookiesOf(renewed).__session)}` })).toBe(200);
+
+    const back = await service.ask("/sign-in/renew", { headers: { cookie } });
+    expect(back.status).toBe(303);
+    expect(back.headers.location).toBe("/home?renewed");
+    expect(cookiesOf(back)).toHaveProperty("__session");
+
+    await stage.query(
+      `UPDATE local_sessions SET expires_at_ms = ${Date.now()} WHERE client_hash IS NOT NULL`,
+    );
+    const over = await service.submit("/sign-in/renew", {}, { headers: { cookie } });
+    expect(over.status).toBe(401);
+    expect(readValue(cookiesOf(over).__client)).toBe("");
+    expect((await service.ask("/sign-in/renew", { headers: { cookie } })).headers.location).toBe("/sign-in");
+    expect((await service.ask("/sign-in/renew")).headers.location).toBe("/sign-in");
+  });
+
+  it("ends the renewal and every token of the session when its owner signs out", async () => {
+    await service.adminJson("account", "add", "out@example.com", "--plan", "licensed");
+    const { client, session } = await signIn("out@example.com");
+    const cookie = `__client=${client}; __session=${session}`;
+    const minted = await service.submit("/home/token", {}, { headers: { cookie } });
+    expect(minted.status).toBe(200);
+    const { token, expiresAt } = JSON.parse(minted.text);
+    expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(59 * 60 * 1000);
+    expect(await entitlement({ authorization: `Bearer ${token}` })).toBe(200);
+
+    const out = await service.submit("/sign-in/out", {}, { headers: { cookie } });
+    expect(out.status).toBe(303);
+    expect(out.headers.location).toBe("/");
+    expect(cookiesOf(out)).toEqual({
+      __client: "; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax",
+      __session: "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
+    });
+    expect((await service.submit("/sign-in/renew", {}, { headers: { cookie } })).status).toBe(401);
+    expect(await entitlement({ authorization: `Bearer ${token}` })).toBe(401);
+    expect(await entitlement({ cookie })).toBe(401);
+    expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
+  });
+
+  it.each([
+    "/sign-in/send",
+    "/sign-in/redeem",
+    "/sign-in/renew",
+    "/sign-in/out",
+    "/home/token",
+    "/waitlist/join",
+    "/invitation/accept",
+  ])("takes no POST to %s from another site, or from none", async (path) => {
+    for (const origin of ["https://evil.example", "null", service.url.replace("http", "https"), ""]) {
+      const { status } = await service.submit(path, { email: "a@example.com" }, { headers: { origin } });
+      expect(status).toBe(403);
+    }
+    expect((await service.ask(path, { method: "POST" })).status).toBe(403);
+  });
+
+  it("counts the bytes of a form, whatever Content-Length says", async () => {
+    const { status } = await service.submit("/sign-in/send", { email: "a".repeat(5000) }, newClient());
+    expect(status).toBe(413);
+  });
+
+  it("has no address under /api", async () => {
+    for (const path of ["/api/sign-in", "/api/sign-in/send", "/api/waitlist", "/api/home/token"]) {
+      expect((await service.submit(path, {})).status).toBe(404);
+    }
+  });
+
+  it("puts no code, email or secret into its log", async () => {
+    await service.adminJson("account", "add", "log@example.com");
+    const { browser } = await askForCode("log@example.com");
+    const code = await codeTo(service.dataDir, "log@example.com");
+    await redeem(browser, code);
+    for (const secret of ["log@example.com", code, browser]) expect(service.log).not.toContain(secret);
+  });
+});
+
+describe("local sign-in over HTTPS", () => {
+  it("marks every cookie Secure, and keeps its key to itself", async () => {
+    const appUrl = "https://office.example.com";
+    const service = await Service.start({ APP_URL: appUrl, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
+    await service.adminJson("account", "add", "ceo@example.com");
+    const asked = await service.submit("/sign-in/send", { email: "ceo@example.com" });
+    const browser = readValue(cookiesOf(asked).__sign_in);
+    const code = await codeTo(service.dataDir, "ceo@example.com");
+    const signedIn = await service.submit(
+      "/sign-in/redeem",
+      { code },
+      { headers: { cookie: `__sign_in=${browser}` } },
+    );
+    for (const cookie of [
+      ...(asked.headers["set-cookie"] ?? []),
+      ...(signedIn.headers["set-cookie"] ?? []),
+    ]) {
+      expect(cookie).toMatch(/; HttpOnly; SameSite=Lax; Secure$/);
+    }
+    const file = join(service.dataDir, "issuer-key.pem");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8")).toContain("PRIVATE KEY");
+    await service.stop();
+  });
+});
+
+describe("without sign-in", () => {
+  it("explains itself on its pages, and takes no form", async () => {
+    const service = await Service.start();
+    for (const [path, words] of [
+      ["/sign-in", "Sign-in is not set up"],
+      ["/waitlist", "The waitlist is closed"],
+      ["/home", "Sign-in is not set up"],
+      ["/invitation?token=x", "This invitation does not work"],
+    ] as const) {
+      const page = await service.ask(path);
+      expect(page.status, path).toBe(200);
+      expect(page.text).toContain(words);
+    }
+    for (const path of [
+      "/sign-in/send",
+      "/sign-in/redeem",
+      "/sign-in/out",
+      "/waitlist/join",
+      "/invitation/accept",
+    ]) {
+      expect((await service.submit(path, { email: "a@example.com" })).status, path).toBe(404);
+    }
+    expect((await service.submit("/sign-in/renew", {})).status).toBe(401);
+    expect((await service.submit("/home/token", {})).status).toBe(401);
+    await service.stop();
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+describe.each(engines)("the page /unsubscribe on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let number = 0;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ ...stage.environment, SUPPORT_EMAIL: "help@example.com" });
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await stage.clear();
+  });
+
+  async function recipient() {
+    const email = `reader${++number}@example.com`;
+    await service.adminJson("account", "add", email);
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    const target = `/unsubscribe${new URL(url).search}`;
+    const states = async () => {
+      const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
+      return mails.slice(1).map(({ state }) => state);
+    };
+    return { target, states };
+  }
+
+  /** What a browser sends for the page's own form. */
+  const press = (target: string, headers = {}) =>
+    service.ask(target, {
+      method: "POST",
+      body: "",
+      headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
+    });
+  const titleOf = (html: string) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
+  const scheduled = Array(4).fill("scheduled");
+  const stopped = Array(4).fill("stopped");
+
+  it("says what will stop, and changes nothing however often a link scanner looks", async () => {
+    const { target, states } = await recipient();
+    for (const method of ["GET", "HEAD", "GET"]) {
+      const page = await service.ask(target, { method });
+      expect(page.status).toBe(200);
+      expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
+      expect(page.headers["referrer-policy"]).toBe("no-referrer");
+      expect(page.headers["cache-control"]).toBe("no-store");
+      if (method === "HEAD") continue;
+      expect(titleOf(page.text)).toBe("Stop the onboarding emails?");
+      expect(page.text).toContain('<form method="post"><button>Stop these emails</button></form>');
+      expect(page.text, "no script, and no token in the page").not.toMatch(/<script|token|v1\./);
+    }
+    expect(await states()).toEqual(scheduled);
+  });
+
+  it.each([
+    ["as a browser sends it under no-referrer", { Origin: "null" }],
+    ["from another origin, with cookies", { Origin: "https://mail.example", Cookie: "__session=x" }],
+    ["without any of a browser's headers", {}],
+  ])("stops the emails when its button is pressed, %s", async (_, headers) => {
+    const { target, states } = await recipient();
+    for (let n = 0; n < 2; n++) {
+      const page = await press(target, headers);
+      expect(page.status).toBe(200);
+      expect(titleOf(page.text)).toBe("The onboarding emails are stopped");
+      expect(page.headers["referrer-policy"]).toBe("no-referrer");
+      expect(page.headers).not.toHaveProperty("set-cookie");
+    }
+    expect(await states()).toEqual(stopped);
+  });
+
+  it("says that a link is not ours, and how to reach a person: 400, and nothing changes", async () => {
+    const { target, states } = await recipient();
+    const bad = ["/unsubscribe", "/unsubscribe?token=", `${target}x`, `${target}&token=x`];
+    for (const path of bad) {
+      for (const page of [await service.ask(path), await press(path)]) {
+        expect(page.status).toBe(400);
+        expect(titleOf(page.text)).toBe("This link does not work");
+        expect(page.text).toContain('<a href="mailto:help@example.com">help@example.com</a>');
+        expect(page.text).not.toContain("<form");
+      }
+    }
+    expect(await states()).toEqual(scheduled);
+  });
+
+  it("says in words that it is not certain while the store is frozen, and the same button works later", async () => {
+    const { target, states } = await recipient();
+    stage.freeze();
+    const page = await press(target);
+    stage.thaw();
+    expect(page.status).toBe(502);
+    expect(titleOf(page.text)).toBe("That did not work yet");
+    expect(page.text).toContain('<form method="post"><button>Try again</button></form>');
+    expect(await states()).toEqual(scheduled);
+    expect((await press(target)).status).toBe(200);
+    expect(await states()).toEqual(stopped);
+  });
+
+  it("takes no body over 4 KiB", async () => {
+    const { target, states } = await recipient();
+    const page = await service.ask(target, { method: "POST", body: "x".repeat(4097) });
+    expect(page.status).toBe(413);
+    expect(titleOf(page.text)).toBe("That did not work yet");
+    expect(await states()).toEqual(scheduled);
+  });
+
+  it("says nothing of a token in the log", () => {
+    expect(service.log).toContain('"path":"/unsubscribe","status":200');
+    expect(service.log).not.toContain("v1.");
+    expect(service.log).not.toContain("acc_");
+  });
+});

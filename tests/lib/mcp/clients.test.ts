@@ -1,0 +1,145 @@
+import * as current from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorCatalogue } from "@/lib/api/errors";
+import { bodyLimits } from "@/lib/api/limits";
+import { mcpServer } from "@/lib/api/operations";
+import { documents, portableMarkdown } from "@/lib/docs/documents";
+import { tools } from "@/lib/mcp/tools";
+import { Service } from "@/tests/support/service";
+
+const info = { name: "test", version: "1.0.0" };
+
+/** What the tests ask of a client; the three differ in their types alone. */
+type AnyClient = {
+  listTools: () => Promise<{ tools: { name: string }[] }>;
+  listResources: () => Promise<{ resources: { uri: string; mimeType?: string | undefined }[] }>;
+  readResource: (params: { uri: string }) => Promise<{ contents: unknown[] }>;
+  callTool: (params: {
+    name: string;
+    arguments: Record<string, unknown>;
+  }) => Promise<Record<string, unknown>>;
+  close: () => Promise<void>;
+};
+
+type Connect = (url: URL, headers?: Record<string, string>) => Promise<AnyClient>;
+
+const connectCurrent =
+  (mode: "legacy" | "auto"): Connect =>
+  async (url, headers = {}) => {
+    const client = new current.Client(info, { versionNegotiation: { mode } });
+    await client.connect(new current.StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+    expect(client.getNegotiatedProtocolVersion()).toBe(mode === "auto" ? "2026-07-28" : "2025-11-25");
+    return client as unknown as AnyClient;
+  };
+
+const clients: { name: string; connect: Connect }[] = [
+  {
+    name: "@modelcontextprotocol/sdk",
+    async connect(url, headers = {}) {
+      const client = new Client(info);
+      // Its own types do not agree with each other under exactOptionalPropertyTypes.
+      const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+      await client.connect(transport as Parameters<typeof client.connect>[0]);
+      return client as unknown as AnyClient;
+    },
+  },
+  { name: "@modelcontextprotocol/client, by initialize", connect: connectCurrent("legacy") },
+  { name: "@modelcontextprotocol/client, in 2026-07-28", connect: connectCurrent("auto") },
+];
+
+describe.each(clients)("$name", ({ connect }) => {
+  let service: Service;
+  let token: string;
+  beforeAll(async () => {
+    service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_MCP: "100000" });
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "3");
+    token = await service.token("ceo@example.com");
+  });
+  afterAll(() => service.stop());
+
+  const at = (path: string, to = service) => new URL(path, to.url);
+
+  it.each(mcpServer.paths)("lists and calls every tool at %s", async (path) => {
+    const client = await connect(at(path), { Authorization: `Bearer ${token}` });
+    const listed = await client.listTools();
+    expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
+    const inputs: Record<string, Record<string, unknown>> = {
+      search_docs: { query: "limits" },
+      search: { query: "limits" },
+      get_doc: { path: "/docs/api/limits" },
+      fetch: { id: "/docs/api/limits" },
+    };
+    for (const { name, output } of tools) {
+      const result = await client.callTool({ name, arguments: inputs[name] ?? {} });
+      expect(result.isError, JSON.stringify(result)).toBeFalsy();
+      expect(output.parse(result.structuredContent)).toEqual(result.structuredContent);
+    }
+    await client.close();
+  });
+
+  it("accepts a refusal as a result, its structured content held to the schema", async () => {
+    const client = await connect(at("/mcp"));
+    await client.listTools();
+    for (const name of ["get_entitlement", "get_credits_balance"]) {
+      const result = await client.callTool({ name, arguments: {} });
+      expect(result).toMatchObject({
+        isError: true,
+        structuredContent: { error: { code: "signed_out", hint: errorCatalogue.signed_out.hint } },
+      });
+    }
+    const missing = await client.callTool({ name: "get_doc", arguments: { path: "/docs/nothing" } });
+    expect(missing.isError).toBe(true);
+    await client.close();
+  });
+
+  it("reads every resource: the documents, the error codes, the limits and the API description", async () => {
+    const client = await connect(at("/mcp"));
+    const { resources } = await client.listResources();
+    const read = new Map<string, string>();
+    for (const { uri, mimeType } of resources) {
+      const { contents } = await client.readResource({ uri });
+      expect(contents).toEqual([{ uri, mimeType, text: expect.any(String) }]);
+      read.set(uri, (contents[0] as { text: string }).text);
+    }
+    for (const document of documents) {
+      expect(read.get(`corner-office:/${document.path}`)).toBe(portableMarkdown(document, service.url));
+    }
+    const { errors } = JSON.parse(read.get("corner-office://errors") ?? "");
+    expect(errors.map(({ code }: { code: string }) => code)).toEqual(Object.keys(errorCatalogue));
+    expect(JSON.parse(read.get("corner-office://limits") ?? "")).toEqual({
+      requests: [
+        { policy: "health", addresses: ["/api/health"], requests: 120, windowSeconds: 60 },
+        { policy: "mcp", addresses: ["/mcp", "/api/mcp"], requests: 100_000, windowSeconds: 60 },
+      ],
+      bodies: [
+        { addresses: ["/api/email/unsubscribe"], bytes: bodyLimits.unsubscribe },
+        { addresses: ["/mcp", "/api/mcp"], bytes: bodyLimits.mcp },
+      ],
+    });
+    expect(JSON.parse(read.get("corner-office://openapi.json") ?? "")).toEqual(
+      await (await fetch(at("/openapi.json"))).json(),
+    );
+    expect(resources).toHaveLength(documents.length + 3);
+    await client.close();
+  });
+
+  it("meets a 401 with a bad token", async () => {
+    const refused = connect(at("/mcp"), { Authorization: "Bearer bad" });
+    await expect(refused).rejects.toThrow(/There is no signed-in session\.|\(HTTP 401\)/);
+  });
+
+  it("meets a 429 that says how long to wait", async () => {
+    const strict = await Service.start({ RATE_LIMIT_MCP: "6" });
+    const client = await connect(at("/mcp", strict));
+    const calls = async () => {
+      for (let n = 0; n < 12; n++) await client.callTool({ name: "get_health", arguments: {} });
+    };
+    await expect(calls()).rejects.toThrow(
+      /Too many requests: 6 are allowed in 60 seconds\. Wait \d+ seconds\./,
+    );
+    await client.close();
+    await strict.stop();
+  });
+});

@@ -1,0 +1,356 @@
+import { request as sendRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mcpServer } from "@/lib/api/operations";
+import { expectRefusal } from "@/tests/support/contract";
+import {
+  expectCounted,
+  expectMcpStamp,
+  expectRpcError,
+  post,
+  postLegacy,
+  postModern,
+} from "@/tests/support/mcp";
+import { Service } from "@/tests/support/service";
+
+const limit = 100_000;
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_MCP: String(limit) });
+});
+afterAll(() => service.stop());
+
+const list = { method: "tools/list" };
+const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+
+describe.each(mcpServer.paths)("POST %s", (path) => {
+  it("answers JSON, counted, to a client of either era", async () => {
+    for (const answer of [
+      await postLegacy(service, list, { path }),
+      await postModern(service, list, { path }),
+    ]) {
+      expect(answer.status).toBe(200);
+      expect(answer.headers["content-type"]).toBe("application/json");
+      expectMcpStamp(service, answer);
+      expectCounted(answer, limit);
+      expect(answer.headers).not.toHaveProperty("vary");
+      expect(JSON.parse(answer.text).result.tools).toHaveLength(8);
+    }
+  });
+
+  it("shakes hands in every revision with one, and offers its newest to a client that asks for another", async () => {
+    const revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+    for (const asked of [...revisions, "2026-07-28", "2099-01-01"]) {
+      const clientInfo = { name: "test", version: "1" };
+      const params = { protocolVersion: asked, capabilities: {}, clientInfo };
+      const answer = await postLegacy(service, { method: "initialize", params }, { path });
+      const { protocolVersion, capabilities, serverInfo } = JSON.parse(answer.text).result;
+      expect(protocolVersion).toBe(revisions.includes(asked) ? asked : "2025-11-25");
+      expect(capabilities).toEqual({ tools: { listChanged: false }, resources: { listChanged: false } });
+      expect(serverInfo).toMatchObject({ name: "corner-office", title: "Corner Office" });
+    }
+  });
+
+  it("discovers itself to a client of 2026-07-28", async () => {
+    const { result } = JSON.parse((await postModern(service, { method: "server/discover" }, { path })).text);
+    expect(result).toMatchObject({
+      resultType: "complete",
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+      ttlMs: 300_000,
+      cacheScope: "public",
+    });
+    expect(result.instructions).toContain("cannot make an assistant send, publish, deploy or charge");
+    expect(result.instructions).toContain("A token never goes into a chat, an issue or a log");
+  });
+
+  it("takes a notification or a client's response with 202 and no body", async () => {
+    const sent = [
+      '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+      '{"jsonrpc":"2.0","id":7,"result":{}}',
+    ];
+    for (const body of sent) {
+      const answer = await post(service, body, { path });
+      expect(answer).toMatchObject({ status: 202, text: "" });
+      expect(answer.headers["content-length"]).toBe("0");
+      expectMcpStamp(service, answer);
+      expectCounted(answer, limit);
+    }
+  });
+
+  it.each([
+    undefined,
+    "application/json",
+    "text/event-stream",
+    "*/*",
+    "application/json, text/event-stream",
+    "text/html;q=0.9",
+  ])("answers JSON to Accept: %s", async (accept) => {
+    const headers: Record<string, string> = accept ? { Accept: accept } : {};
+    for (const send of [postLegacy, postModern]) {
+      const answer = await send(service, list, { path, headers });
+      expect(answer.status).toBe(200);
+      expect(answer.headers["content-type"]).toBe("application/json");
+    }
+  });
+
+  it("ignores API-Version and a session id, and takes a Content-Type with a charset", async () => {
+    const headers = {
+      "API-Version": "2",
+      "Mcp-Session-Id": "made-up",
+      "Content-Type": "application/json; charset=utf-8",
+    };
+    expect((await postLegacy(service, list, { path, headers })).status).toBe(200);
+    expect((await postModern(service, list, { path, headers })).status).toBe(200);
+  });
+});
+
+describe("a message that is not one", () => {
+  const parseError = { status: 400, code: -32700, message: "Parse error: the body is not JSON", id: null };
+  const notRpc = "Invalid Request: the body is not a JSON-RPC 2.0 message";
+  const noBatch = "Invalid Request: batches are not accepted, send one message at a time";
+
+  it.each([
+    ["invalid JSON", "{", parseError],
+    ["an empty body", "", parseError],
+    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0xfe, 0x22]), parseError],
+    ["no JSON-RPC", '{"hello":1}', { status: 400, code: -32600, message: notRpc, id: null }],
+    ["a bare value", "null", { status: 400, code: -32600, message: notRpc, id: null }],
+    [
+      "another version of JSON-RPC",
+      '{"jsonrpc":"1.0","id":"a","method":"ping"}',
+      { status: 400, code: -32600, message: notRpc, id: "a" },
+    ],
+    [
+      "an id of null",
+      '{"jsonrpc":"2.0","id":null,"method":"ping"}',
+      { status: 400, code: -32600, message: notRpc, id: null },
+    ],
+    ["a batch", `[${ping}]`, { status: 400, code: -32600, message: noBatch, id: null }],
+    ["an empty batch", "[]", { status: 400, code: -32600, message: noBatch, id: null }],
+  ])("%s is refused", async (_, body, expected) => {
+    const answer = await post(service, body);
+    expectRpcError(answer, expected);
+    expectMcpStamp(service, answer);
+    expectCounted(answer, limit);
+  });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])(
+    "of Content-Type %j is refused with 415",
+    async (type) => {
+      const answer = await post(service, ping, { headers: { "Content-Type": type } });
+      expectRefusal(service, answer, {
+        status: 415,
+        code: "invalid_request",
+        message: "The Content-Type of the body is not application/json.",
+        hint: "Send one JSON-RPC message as 'Content-Type: application/json'.",
+      });
+      expectMcpStamp(service, answer);
+      expectCounted(answer, limit);
+    },
+  );
+
+  it("over 64 KiB is refused with 413", async () => {
+    const pad = (bytes: number) => ping.padEnd(bytes, " ");
+    expect((await post(service, pad(64 * 1024))).status).toBe(200);
+    const answer = await post(service, pad(64 * 1024 + 1));
+    const message = "The body is over 64 KiB.";
+    expectRefusal(service, answer, { status: 413, code: "too_large", message });
+    expectMcpStamp(service, answer);
+    expectCounted(answer, limit);
+  });
+
+  it("over 64 KiB is refused before it has ended, when it comes in pieces that name no length", async () => {
+    const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const headers = { "Content-Type": "application/json", "Transfer-Encoding": "chunked" };
+      const options = { port: service.port, host: "127.0.0.1", path: "/mcp", method: "POST", headers };
+      // The request is never ended: whoever waits for its end waits for ever.
+      const request = sendRequest(options, (response) => {
+        let text = "";
+        response.on("data", (chunk) => {
+          text += chunk;
+        });
+        response.once("end", () => resolve({ status: response.statusCode, text }));
+      });
+      request.once("error", reject);
+      request.write("x".repeat(65 * 1024));
+    });
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.text).error.code).toBe("too_large");
+  });
+
+  it("nested as deep as it is long is refused or answered, and harms nobody", async () => {
+    const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_health","arguments":{"x":${"[".repeat(30_000)}${"]".repeat(30_000)}}}}`;
+    expect((await post(service, deep)).status).toBeLessThan(500);
+    expect((await post(service, ping)).status).toBe(200);
+  });
+});
+
+describe("a request that is not understood", () => {
+  it("for an unknown method is -32601, with 404 in 2026-07-28", async () => {
+    const expected = { code: -32601, message: "Method not found" };
+    expectRpcError(await postLegacy(service, { method: "tools/destroy" }), { status: 200, ...expected });
+    expectRpcError(await postModern(service, { method: "tools/destroy" }), { status: 404, ...expected });
+    for (const method of ["prompts/list", "logging/setLevel", "completion/complete", "resources/subscribe"]) {
+      expectRpcError(await postLegacy(service, { method }), { status: 200, code: -32601 });
+    }
+  });
+
+  it.each([postLegacy, postModern])("for an unknown tool or resource is -32602", async (send) => {
+    for (const name of ["send_mail", "constructor", "__proto__", "toString"]) {
+      expectRpcError(await send(service, { method: "tools/call", params: { name } }), {
+        status: 200,
+        code: -32602,
+      });
+    }
+    for (const uri of ["corner-office://nothing", "file:///etc/passwd", "not a uri"]) {
+      const error = expectRpcError(await send(service, { method: "resources/read", params: { uri } }), {
+        status: 200,
+        code: -32602,
+      });
+      expect(error.data).toMatchObject({ uri });
+    }
+  });
+
+  it.each([postLegacy, postModern])("for its arguments is an isError that names them", async (send) => {
+    const wrong = [
+      { name: "get_health", arguments: { verbose: true }, says: 'Unrecognized key: "verbose"' },
+      { name: "search_docs", arguments: {}, says: "query" },
+      { name: "search_docs", arguments: { query: "x" }, says: "2" },
+      { name: "search_docs", arguments: { query: "limits", limit: 11 }, says: "limit" },
+      { name: "search_docs", arguments: { query: "x".repeat(201) }, says: "200" },
+      { name: "get_doc", arguments: { path: 7 }, says: "path" },
+    ];
+    for (const { says, ...params } of wrong) {
+      const answer = await send(service, { method: "tools/call", params });
+      const { result } = JSON.parse(answer.text);
+      expect(result.isError, answer.text).toBe(true);
+      expect(result.content[0].text).toMatch(/^Input validation error: /);
+      expect(result.content[0].text).toContain(says);
+      expect(result).not.toHaveProperty("structuredContent");
+    }
+  });
+
+  it("for headers that do not repeat its body is 400 -32020", async () => {
+    const call = { method: "tools/call", params: { name: "get_health" } };
+    for (const headers of [{ "Mcp-Method": "tools/list" }, { "Mcp-Name": "get_doc" }, { "Mcp-Name": "" }]) {
+      expectRpcError(await postModern(service, call, { headers }), { status: 400, code: -32020 });
+    }
+    const base64 = `=?base64?${Buffer.from("get_health").toString("base64")}?=`;
+    expect((await postModern(service, call, { headers: { "Mcp-Name": base64 } })).status).toBe(200);
+  });
+
+  it("for its revision is 400: -32022 with what we serve, or -32000 to a client that shakes hands", async () => {
+    const meta = {
+      "io.modelcontextprotocol/protocolVersion": "2099-01-01",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const headers = { "MCP-Protocol-Version": "2099-01-01" };
+    const modern = await postModern(service, { ...list, params: { _meta: meta } }, { headers });
+    const { data } = expectRpcError(modern, { status: 400, code: -32022 });
+    expect(data).toEqual({ supported: ["2026-07-28"], requested: "2099-01-01" });
+    const legacy = await postLegacy(service, list, { headers: { "MCP-Protocol-Version": "2020-01-01" } });
+    expectRpcError(legacy, { status: 400, code: -32000, id: null });
+  });
+
+  it("for the lack of what it must say of itself is 400 -32602", async () => {
+    const headers = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list" };
+    expectRpcError(await postLegacy(service, list, { headers }), { status: 400, code: -32602 });
+  });
+
+  it("as a subscription is acknowledged and ended at once, since nothing here changes", async () => {
+    const params = { notifications: { toolsListChanged: true } };
+    const answer = await postModern(service, { method: "subscriptions/listen", params });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe("where it may be called from", () => {
+  const foreignHost = {
+    status: 403,
+    code: "forbidden",
+    message: "The Host of the request is not this service's.",
+  } as const;
+  const foreignOrigin = {
+    status: 403,
+    code: "forbidden",
+    message: "A page on another origin may not call a loopback address.",
+    hint: "Open the page from a loopback address as well, or call the service by its public name.",
+  } as const;
+  const ask = (to: Service, headers: Record<string, string>) => post(to, ping, { headers });
+
+  it("on this machine: by its own names, and by pages of this machine", async () => {
+    const hint = `Send it to ${service.url}.`;
+    for (const Host of ["localhost", "localhost:1", "127.0.0.1", "127.8.9.1:80", "[::1]:80"]) {
+      expect((await ask(service, { Host })).status, Host).toBe(200);
+    }
+    for (const Host of ["evil.example", "localhost.evil.example", "0.0.0.0", "192.168.1.9", "x y"]) {
+      const answer = await ask(service, { Host });
+      expectRefusal(service, answer, { ...foreignHost, hint });
+      expectMcpStamp(service, answer);
+      expect(answer.headers, "and it spends nothing").not.toHaveProperty("ratelimit");
+    }
+    for (const Origin of ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443"]) {
+      expect((await ask(service, { Origin })).status, Origin).toBe(200);
+    }
+    for (const Origin of ["https://evil.example", "http://localhost.evil.example", "null", "", "file://"]) {
+      const answer = await ask(service, { Origin });
+      expectRefusal(service, answer, foreignOrigin);
+      expectMcpStamp(service, answer);
+    }
+  });
+
+  it("in public: by its own name, and by pages anywhere", async () => {
+    const behindTls = await Service.start({ APP_URL: "https://office.example.com" });
+    const Host = "office.example.com";
+    for (const Origin of ["https://office.example.com", "https://elsewhere.example", "null"]) {
+      expect((await ask(behindTls, { Host, Origin })).status, Origin).toBe(200);
+    }
+    expect((await ask(behindTls, { Host: "OFFICE.example.com:443" })).status).toBe(200);
+    const hint = "Send it to https://office.example.com.";
+    expectRefusal(behindTls, await ask(behindTls, { Host: "evil.example" }), { ...foreignHost, hint });
+    const rebound = { Host: "localhost", Origin: "https://office.example.com" };
+    expectRefusal(behindTls, await ask(behindTls, rebound), foreignOrigin);
+    await behindTls.stop();
+  });
+});
+
+describe.each(mcpServer.paths)("another method at %s", (path) => {
+  it.each(["GET", "HEAD", "DELETE", "PUT", "PATCH", "TRACE", "PROPFIND"])("%s is 405", async (method) => {
+    const answer = await service.ask(path, { method });
+    if (method === "HEAD") expect(answer).toMatchObject({ status: 405, text: "" });
+    else expectRefusal(service, answer, { status: 405, code: "method_not_allowed" });
+    expect(answer.headers.allow).toBe("POST, OPTIONS");
+    expectMcpStamp(service, answer);
+    expect(answer.headers).not.toHaveProperty("ratelimit");
+  });
+
+  it("OPTIONS is a preflight, which is not counted", async () => {
+    const headers = { Origin: "http://localhost:5173", "Access-Control-Request-Method": "POST" };
+    const answer = await service.ask(path, { method: "OPTIONS", headers });
+    expect(answer).toMatchObject({ status: 204, text: "" });
+    expectMcpStamp(service, answer);
+    expect(answer.headers.allow).toBe("POST, OPTIONS");
+    expect(answer.headers["access-control-allow-methods"]).toBe("POST, OPTIONS");
+    const allowed = answer.headers["access-control-allow-headers"]?.toLowerCase().split(", ");
+    for (const name of [
+      "authorization",
+      "content-type",
+      "accept",
+      "mcp-protocol-version",
+      "mcp-method",
+      "mcp-name",
+    ]) {
+      expect(allowed).toContain(name);
+    }
+    expect(answer.headers).not.toHaveProperty("ratelimit");
+  });
+});
+
+describe.each(["/mcp/", "/MCP", "/mcp/x", "/api/mcp/", "/api/mcp/x", "/api/MCP", "//mcp", "/%6dcp"])(
+  "POST %s",
+  (path) => {
+    it("is another address: 404", async () => {
+      expectRefusal(service, await post(service, ping, { path }), { status: 404, code: "not_found" });
+    });
+  },
+);

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { mcpServer, operations } from "@/lib/api/operations";
+import { expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
+import { expectCounted, expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
+import { Service } from "@/tests/support/service";
+import { startUpstashBridge } from "@/tests/support/upstash-bridge";
+
+const list = { method: "tools/list" };
+
+describe("the quota of the MCP server", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start();
+  });
+  afterAll(() => service.stop());
+
+  it("is 60 in 60 seconds for an address, whichever of the two paths it takes", async () => {
+    const from = "127.0.3.1";
+    const remaining: number[] = [];
+    for (let n = 0; n < 60; n++) {
+      const answer = await postLegacy(service, list, { from, path: mcpServer.paths[n % 2] ?? "" });
+      expect(answer.status).toBe(200);
+      remaining.push(Number(answer.headers["ratelimit-remaining"]));
+    }
+    // A window that turns in the middle gives a little back.
+    expect(remaining.slice(0, 10)).toEqual([59, 58, 57, 56, 55, 54, 53, 52, 51, 50]);
+    for (const path of mcpServer.paths) {
+      let refused = await postLegacy(service, list, { from, path });
+      for (let n = 0; n < 5 && refused.status === 200; n++)
+        refused = await postLegacy(service, list, { from, path });
+      const wait = Number(refused.headers["retry-after"]);
+      expectRefusal(service, refused, {
+        status: 429,
+        code: "unavailable",
+        message: `Too many requests: 60 are allowed in 60 seconds. Wait ${wait} seconds.`,
+      });
+      expectMcpStamp(service, refused);
+      expectCounted(refused, 60);
+      expect(wait).toBeGreaterThanOrEqual(1);
+      expect(wait).toBeLessThanOrEqual(60);
+      expect(refused.headers.ratelimit).toBe(`"mcp";r=0;t=${wait}`);
+    }
+  });
+
+  it("is spent by every POST that comes in, and by nothing else", async () => {
+    const from = "127.0.3.2";
+    const remaining = async (body: string, headers = {}) =>
+      (await post(service, body, { from, headers })).headers["ratelimit-remaining"];
+    expect(await remaining("{")).toBe("59");
+    expect(await remaining("", { "Content-Type": "text/plain" })).toBe("58");
+    expect(await remaining("x".repeat(70_000))).toBe("57");
+    expect(await remaining("{}", { "API-Version": "2" })).toBe("56");
+    await service.ask("/mcp", { from, method: "OPTIONS" });
+    await service.ask("/mcp", { from });
+    await service.ask("/mcp", { from, method: "DELETE" });
+    await service.ask("/mcp/", { from, method: "POST" });
+    expect(await remaining("{}", { Host: "evil.example" })).toBeUndefined();
+    expect(await remaining("{}")).toBe("55");
+  });
+
+  it("is another than that of the health check", async () => {
+    const from = "127.0.3.3";
+    await postModern(service, list, { from });
+    const { headers } = await service.ask(operations.health.path, { from });
+    expect(headers["ratelimit-remaining"]).toBe("119");
+  });
+});
+
+const redisPort = inject("redisPort");
+
+describe.runIf(redisPort)("the quota of the MCP server in Upstash", () => {
+  it("is one for two instances, and an outage of the counter stops nobody", async () => {
+    const bridge = await startUpstashBridge(redisPort ?? 0);
+    const [first, second] = await Promise.all([
+      Service.start(bridge.environment),
+      Service.start(bridge.environment),
+    ]);
+    const remaining = async (service: Service, path: string, from = "127.0.4.1") => {
+      const answer = await postLegacy(service, list, { from, path });
+      expect(answer.status).toBe(200);
+      return answer.headers["ratelimit-remaining"];
+    };
+    // A busy machine may take longer over a first call than the deadline allows.
+    const untilItCounts = (service: Service) =>
+      eventually(async () => expect(await remaining(service, "/mcp", "127.0.4.9")).not.toBe("0"));
+    await untilItCounts(first);
+    await untilItCounts(second);
+
+    const [one, other] = mcpServer.paths;
+    expect(await remaining(first, one)).toBe("59");
+    expect(await remaining(second, other)).toBe("58");
+    expect(await remaining(first, other)).toBe("57");
+    expect(await remaining(second, one)).toBe("56");
+
+    bridge.fault = "reset";
+    expect(await remaining(first, one)).toBe("0");
+    bridge.fault = "none";
+    await untilItCounts(first);
+    await Promise.all([first.stop(), second.stop()]);
+    await bridge.stop();
+  });
+});

@@ -1,0 +1,86 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { POST } from "@/app/mcp/route";
+import { log } from "@/lib/log";
+import { resources } from "@/lib/mcp/resources";
+import { tools } from "@/lib/mcp/tools";
+
+beforeAll(() => {
+  vi.stubEnv("APP_URL", "https://office.example.com");
+  vi.stubEnv("DATA_DIR", mkdtempSync(join(tmpdir(), "corner-office-")));
+  vi.stubEnv("SIGN_IN", "none");
+});
+afterAll(() => vi.unstubAllEnvs());
+afterEach(() => vi.restoreAllMocks());
+
+const cause = new Error("password is hunter2");
+const fail = () => {
+  throw cause;
+};
+
+function ask(method: string, params: object) {
+  const headers = {
+    host: "office.example.com",
+    "content-type": "application/json",
+    "x-request-id": "trace-1",
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return POST(new Request("https://office.example.com/mcp", { method: "POST", headers, body }));
+}
+
+describe("a failure that nobody foresaw", () => {
+  it("in a tool is an isError of fixed words, and its cause goes to the log with the request id", async () => {
+    const logged = vi.spyOn(log(), "error").mockReturnValue();
+    const tool = tools.find(({ name }) => name === "get_health");
+    vi.spyOn(tool ?? { run: fail }, "run").mockImplementation(fail);
+    const answer = await ask("tools/call", { name: "get_health" });
+    expect(answer.status).toBe(200);
+    const { result } = await answer.json();
+    expect(result.isError).toBe(true);
+    expect(JSON.parse(result.content[0].text)).toEqual({
+      error: {
+        code: "internal_error",
+        message: "Something went wrong on our side.",
+        hint: "Try again; if it happens again, report the X-Request-Id of this answer.",
+        docs: "https://office.example.com/docs/api/errors#internal_error",
+      },
+    });
+    expect(logged).toHaveBeenCalledWith({ err: cause, requestId: "trace-1" }, "unexpected failure");
+  });
+
+  it("in a tool whose result is not what it publishes is one, too", async () => {
+    const logged = vi.spyOn(log(), "error").mockReturnValue();
+    const tool = tools.find(({ name }) => name === "get_health");
+    vi.spyOn(tool ?? { run: fail }, "run").mockReturnValue({ ok: true, secret: "hunter2" });
+    const text = await (await ask("tools/call", { name: "get_health" })).text();
+    expect(text).toContain("internal_error");
+    expect(text).not.toContain("secret");
+    expect(logged).toHaveBeenCalledTimes(1);
+  });
+
+  it("in a resource is -32603 with fixed words", async () => {
+    const logged = vi.spyOn(log(), "error").mockReturnValue();
+    const resource = resources.find(({ name }) => name === "limits");
+    vi.spyOn(resource ?? { read: fail }, "read").mockImplementation(fail);
+    const answer = await ask("resources/read", { uri: "corner-office://limits" });
+    expect(await answer.json()).toEqual({
+      jsonrpc: "2.0",
+      id: 1,
+      error: { code: -32603, message: "Something went wrong on our side." },
+    });
+    expect(logged).toHaveBeenCalledWith({ err: cause, requestId: "trace-1" }, "unexpected failure");
+  });
+
+  it("in making the server is 500 with fixed words", async () => {
+    const logged = vi.spyOn(log(), "error").mockReturnValue();
+    vi.spyOn(tools as unknown as { [Symbol.iterator]: () => never }, Symbol.iterator).mockImplementation(
+      fail,
+    );
+    const answer = await ask("tools/list", {});
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain("hunter2");
+    expect(logged).toHaveBeenCalledWith({ err: cause, requestId: "trace-1" }, "unexpected failure");
+  });
+});

@@ -1,0 +1,205 @@
+import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import type { InvitationJSON, TokenJSON, UserDeletedJSON, UserJSON, WebhookEvent } from "@clerk/backend";
+import type { Answer, Environment, Service } from "@/tests/support/service";
+
+/** What the Backend API does with a request instead of answering it. */
+type Fault = "hang" | "refuse" | "break";
+
+/**
+ * A stand-in for an instance of Clerk: its keys, its Backend API on loopback, and the deliveries of its
+ * webhook. What it sends is typed as Clerk publishes it.
+ */
+export class ClerkInstance {
+  /** Every request that reached the Backend API: method, path and body. */
+  readonly requests: { method: string; path: string; body: Record<string, unknown> }[] = [];
+  fault: Fault | undefined;
+  /** Whose session each is, by its id; one that nobody opened is the CEO's. */
+  readonly sessions = new Map<string, string>();
+  private readonly handshakes = new Map<string, { directives: string[] }>();
+  private readonly keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  private readonly secret = randomBytes(24);
+  private constructor(
+    private readonly server: Server,
+    readonly frontendHost: string,
+  ) {}
+
+  /** @param frontendHost - of its Frontend API: a publishable key names it, tokens are issued by it */
+  static async start(frontendHost = "clerk.example.com"): Promise<ClerkInstance> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const instance = new ClerkInstance(server, frontendHost);
+    server.on("request", (incoming, outgoing) => instance.answer(incoming, outgoing));
+    return instance;
+  }
+
+  /** The settings of a service that this instance signs people in to. */
+  get environment(): Environment {
+    return {
+      SIGN_IN: "clerk",
+      APP_URL: "http://localhost:3000",
+      CLERK_PUBLISHABLE_KEY: `pk_test_${Buffer.from(`${this.frontendHost}$`).toString("base64")}`,
+      CLERK_SECRET_KEY: "sk_test_standin",
+      CLERK_JWT_KEY: this.keys.publicKey.export({ type: "spki", format: "pem" }).toString(),
+      CLERK_WEBHOOK_SIGNING_SECRET: `whsec_${this.secret.toString("base64")}`,
+      CLERK_API_URL: `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`,
+    };
+  }
+
+  /** A session token, with these claims and header fields instead of the usual ones. */
+  mint(changed: object = {}, { header = {}, key = this.keys.privateKey as KeyObject } = {}): string {
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: `https://${this.frontendHost}`,
+      sub: "user_2ceo",
+      sid: "sess_1",
+      azp: "http://localhost:3000",
+      iat: nowSeconds,
+      nbf: nowSeconds - 10,
+      exp: nowSeconds + 60,
+    };
+    const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+    const head = { alg: "RS256", kid: "ins_1", typ: "JWT", ...header };
+    const signed = `${encode(head)}.${encode({ ...claims, ...changed })}`;
+    return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
+  }
+
+  /** Delivers an event to a service's webhook, signed as Svix signs for Clerk. */
+  deliver(service: Service, event: Pick<WebhookEvent, "type" | "data">): Promise<Answer> {
+    const body = JSON.stringify({ object: "event", event_attributes: {}, ...event });
+    const id = `msg_${randomBytes(12).toString("hex")}`;
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signature = createHmac("sha256", this.secret).update(`${id}.${timestamp}.${body}`).digest("base64");
+    const headers = {
+      "content-type": "application/json",
+      "svix-id": id,
+      "svix-timestamp": timestamp,
+      "svix-signature": `v1,${signature}`,
+    };
+    return service.ask("/hooks/clerk", { method: "POST", headers, body });
+  }
+
+  /** Keeps the cookies that a browser is to get from our server, and answers the nonce that stands for them. */
+  keepHandshake(directives: string[]): string {
+    const nonce = randomBytes(12).toString("hex");
+    this.handshakes.set(nonce, { directives });
+    return nonce;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = "", url = "" } = incoming;
+    const body = JSON.parse((await text(incoming)) || "{}");
+    this.requests.push({ method, path: url, body });
+    if (this.fault === "hang") return;
+    if (this.fault === "break") return void incoming.socket.destroy();
+    const send = (status: number, answer: object) =>
+      outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    if (this.fault === "refuse") {
+      const error = { code: "form_param_format_invalid", message: "is invalid", long_message: "is invalid" };
+      return void send(422, { errors: [error] });
+    }
+    if (url === "/v1/invitations")
+      return void send(200, makeInvitation(body.email_address, this.frontendHost));
+    const handshake = this.handshakes.get(url.split("handshake_payload?nonce=")[1] ?? "");
+    if (handshake) return void send(200, handshake);
+    const [, sessionId] = /^\/v1\/sessions\/(\w+)\/tokens$/.exec(url) ?? [];
+    if (!sessionId) return void send(404, { errors: [] });
+    const exp = Math.floor(Date.now() / 1000) + body.expires_in_seconds;
+    const sub = this.sessions.get(sessionId) ?? "user_2ceo";
+    const jwt = this.mint({ sub, sid: sessionId, exp, azp: undefined });
+    const token: TokenJSON = { object: "token", jwt };
+    send(200, token);
+  }
+}
+
+function makeInvitation(email: string, frontendHost: string): InvitationJSON {
+  return {
+    object: "invitation",
+    id: "inv_1",
+    email_address: email,
+    public_metadata: {},
+    revoked: false,
+    status: "pending",
+    url: `https://${frontendHost}/v1/tickets/accept?ticket=abc`,
+    created_at: 1,
+    updated_at: 1,
+  };
+}
+
+const verification = {
+  id: "ver_1",
+  // Clerk's types know no such object, its deliveries do.
+  object: "verification" as "user",
+  strategy: "ticket",
+  attempts: null,
+  expire_at: null,
+} as const;
+
+/** A user with one verified email, as the webhooks have it. */
+export function makeUser(
+  id: string,
+  email: string,
+  updatedAtMs: number,
+  status: "verified" | "unverified" = "verified",
+): UserJSON {
+  return {
+    object: "user",
+    id,
+    username: null,
+    first_name: null,
+    last_name: null,
+    image_url: "https://img.clerk.com/x",
+    has_image: false,
+    primary_email_address_id: "idn_1",
+    primary_phone_number_id: null,
+    primary_web3_wallet_id: null,
+    password_enabled: false,
+    two_factor_enabled: false,
+    totp_enabled: false,
+    backup_code_enabled: false,
+    email_addresses: [
+      {
+        object: "email_address",
+        id: "idn_1",
+        email_address: email,
+        verification: { ...verification, status },
+        linked_to: [],
+      },
+    ],
+    phone_numbers: [],
+    web3_wallets: [],
+    organization_memberships: null,
+    external_accounts: [],
+    enterprise_accounts: [],
+    password_last_updated_at: null,
+    public_metadata: {},
+    private_metadata: {},
+    unsafe_metadata: {},
+    external_id: null,
+    last_sign_in_at: null,
+    banned: false,
+    locked: false,
+    lockout_expires_in_seconds: null,
+    verification_attempts_remaining: 100,
+    created_at: 1,
+    updated_at: updatedAtMs,
+    last_active_at: null,
+    create_organization_enabled: true,
+    create_organizations_limit: null,
+    delete_self_enabled: true,
+    legal_accepted_at: null,
+    locale: null,
+  };
+}
+
+/** What is left of a user that was deleted. */
+export function makeDeletedUser(id: string): UserDeletedJSON {
+  return { object: "user", id, deleted: true };
+}

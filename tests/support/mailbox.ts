@@ -1,0 +1,32 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import PostalMime, { type Email } from "postal-mime";
+import { eventually } from "@/tests/support/databases";
+
+/** The newest mail to an email that a service without a sender wrote into its data folder, once it is there. */
+export async function mailTo(dataDir: string, email: string, subject: RegExp): Promise<Email> {
+  let found: Email | undefined;
+  await eventually(async () => {
+    found = (await mailsTo(dataDir, email)).findLast((mail) => subject.test(mail.subject ?? ""));
+    if (!found) throw new Error(`no mail to ${email}`);
+  });
+  return found as Email;
+}
+
+/** Every mail to an email, oldest first. */
+export async function mailsTo(dataDir: string, email: string): Promise<Email[]> {
+  const folder = join(dataDir, "mail");
+  if (!existsSync(folder)) return [];
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith(".eml"))
+    .map((name) => join(folder, name))
+    .sort((one, other) => statSync(one).mtimeMs - statSync(other).mtimeMs);
+  const mails = await Promise.all(files.map((file) => PostalMime.parse(readFileSync(file))));
+  return mails.filter((mail) => mail.to?.some(({ address }) => address === email));
+}
+
+/** The six digits of the sign-in code that was mailed: of one that was asked for once. */
+export async function codeTo(dataDir: string, email: string): Promise<string> {
+  const { subject } = await mailTo(dataDir, email, /sign-in code/);
+  return /\d{6}/.exec(subject ?? "")?.[0] ?? "";
+}

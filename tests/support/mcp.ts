@@ -1,0 +1,75 @@
+import { expect } from "vitest";
+import { mcpServer } from "@/lib/api/operations";
+import { expectStamp } from "@/tests/support/contract";
+import type { Answer, Service } from "@/tests/support/service";
+
+type Message = { method: string; params?: Record<string, unknown>; id?: string | number };
+type Options = { headers?: Record<string, string>; path?: string; from?: string };
+
+/** Sends a body to the MCP server as JSON. */
+export function post(
+  service: Service,
+  body: string | Buffer,
+  { headers = {}, path = "/mcp", from }: Options = {},
+): Promise<Answer> {
+  const sent = { "Content-Type": "application/json", ...headers };
+  return service.ask(path, { method: "POST", headers: sent, body, ...(from && { from }) });
+}
+
+/** Sends a message as clients up to 2025-11-25 do. */
+export function postLegacy(service: Service, message: Message, options: Options = {}): Promise<Answer> {
+  return post(service, JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }), options);
+}
+
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** Sends a message as clients of 2026-07-28 do: it says all about itself, and its headers repeat it. */
+export function postModern(
+  service: Service,
+  { method, params = {}, id = 1 }: Message,
+  { headers = {}, ...options }: Options = {},
+): Promise<Answer> {
+  const name = params.name ?? params.uri;
+  const repeated = {
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": method,
+    ...(typeof name === "string" && { "Mcp-Name": name }),
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: { _meta: meta, ...params } });
+  return post(service, body, { ...options, headers: { ...repeated, ...headers } });
+}
+
+/** Checks what every answer of the MCP server carries, and that any page may read it. */
+export function expectMcpStamp(service: Service, answer: Answer): void {
+  expectStamp(service, answer);
+  expect(answer.headers["access-control-allow-origin"]).toBe("*");
+  expect(answer.headers).not.toHaveProperty("access-control-allow-credentials");
+  expect(answer.headers["access-control-expose-headers"]).toBe(mcpServer.anyOrigin.reads);
+  expect(answer.headers["cache-control"]).toBe("no-store");
+  expect(answer.headers).not.toHaveProperty("mcp-session-id");
+}
+
+/** Checks that an answer was counted, as every POST that got past the door is. */
+export function expectCounted({ headers }: Answer, limit: number): void {
+  expect(headers["ratelimit-policy"]).toBe(`"mcp";q=${limit};w=60`);
+  expect(headers.ratelimit).toMatch(/^"mcp";r=\d+(;t=\d+)?$/);
+  expect(headers["ratelimit-limit"]).toBe(String(limit));
+  expect(headers["ratelimit-remaining"]).toMatch(/^\d+$/);
+}
+
+/** Checks that an answer is this JSON-RPC error. */
+export function expectRpcError(
+  answer: Answer,
+  { status, code, message, id = 1 }: { status: number; code: number; message?: string; id?: unknown },
+): { data?: unknown } {
+  expect(answer.status, answer.text).toBe(status);
+  expect(answer.headers["content-type"]).toBe("application/json");
+  const body = JSON.parse(answer.text);
+  expect({ ...body, error: undefined }).toEqual({ jsonrpc: "2.0", id, error: undefined });
+  expect(body.error.code, answer.text).toBe(code);
+  if (message) expect(body.error.message).toBe(message);
+  return body.error;
+}

@@ -1,0 +1,100 @@
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "@/tests/support/databases";
+import type { Environment } from "@/tests/support/service";
+
+/** How it treats a request. `lost` accepts the mail and breaks the connection before it says so. */
+export type Fault = "none" | "429" | "500" | "html" | "422" | "403" | "reset" | "slow" | "silent" | "lost";
+
+export type Accepted = {
+  atMs: number;
+  key: string;
+  body: {
+    from: string;
+    to: string;
+    subject: string;
+    text: string;
+    html: string;
+    headers: Record<string, string>;
+    reply_to?: string;
+  };
+};
+
+const apiKey = "re_test";
+const errors = {
+  "403": { statusCode: 403, name: "invalid_api_key", message: "API key is invalid" },
+  "422": { statusCode: 422, name: "validation_error", message: "Invalid `to` field." },
+  "429": { statusCode: 429, name: "rate_limit_exceeded", message: "Too many requests." },
+  "500": { statusCode: 500, name: "internal_server_error", message: "Something went wrong." },
+};
+
+/**
+ * A loopback server that answers as Resend does: a key that may only send, `POST /emails` with an idempotency
+ * key that it remembers, and faults when it is told to have them.
+ *
+ * @param faultOf - which fault the next request meets; by default `fault`, which a test may set
+ */
+export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
+  const resend = {
+    fault: "none" as Fault,
+    accepted: [] as Accepted[],
+    requests: 0,
+    retryAfterSeconds: 1,
+    /** The same provider, at an address where it has no faults. */
+    calmUrl: "",
+    environment: {} as Environment,
+    stop: async () => {},
+  };
+  const remembered = new Map<string, { body: string; id: string }>();
+
+  const server = createServer(async (incoming, outgoing) => {
+    resend.requests++;
+    const answer = (status: number, body: unknown, headers = {}) =>
+      outgoing
+        .writeHead(status, { "content-type": "application/json", ...headers })
+        .end(JSON.stringify(body));
+    // A runner that is killed breaks off in the middle of a request.
+    const body = await text(incoming).catch(() => undefined);
+    if (body === undefined) return;
+    const isCalm = incoming.url?.startsWith("/calm/");
+    const met = (await faultOf?.()) ?? resend.fault;
+    const fault = isCalm ? "none" : met;
+    if (fault === "reset") return incoming.socket.destroy();
+    if (fault === "silent") return;
+    if (fault === "slow") await sleep(300);
+    if (fault === "html") return outgoing.writeHead(502).end("<h1>Bad gateway</h1>");
+    if (fault === "429")
+      return answer(429, errors[fault], { "retry-after": String(resend.retryAfterSeconds) });
+    if (fault === "500" || fault === "422" || fault === "403") return answer(Number(fault), errors[fault]);
+    if (incoming.headers.authorization !== `Bearer ${apiKey}`) return answer(403, errors["403"]);
+    if (!incoming.url?.endsWith("/emails")) {
+      return answer(401, { statusCode: 401, name: "restricted_api_key", message: "Only to send." });
+    }
+    const key = String(incoming.headers["idempotency-key"] ?? "");
+    const known = remembered.get(key);
+    if (known && known.body !== body) {
+      return answer(409, { statusCode: 409, name: "invalid_idempotent_request", message: "Another body." });
+    }
+    if (!known) {
+      remembered.set(key, { body, id: crypto.randomUUID() });
+      resend.accepted.push({ atMs: Date.now(), key, body: JSON.parse(body) });
+    }
+    if (fault === "lost") return incoming.socket.destroy();
+    answer(200, { id: remembered.get(key)?.id });
+  });
+
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  resend.environment = {
+    EMAIL_FROM: "Corner Office <office@example.com>",
+    RESEND_API_KEY: apiKey,
+    RESEND_BASE_URL: `http://127.0.0.1:${port}`,
+  };
+  resend.calmUrl = `http://127.0.0.1:${port}/calm`;
+  resend.stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return resend;
+}

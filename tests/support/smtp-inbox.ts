@@ -1,0 +1,51 @@
+import type { AddressInfo } from "node:net";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+
+/** How the inbox treats what it gets. `lost` accepts a mail and breaks the connection before it says so. */
+export type Fault = "none" | "no such recipient" | "busy" | "sender refused" | "silent" | "lost";
+
+export type Received = { atMs: number; from: string; to: string; raw: Buffer; secure: boolean };
+
+/** A real SMTP server on loopback, which keeps what it accepts and can be told to misbehave. */
+export async function startSmtpInbox(options: SMTPServerOptions = {}) {
+  const inbox = { port: 0, fault: "none" as Fault, received: [] as Received[], stop: async () => {} };
+  const refuse = (code: number, words: string) => Object.assign(new Error(words), { responseCode: code });
+
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: options.key ? [] : ["STARTTLS"],
+    onMailFrom(_, __, callback) {
+      callback(inbox.fault === "sender refused" ? refuse(550, "5.7.1 not from here") : null);
+    },
+    onRcptTo({ address }, _, callback) {
+      callback(inbox.fault === "no such recipient" ? refuse(550, `5.1.1 no ${address} here`) : null);
+    },
+    onData(stream, session, callback) {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        if (inbox.fault === "silent") return;
+        if (inbox.fault === "busy") return callback(refuse(451, "4.3.2 later"));
+        const { mailFrom, rcptTo } = session.envelope;
+        inbox.received.push({
+          atMs: Date.now(),
+          from: mailFrom ? mailFrom.address : "",
+          to: rcptTo.map(({ address }) => address).join(", "),
+          raw: Buffer.concat(chunks),
+          secure: session.secure,
+        });
+        if (inbox.fault === "lost") for (const { _socket } of connections()) _socket.destroy();
+        else callback(null);
+      });
+    },
+    ...options,
+  });
+  const connections = () =>
+    (server as unknown as { connections: Set<{ _socket: { destroy: () => void } }> }).connections;
+  // A client that breaks off is the test's doing.
+  server.on("error", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  inbox.port = (server.server.address() as AddressInfo).port;
+  inbox.stop = () => new Promise((resolve) => server.close(() => resolve()));
+  return inbox;
+}
