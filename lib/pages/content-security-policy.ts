@@ -1,4 +1,4 @@
-import { isUnderApi } from "@/lib/api/door";
+import { isHook, isUnderApi } from "@/lib/api/door";
 import { settings } from "@/lib/settings";
 
 type Directive = "script-src" | "style-src" | "img-src" | "connect-src" | "frame-src" | "worker-src";
@@ -47,7 +47,7 @@ export const clerkPages = new Set(["/sign-in", "/invitation", "/home"]);
  */
 export function renderedPagePolicy(path: string): string | undefined {
   const { production, signIn } = settings();
-  const isRendered = production ? renderedPages.test(path) : !isUnderApi(path);
+  const isRendered = production ? renderedPages.test(path) : !isUnderApi(path) && !isHook(path);
   if (!isRendered) return undefined;
   const nonce = `'nonce-${btoa(crypto.randomUUID())}'`;
   if (!production) return contentSecurityPolicy([nonce, "'unsafe-eval'"], hotReload);

@@ -38,10 +38,15 @@ describe("with Clerk", () => {
     },
   );
 
-  it.each(["/docs", "/docs/api/errors", "/sign-in-else", "/api/health", "/mcp", "/openapi.json"])(
-    "%s is not rendered for a request",
-    (path) => {
-      expect(renderedPagePolicy(path)).toBeUndefined();
-    },
-  );
+  it.each([
+    "/docs",
+    "/docs/api/errors",
+    "/sign-in-else",
+    "/api/health",
+    "/mcp",
+    "/hooks/clerk",
+    "/openapi.json",
+  ])("%s is not rendered for a request", (path) => {
+    expect(renderedPagePolicy(path)).toBeUndefined();
+  });
 });
