@@ -17,6 +17,13 @@ const documentHeaders = [
   { key: "Link", value: '</:path.md>; rel="alternate"; type="text/markdown"' },
 ];
 
+/** Where a program that knows only our address finds the rest (RFC 9727 §3, RFC 8631). */
+const discovery = [
+  '</.well-known/api-catalog>; rel="api-catalog"',
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</docs>; rel="service-doc"; type="text/html"',
+];
+
 const config: NextConfig = {
   poweredByHeader: false,
   // `npm test` checks the types of everything, once; a deployment builds without the tests' dependencies.
@@ -26,6 +33,7 @@ const config: NextConfig = {
   experimental: { globalNotFound: true },
   headers: async () => [
     { source: "/((?!(?:api|mcp|hooks)(?:/|$)).*)", headers: pageHeaders },
+    { source: "/", headers: [{ key: "Link", value: discovery.join(", ") }] },
     // Its address holds a token.
     { source: "/unsubscribe", headers: [{ key: "Referrer-Policy", value: "no-referrer" }] },
     { source: documentPaths, headers: documentHeaders },

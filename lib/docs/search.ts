@@ -51,6 +51,7 @@ const fillers = new Set(
 type Section = {
   path: string;
   title: string;
+  /** What a snippet is cut from. */
   text: string;
   /** The words of its own heading, joined. */
   name: string;
@@ -58,7 +59,7 @@ type Section = {
   inText: Map<string, number>;
 };
 
-/** A document cut at its headings, down to the second level. Code is part of the text. */
+/** A document cut at its headings. Code and tables are searched, and shown where there is nothing else. */
 function sectionsOf({ path, title, markdown }: (typeof documents)[number]): Section[] {
   const parts: { heading?: string; tokens: Token[] }[] = [{ tokens: [] }];
   for (const token of marked.lexer(markdown())) {
@@ -66,13 +67,14 @@ function sectionsOf({ path, title, markdown }: (typeof documents)[number]): Sect
     else if (token.depth > 1) parts.push({ heading: token.text, tokens: [] });
   }
   return parts.map(({ heading, tokens }) => {
-    const text = plain(tokens.map(({ raw }) => raw).join("\n"));
+    const whole = plainText(tokens);
+    const prose = plainText(tokens.filter(({ type }) => type !== "code" && type !== "table"));
     const inText = new Map<string, number>();
-    for (const word of wordsOf(text)) inText.set(word, (inText.get(word) ?? 0) + 1);
+    for (const word of wordsOf(whole)) inText.set(word, (inText.get(word) ?? 0) + 1);
     return {
       path: heading ? `${path}#${anchorOf(heading)}` : path,
       title: heading ? `${title}: ${plain(heading)}` : title,
-      text,
+      text: prose || whole,
       name: wordsOf(heading ?? title).join(" "),
       inTitle: wordsOf(heading ? `${heading} ${title}` : title),
       inText,
@@ -115,6 +117,8 @@ function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[a-z0-9_]+/g) ?? [];
   return words.flatMap((word) => (word.includes("_") ? [word, ...word.split("_").filter(Boolean)] : [word]));
 }
+
+const plainText = (tokens: Token[]) => plain(tokens.map(({ raw }) => raw).join("\n"));
 
 /** Markdown without its marks. */
 function plain(markdown: string): string {

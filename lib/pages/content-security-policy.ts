@@ -36,7 +36,7 @@ export function contentSecurityPolicy(
 }
 
 /** Pages made anew for every request; all others are made by the build, and their scripts are known by hash. */
-const renderedPages = /^\/(?:(?:waitlist|invitation|sign-in|home|unsubscribe)(?:\/.*)?|docs\/search)?$/;
+const renderedPages = /^\/(?:(?:waitlist|invitation|sign-in|home|unsubscribe)(?:\/.*)?|docs\/search\/?)?$/;
 
 /** The pages that Clerk's components are on. */
 export const clerkPages = new Set(["/sign-in", "/invitation", "/home"]);

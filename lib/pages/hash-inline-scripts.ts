@@ -25,9 +25,10 @@ const made = readdirSync(pages, { recursive: true, encoding: "utf8" }).filter((f
 // An address that is no page shows one of those that have no address: `_not-found.html` and its like.
 const hasAddress = (file: string) => !file.startsWith("_");
 const everyPage = manifest.headers.find(({ headers }) =>
-  headers.some(({ key }) => key === "Referrer-Policy"),
+  headers.some(({ key }) => key === "X-Content-Type-Options"),
 );
-everyPage?.headers.push(...policyFor(made.filter((file) => !hasAddress(file))));
+if (!everyPage) throw new Error("next.config.ts has no headers for every page");
+everyPage.headers.push(...policyFor(made.filter((file) => !hasAddress(file))));
 for (const file of made.filter(hasAddress)) {
   const source = `/${file.replace(/\.html$/, "")}`;
   manifest.headers.push({ source, regex: `^${source}(?:/)?$`, headers: policyFor([file]) });

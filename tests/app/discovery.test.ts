@@ -47,6 +47,16 @@ describe("what is published for programs", () => {
   });
 });
 
+describe("/", () => {
+  it("says where a program finds the rest (RFC 9727, RFC 8631)", async () => {
+    expect((await service.ask("/")).headers.link).toBe(
+      '</.well-known/api-catalog>; rel="api-catalog", ' +
+        '</openapi.json>; rel="service-desc"; type="application/json", ' +
+        '</docs>; rel="service-doc"; type="text/html"',
+    );
+  });
+});
+
 describe("/.well-known/api-catalog", () => {
   it("leads to the description, the documents and the health of the API (RFC 9727)", async () => {
     const { text, headers } = await service.ask("/.well-known/api-catalog", { method: "HEAD" });

@@ -8,7 +8,7 @@ import { documents } from "@/lib/docs/documents";
 import { Service } from "@/tests/support/service";
 
 const built = documents.map(({ path }) => path);
-const rendered = ["/", "/docs/search?q=token"];
+const rendered = ["/", "/waitlist", "/sign-in", "/docs/search?q=token"];
 
 const scriptsOf = (html: string) =>
   [...html.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)].map(([, attributes = "", text = ""]) => ({

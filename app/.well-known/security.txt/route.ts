@@ -16,7 +16,6 @@ export function GET(request: Request): Response {
     `Expires: ${new Date(month.getTime() + validMs).toISOString()}`,
     "Preferred-Languages: en",
     `Canonical: ${appUrl}/.well-known/security.txt`,
-    `Policy: ${appUrl}/docs/api/policy`,
     "",
   ].join("\n");
   return publish(request, { type: "text/plain; charset=utf-8", body });

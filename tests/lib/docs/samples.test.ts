@@ -50,7 +50,8 @@ function run({ language, code }: Sample): Promise<{ exit: number; stdout: string
     const child = execFile(program[0] ?? "", program.slice(1), options, (error, stdout, stderr) =>
       resolve({ exit: error ? Number(error.code) : 0, stdout, stderr }),
     );
-    child.stdin?.end(`${environment.CORNER_OFFICE_TOKEN}\n`);
+    // A sample that asks for nothing may be gone before this is written.
+    child.stdin?.on("error", () => {}).end(`${environment.CORNER_OFFICE_TOKEN}\n`);
   });
 }
 
@@ -61,19 +62,20 @@ const leftOut = new Set(
   ),
 );
 
-// The MCP server is not here yet.
-const runnable = documents.map(({ path }) => path).filter((path) => path !== "/docs/mcp");
-
 describe("the samples", () => {
-  it.each(runnable)("of %s run as they stand", { timeout: 120_000 }, async (path) => {
-    for (const sample of await samplesOf(path)) {
-      expect(["sh", "ts", "python", "json", "http", "console"]).toContain(sample.language);
-      if (sample.language === "json") JSON.parse(sample.code);
-      if (!["sh", "ts", "python"].includes(sample.language) || leftOut.has(sample.language)) continue;
-      const { exit, stdout, stderr } = await run(sample);
-      expect(exit, `${sample.code}\n${stdout}${stderr}`).toBe(0);
-    }
-  });
+  it.each(documents.map(({ path }) => path))(
+    "of %s run as they stand",
+    { timeout: 120_000 },
+    async (path) => {
+      for (const sample of await samplesOf(path)) {
+        expect(["sh", "ts", "python", "json", "http", "console"]).toContain(sample.language);
+        if (sample.language === "json") JSON.parse(sample.code);
+        if (!["sh", "ts", "python"].includes(sample.language) || leftOut.has(sample.language)) continue;
+        const { exit, stdout, stderr } = await run(sample);
+        expect(exit, `${sample.code}\n${stdout}${stderr}`).toBe(0);
+      }
+    },
+  );
 
   it("of the entitlement check say that a licensed account may run, and that nobody else may", async () => {
     const checks = (await samplesOf("/docs")).filter(({ code }) =>

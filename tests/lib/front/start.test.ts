@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { besideDatabaseUrl, createDatabase, eventually, freePort } from "@/tests/support/databases";
