@@ -168,6 +168,9 @@ test("a promo shows on public pages only, a warning everywhere", async ({ page }
     await page.goto(`${service.url}/home`);
     await expect(notice).toHaveText("Repairs at noon", { timeout: 500 });
   }).toPass({ timeout: 20_000 });
-  await page.goto(`${service.url}/`);
-  await expect(notice).toHaveText("Repairs at noon");
+  for (const path of ["/", "/docs/api"]) {
+    await page.goto(service.url + path);
+    await expect(notice).toHaveText("Repairs at noon");
+    await expect(notice).toBeInViewport();
+  }
 });

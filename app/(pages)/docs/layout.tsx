@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Contents } from "@/app/(pages)/docs/contents";
+import { LateBanner } from "@/app/(pages)/docs/late-banner";
 import { SampleHelp } from "@/app/(pages)/docs/sample-help";
 import { SearchBox } from "@/app/(pages)/docs/search-box";
 import { documents } from "@/lib/docs/documents";
@@ -14,6 +15,7 @@ export default function DocumentsLayout({ children }: { children: ReactNode }) {
       </div>
       {children}
       <SampleHelp />
+      <LateBanner />
     </div>
   );
 }
