@@ -35,6 +35,7 @@ export default defineConfig({
   testDir: "e2e",
   globalSetup: "./e2e/support/clerk-scripts.ts",
   fullyParallel: true,
+  workers: 2,
   forbidOnly: Boolean(process.env.CI),
   reporter: "list",
   use: {

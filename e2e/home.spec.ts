@@ -168,7 +168,7 @@ test("a promo shows on public pages only, a warning everywhere", async ({ page }
     await page.goto(`${service.url}/home`);
     await expect(notice).toHaveText("Repairs at noon", { timeout: 500 });
   }).toPass({ timeout: 20_000 });
-  for (const path of ["/", "/docs/api"]) {
+  for (const path of ["/", "/docs/api", "/unsubscribe?token=x"]) {
     await page.goto(service.url + path);
     await expect(notice).toHaveText("Repairs at noon");
     await expect(notice).toBeInViewport();

@@ -5,6 +5,7 @@ import { beginVisit } from "@/lib/api/visit";
 import { readUnsubscribeLink, unsubscribe } from "@/lib/emails/unsubscribe";
 import { renderPage, type Words, words } from "@/lib/emails/unsubscribe-page";
 import { log } from "@/lib/log";
+import { readSiteBanner } from "@/lib/site-banner";
 
 /*
  * A route handler and not a page: under `Referrer-Policy: no-referrer` browsers send `Origin: null` with a form, which
@@ -43,11 +44,11 @@ async function answer(
   }
 }
 
-function page(said: Words, status = 200): Response {
+async function page(said: Words, status = 200): Promise<Response> {
   const headers = {
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",
     "x-robots-tag": "noindex",
   };
-  return new Response(renderPage(said), { status, headers });
+  return new Response(renderPage(said, await readSiteBanner()), { status, headers });
 }

@@ -1,6 +1,6 @@
 import { type Account, listAccounts, setAccount } from "@/lib/accounts";
 import { mintTokenFor } from "@/lib/admin/token";
-import { operations } from "@/lib/api/operations";
+import { mcpServer, operations } from "@/lib/api/operations";
 import { unsubscribeUrl } from "@/lib/emails/unsubscribe-token";
 import { loadEnvFiles } from "@/lib/env-files";
 import { start } from "@/lib/front/start";
@@ -12,6 +12,12 @@ import { findBanner, setBanner } from "@/lib/site-banner";
 import { type Db, store } from "@/lib/store/store";
 
 const dayMs = 24 * 60 * 60 * 1000;
+const toolCall = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name: "search_docs", arguments: { query: "entitlement" } },
+});
 
 loadEnvFiles();
 await start();
@@ -72,6 +78,9 @@ ${curl(operations.siteBanner.path)}
 ${curl(operations.entitlement.path, token)}
 ${curl(operations.creditsBalance.path, token)}
 curl -i -X POST '${unsubscribeUrl(licensed?.id ?? "")}'
+
+# and what an AI agent asks
+curl -i -H 'Content-Type: application/json' -d '${toolCall}' '${appUrl}${mcpServer.paths[0]}'
 
 # the entitlement of the other accounts
 ${entitlements.join("\n")}

@@ -1,5 +1,6 @@
 import { escapeHtml } from "@/lib/emails/letter";
 import { settings } from "@/lib/settings";
+import type { SiteBanner } from "@/lib/site-banner";
 
 /** What the page says, and the button where there is something to press. */
 export type Words = { title: string; paragraphs: string[]; button?: string };
@@ -31,7 +32,7 @@ export const words = {
 } as const satisfies Record<string, Words>;
 
 /** The page as HTML: no script, nothing from elsewhere. Its form has no action, so it posts to the page itself. */
-export function renderPage({ title, paragraphs, button }: Words): string {
+export function renderPage({ title, paragraphs, button }: Words, banner: SiteBanner | null): string {
   const { supportEmail } = settings();
   const email = supportEmail && escapeHtml(supportEmail);
   const person = email
@@ -49,6 +50,7 @@ export function renderPage({ title, paragraphs, button }: Words): string {
 <body>
 <header><a href="/">Corner Office</a></header>
 <main>
+${banner ? `<aside class="banner" data-kind="${banner.kind}" aria-label="Notice">${escapeHtml(banner.message)}</aside>` : ""}
 <h1>${escapeHtml(title)}</h1>
 ${paragraphs.map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`).join("\n")}
 ${button ? `<form method="post"><button>${escapeHtml(button)}</button></form>` : ""}
