@@ -11,10 +11,10 @@ const groups = ["performance", "accessibility", "best-practices", "seo"] as cons
 
 type Report = { categories: Record<(typeof groups)[number], { score: number }> };
 
-/** Lighthouse on the front page and every document, as on a mid-range phone: the median of each score, of 100. */
+/** Lighthouse on the public pages and every document, as on a mid-range phone: the median of each score, of 100. */
 export async function measurePages(print: (line: string) => void): Promise<void> {
   const service = await Service.start({ SIGN_IN: "local" });
-  for (const path of ["/", ...documents.map((document) => document.path)]) {
+  for (const path of ["/", "/waitlist", "/sign-in", ...documents.map((document) => document.path)]) {
     const reports: Report[] = [];
     for (let round = 0; round < rounds; round++) reports.push(await runLighthouse(service.url + path));
     const scores = groups.map((group) => {
