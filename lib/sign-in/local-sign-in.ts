@@ -1,7 +1,7 @@
 import { after } from "next/server";
 import { dropCookie, writeCookie } from "@/lib/cookies";
-import { codeMail } from "@/lib/emails/code-mail";
 import { sender } from "@/lib/emails/sender";
+import { codeMail } from "@/lib/emails/sign-in-mail";
 import { log } from "@/lib/log";
 import type { Onward } from "@/lib/pages/form";
 import { codeMinutes, makeCode } from "@/lib/sign-in/code";

@@ -1,11 +1,26 @@
 import { randomUUID } from "node:crypto";
-import { setAsHtml, setAsText } from "@/lib/emails/letter";
+import { type Letter, setAsHtml, setAsText } from "@/lib/emails/letter";
 import type { Mail } from "@/lib/emails/mail";
 import { invitationDays } from "@/lib/invitations";
+import { codeMinutes } from "@/lib/sign-in/code";
+
+/** The mail that brings a sign-in code. */
+export function codeMail(to: string, code: string): Mail {
+  return toMail(to, {
+    subject: `${code} is your sign-in code`,
+    preview: `It works once, for ${codeMinutes} minutes.`,
+    body: [
+      "Type this code where you asked for it:",
+      { code },
+      `It works once, in the browser that asked for it, for ${codeMinutes} minutes. Nobody of ours will ever ask you for it.`,
+    ],
+    footer: ["If you did not ask for it, do nothing: without the code nobody signs in."],
+  });
+}
 
 /** The mail that brings an invitation. */
 export function invitationMail(to: string, url: string): Mail {
-  const letter = {
+  return toMail(to, {
     subject: "Your invitation to Corner Office",
     preview: "There is a place for you.",
     body: [
@@ -14,7 +29,11 @@ export function invitationMail(to: string, url: string): Mail {
       `The link works once, for ${invitationDays} days, and for this email only.`,
     ],
     footer: ["You get this one mail because somebody invited this email. If that was a mistake, do nothing."],
-  };
+  });
+}
+
+/** A mail that somebody asked for: nothing to unsubscribe from, and nobody's holiday notice answers it (RFC 3834 §5). */
+function toMail(to: string, letter: Letter): Mail {
   return {
     id: randomUUID(),
     to,
