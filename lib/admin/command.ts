@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { parseThousandths } from "@/lib/credits";
+import { parseEmailAddress } from "@/lib/email-address";
 import type { Db } from "@/lib/store/store";
 
 /** What a command has to say: a document for `--json`, and the same for a person. */
@@ -38,9 +39,9 @@ export function asTable(rows: Record<string, unknown>[], whenEmpty: string): str
 /* Parsers of arguments and options. Each throws commander's InvalidArgumentError, one line for a person. */
 
 export function parseEmail(text: string): string {
-  if (!z.email().max(254).safeParse(text).success)
-    throw new InvalidArgumentError("It is not an email address.");
-  return text.toLowerCase();
+  const email = parseEmailAddress(text);
+  if (!email) throw new InvalidArgumentError("It is not an email address.");
+  return email;
 }
 
 /** An ISO 8601 date or date and time with its offset, as Unix milliseconds. */

@@ -30,7 +30,7 @@ const mostForms = 30;
 const windowSeconds = 10 * 60; // 10 minutes
 
 /**
- * The hall of forms: the POST handler of a form on one of our pages. A form walks origin → count → fields →
+ * The hall of forms: the POST handler of a form on one of our pages. A form walks origin → fields → count →
  * room, and the browser is sent on to a page (303, so that going back posts nothing again). Whatever is
  * thrown on the way sends it back to the form's own page, which says what to do.
  */

@@ -293,7 +293,8 @@ describe("without sign-in", () => {
     ]) {
       expect((await service.submit(path, { email: "a@example.com" })).status, path).toBe(404);
     }
-    expect((await service.submit("/sign-in/renew", {})).status).toBe(401);
+    expect((await service.submit("/sign-in/renew", {})).status).toBe(404);
+    expect((await service.ask("/sign-in/renew")).status).toBe(404);
     expect((await service.submit("/home/token", {})).status).toBe(401);
     await service.stop();
   });

@@ -18,7 +18,7 @@ export async function POST({ headers }: Request): Promise<Response> {
   const session = readSession(headers);
   const caller = await identifyCaller(headers, beginVisit("POST", "/home/token", headers));
   if ("because" in session || caller.is === "signed-out") return answer(401, null);
-  if (caller.is === "unavailable") return answer(503, null);
+  if (caller.is !== "account") return answer(caller.is === "unavailable" ? 503 : 403, null);
   try {
     const { token, expiresAtMs } =
       settings().signIn.kind === "clerk"

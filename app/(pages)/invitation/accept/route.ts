@@ -1,5 +1,5 @@
+import { parseEmailAddress } from "@/lib/email-address";
 import { acceptInvitation } from "@/lib/invitations";
-import { readEmail } from "@/lib/pages/email-field";
 import { form, type Submission, withProblem } from "@/lib/pages/form";
 import { mintLocalSubject } from "@/lib/sign-in/local-session";
 import { sendCode } from "@/lib/sign-in/local-sign-in";
@@ -9,7 +9,7 @@ const page = (field: Submission["field"]) => `/invitation?token=${encodeURICompo
 
 /** Accepts an invitation, and goes on to sign in: the code proves that the mailbox is theirs. */
 export const POST = form({ page, under: ["local"] }, async ({ field, nowMs }) => {
-  const email = readEmail(field("email"));
+  const email = parseEmailAddress(field("email"));
   if (!email) return { to: withProblem(page(field), "email") };
   const db = await store();
   const credential = { token: field("token"), email, subject: mintLocalSubject() };

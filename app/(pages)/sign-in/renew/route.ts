@@ -8,6 +8,7 @@ import { store } from "@/lib/store/store";
 
 /** Renews the session of an open page: 204, or 401 when it is over. */
 export async function POST({ headers }: Request): Promise<Response> {
+  if (settings().signIn.kind !== "local") return answer(404);
   if (!isFromOurPages(headers)) return answer(403);
   try {
     const session = await renew(headers);
@@ -20,6 +21,7 @@ export async function POST({ headers }: Request): Promise<Response> {
 
 /** Renews the session of a browser that comes back to a page, and sends it there; or to sign in. */
 export async function GET({ headers }: Request): Promise<Response> {
+  if (settings().signIn.kind !== "local") return answer(404);
   try {
     const session = await renew(headers);
     return session
@@ -32,7 +34,7 @@ export async function GET({ headers }: Request): Promise<Response> {
 }
 
 async function renew(headers: Headers): Promise<MintedToken | undefined> {
-  const client = settings().signIn.kind === "local" ? readCookie(headers, clientCookie) : undefined;
+  const client = readCookie(headers, clientCookie);
   return client ? renewBrowserSession(await store(), client, Date.now()) : undefined;
 }
 

@@ -1,11 +1,11 @@
-import { readEmail } from "@/lib/pages/email-field";
+import { parseEmailAddress } from "@/lib/email-address";
 import { form } from "@/lib/pages/form";
 import { store } from "@/lib/store/store";
 import { joinWaitlist } from "@/lib/waitlist";
 
 /** Joins the waitlist. Who is on it, or has an account, gets the same answer. */
 export const POST = form({ page: () => "/waitlist", under: ["local", "clerk"] }, async ({ field, nowMs }) => {
-  const email = readEmail(field("email"));
+  const email = parseEmailAddress(field("email"));
   if (!email) return { to: "/waitlist?problem=email" };
   await joinWaitlist(await store(), email, nowMs);
   return { to: "/waitlist?joined" };
