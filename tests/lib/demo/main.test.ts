@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import { freePort, isInstalled } from "@/tests/support/databases";
+import { eventually, freePort, isInstalled } from "@/tests/support/databases";
 
 const run = promisify(execFile);
 const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
@@ -29,7 +29,8 @@ async function startDemo() {
     child.once("exit", () => reject(new Error(printed)));
   });
   const stop = () => new Promise((resolve) => child.removeAllListeners("exit").once("exit", resolve).kill());
-  return { lines: printed.split("\n").filter((line) => line.startsWith("curl ")), stop };
+  const lines = printed.split("\n").filter((line) => line.startsWith("curl "));
+  return { lines, printed: () => printed, stop };
 }
 
 /** Pastes a line into a shell, and answers the status and the body. */
@@ -62,6 +63,18 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
       }
     }
     expect(lines).toHaveLength(expected.length);
+    await stop();
+  });
+
+  it("prints the code of who signs in, and of nobody else", async () => {
+    const { lines, printed, stop } = await startDemo();
+    const address = /http:\/\/localhost:\d+/.exec(lines[0] ?? "")?.[0];
+    for (const email of ["nobody@example.com", "trial@example.com"]) {
+      const form = `curl -i -H 'Origin: ${address}' -d 'email=${email}' ${address}/sign-in/send`;
+      expect((await paste(form)).status).toBe(303);
+    }
+    await eventually(() => expect(printed()).toMatch(/^Sign-in code of trial@example\.com: \d{6}$/m));
+    expect(printed()).not.toContain("nobody@example.com");
     await stop();
   });
 
