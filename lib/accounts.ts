@@ -105,7 +105,7 @@ export function emailTaken(): ApiError {
   });
 }
 
-/** Changes an account's terms, in one transaction. Throws an {@link ApiError} as {@link addAccount} does. */
+/** Changes an account's terms, in one transaction. Throws an {@link ApiError} as {@link openAccount} does. */
 export async function setAccount(
   db: Db,
   email: string,

@@ -47,13 +47,11 @@ export async function invite(db: Db, email: string, terms: AccountTerms, nowMs: 
       .where("email", "=", email)
       .executeTakeFirst();
     if (account) throw emailTaken();
-    await withdrawInvitation(transaction, email);
     await writeInvitation(
       transaction,
       { email, terms, tokenHash: hashToken(token), acceptedAtMs: null },
       nowMs,
     );
-    await markInvited(transaction, email, nowMs);
   });
   return token;
 }
@@ -133,7 +131,6 @@ export async function addAccount(
 ): Promise<Account> {
   return db.transaction().execute(async (transaction) => {
     const account = await openAccount(transaction, email, terms, nowMs);
-    await withdrawInvitation(transaction, account.email);
     await writeInvitation(
       transaction,
       { email: account.email, terms, tokenHash: null, acceptedAtMs: nowMs },
@@ -143,6 +140,7 @@ export async function addAccount(
   });
 }
 
+/** Writes an invitation in the place of any that its email has not accepted, and notes it on the waitlist. */
 async function writeInvitation(
   transaction: Db,
   invitation: {
@@ -154,6 +152,8 @@ async function writeInvitation(
   nowMs: number,
 ): Promise<void> {
   const { email, terms, tokenHash, acceptedAtMs } = invitation;
+  await withdrawInvitation(transaction, email);
+  await markInvited(transaction, email, nowMs);
   await transaction
     .insertInto("invitations")
     .values({

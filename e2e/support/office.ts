@@ -5,11 +5,10 @@ import { environment } from "../../playwright.config";
 
 /** A test whose browser is a client of its own: it has an address that no other test has. */
 export const test = base.extend({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern.
-  extraHTTPHeaders: async ({}, use, { testId, retry }) => {
+  extraHTTPHeaders: async ({ extraHTTPHeaders }, use, { testId, retry }) => {
     const numbers = [...testId.slice(-12)].map((letter) => letter.charCodeAt(0).toString(16));
     const groups = [0, 2, 4].map((at) => numbers.slice(at, at + 2).join(""));
-    await use({ "X-Forwarded-For": `2001:${groups.join(":")}::${retry}` });
+    await use({ ...extraHTTPHeaders, "X-Forwarded-For": `2001:${groups.join(":")}::${retry}` });
   },
 });
 

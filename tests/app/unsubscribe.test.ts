@@ -1,6 +1,21 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
+
+describe("the stylesheet of /unsubscribe", () => {
+  it("has the colours of the other pages", () => {
+    const coloursIn = (file: string) =>
+      Object.fromEntries(
+        [...readFileSync(file, "utf8").matchAll(/^ {2}(--[a-z]+): (light-dark\(.*\));$/gm)].map((match) =>
+          match.slice(1, 3),
+        ),
+      );
+    const ours = coloursIn("public/unsubscribe.css");
+    expect(Object.keys(ours)).toContain("--ink");
+    expect(coloursIn("app/(pages)/pages.css")).toMatchObject(ours);
+  });
+});
 
 describe.each(engines)("the page /unsubscribe on $name", (engine) => {
   let stage: Stage;
