@@ -3,7 +3,7 @@ import { refuseAtDoor } from "@/lib/api/door";
 import { hsts } from "@/lib/api/headers";
 import { passClerk } from "@/lib/pages/clerk-middleware";
 import { renderedPagePolicy } from "@/lib/pages/content-security-policy";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 /** The front door on every platform; behind `npm start` the front server asks the same question first. */
 export async function middleware(request: NextRequest, event: NextFetchEvent): Promise<Response> {

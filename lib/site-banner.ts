@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { within } from "@/lib/deadline";
-import { log } from "@/lib/log";
-import { oncePerProcess } from "@/lib/once-per-process";
+import { within } from "@/lib/process/deadline";
+import { log } from "@/lib/process/log";
+import { oncePerProcess } from "@/lib/process/once-per-process";
 import { type Db, store } from "@/lib/store/store";
 
 export const bannerKinds = ["promo", "warning"] as const;

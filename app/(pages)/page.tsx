@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { connection } from "next/server";
 import { operations } from "@/lib/api/operations";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 import { SiteBanner } from "./site-banner";
 
 /** The social card's address has to be whole, and only a page rendered now knows ours. */

@@ -1,4 +1,4 @@
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 /** How to reach a person, where the operator said how. */
 export function Support() {

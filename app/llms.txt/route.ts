@@ -1,7 +1,7 @@
 import { documents } from "@/lib/docs/documents";
 import { publish } from "@/lib/docs/publish";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 /** What an assistant reads first (llmstxt.org): what this is, and where each document is in Markdown. */
 export function GET(request: Request): Response {

@@ -1,5 +1,5 @@
 import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 /** Everything public may be read; what belongs to one person has nothing for a crawler. */
 export function GET(request: Request): Response {

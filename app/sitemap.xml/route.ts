@@ -1,6 +1,6 @@
 import { documents } from "@/lib/docs/documents";
 import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 /** The public pages, for crawlers (sitemaps.org). */
 export function GET(request: Request): Response {

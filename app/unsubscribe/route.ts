@@ -1,10 +1,10 @@
 import { readBody } from "@/lib/api/body";
 import { ApiError } from "@/lib/api/errors";
-import { bodyLimits } from "@/lib/api/limits";
 import { beginVisit } from "@/lib/api/visit";
-import { readUnsubscribeLink, unsubscribe } from "@/lib/emails/unsubscribe";
-import { renderPage, type Words, words } from "@/lib/emails/unsubscribe-page";
-import { log } from "@/lib/log";
+import { readUnsubscribeLink, unsubscribe } from "@/lib/onboarding/unsubscribe";
+import { renderPage, type Words, words } from "@/lib/onboarding/unsubscribe-page";
+import { log } from "@/lib/process/log";
+import { bodyLimits } from "@/lib/settings/limits";
 import { readSiteBanner } from "@/lib/site-banner";
 
 /*

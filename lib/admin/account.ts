@@ -8,7 +8,8 @@ import {
   type Plan,
   plans,
   setAccount,
-} from "@/lib/accounts";
+} from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
 import {
   asLines,
   asTable,
@@ -20,9 +21,8 @@ import {
   type Result,
   type Run,
 } from "@/lib/admin/command";
-import { addAccount } from "@/lib/invitations";
-import { settings } from "@/lib/settings";
-import { mintLocalSubject } from "@/lib/sign-in/local-session";
+import { mintLocalSubject } from "@/lib/session/local-session";
+import { settings } from "@/lib/settings/settings";
 
 /** The options that {@link withTerms} gives a command. */
 export type TermOptions = {

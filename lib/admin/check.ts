@@ -1,9 +1,9 @@
 import { Redis } from "@upstash/redis";
 import type { Command } from "commander";
 import { asTable, type Result } from "@/lib/admin/command";
-import { sender } from "@/lib/emails/sender";
-import { settings } from "@/lib/settings";
-import { sessionIssuer } from "@/lib/sign-in/issuer";
+import { sender } from "@/lib/mail/sender";
+import { sessionIssuer } from "@/lib/session/issuer";
+import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
 
 type Finding = { what: string; works: boolean; detail: string };

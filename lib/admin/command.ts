@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { z } from "zod";
-import { parseThousandths } from "@/lib/credits";
-import { parseEmailAddress } from "@/lib/email-address";
+import { parseEmailAddress } from "@/lib/accounts/email-address";
+import { parseThousandths } from "@/lib/accounts/ledger";
 import type { Db } from "@/lib/store/store";
 
 /** What a command has to say: a document for `--json`, and the same for a person. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { findAccount } from "@/lib/accounts";
+import { findAccount } from "@/lib/accounts/accounts";
+import { listCreditEntries, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
 import { asTable, parseAmount, parseEmail, parseWords, type Run } from "@/lib/admin/command";
-import { listCreditEntries, toCredits, writeCreditEntry } from "@/lib/credits";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: Command, run: Run): void {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { findAccount } from "@/lib/accounts";
+import { findAccount } from "@/lib/accounts/accounts";
 import { asLines, asTable, parseEmail, type Run } from "@/lib/admin/command";
-import { listEmails } from "@/lib/emails/outbox";
-import { sendDue } from "@/lib/emails/runner";
-import { sender } from "@/lib/emails/sender";
-import { unsubscribeUrl } from "@/lib/emails/unsubscribe-token";
+import { sender } from "@/lib/mail/sender";
+import { listEmails } from "@/lib/onboarding/outbox";
+import { sendDue } from "@/lib/onboarding/runner";
+import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
 
 /** `emails list|unsubscribe-link|send-due`. */
 export function addEmailCommands(program: Command, run: Run): void {

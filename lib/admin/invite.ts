@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import type { AccountTerms } from "@/lib/accounts";
+import type { AccountTerms } from "@/lib/accounts/accounts";
+import { invitationUrl, invite, withdrawInvitation } from "@/lib/accounts/invitations";
+import { isOnWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { asTable, parseEmail, type Result, type Run } from "@/lib/admin/command";
 import { ApiError } from "@/lib/api/errors";
-import { sender } from "@/lib/emails/sender";
-import { invitationMail } from "@/lib/emails/sign-in-mail";
-import { invitationUrl, invite, withdrawInvitation } from "@/lib/invitations";
-import { settings } from "@/lib/settings";
+import { sender } from "@/lib/mail/sender";
+import { settings } from "@/lib/settings/settings";
 import { inviteAtClerk } from "@/lib/sign-in/clerk";
+import { invitationMail } from "@/lib/sign-in/sign-in-mail";
 import type { Db } from "@/lib/store/store";
-import { isOnWaitlist, listWaitlist } from "@/lib/waitlist";
 
 /** `invite`, `waitlist list|invite`. */
 export function addInviteCommands(program: Command, run: Run): void {

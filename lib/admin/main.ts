@@ -8,8 +8,8 @@ import { addEmailCommands } from "@/lib/admin/emails";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addTokenCommand } from "@/lib/admin/token";
 import { ApiError } from "@/lib/api/errors";
-import { loadEnvFiles } from "@/lib/env-files";
-import { SettingsError, settings } from "@/lib/settings";
+import { loadEnvFiles } from "@/lib/settings/env-files";
+import { SettingsError, settings } from "@/lib/settings/settings";
 import { closeStore, store } from "@/lib/store/store";
 
 const program = new Command("admin")

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { findAccount } from "@/lib/accounts";
+import { findAccount } from "@/lib/accounts/accounts";
 import { parseEmail, type Run } from "@/lib/admin/command";
 import { ApiError } from "@/lib/api/errors";
-import { settings } from "@/lib/settings";
-import { startProgramSession } from "@/lib/sign-in/local-session";
+import { startProgramSession } from "@/lib/session/local-session";
+import { settings } from "@/lib/settings/settings";
 import type { Db } from "@/lib/store/store";
 
 /** `token`. */

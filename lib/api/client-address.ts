@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { isIP, isIPv6 } from "node:net";
-import { derivedKeys } from "@/lib/app-secret";
-import { oncePerProcess } from "@/lib/once-per-process";
-import { type Settings, settings } from "@/lib/settings";
+import { derivedKeys } from "@/lib/process/app-secret";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+import { type Settings, settings } from "@/lib/settings/settings";
 
 const socketOwner = () => oncePerProcess("socket owner", () => ({ isFrontServer: false }));
 

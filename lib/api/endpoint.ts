@@ -3,7 +3,7 @@ import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers"
 import type { Address, Method, Operation } from "@/lib/api/operations";
 import { spendQuota } from "@/lib/api/rate-limit";
 import { beginVisit, type Visit } from "@/lib/api/visit";
-import { log } from "@/lib/log";
+import { log } from "@/lib/process/log";
 
 /** A room: does the work of one operation, returns the body of its 200, throws an {@link ApiError} to refuse. */
 type Room = (request: Request, visit: Visit) => object | string | Promise<object | string>;

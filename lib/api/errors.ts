@@ -1,4 +1,4 @@
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 export type CatalogueEntry = {
   /** The HTTP status; `null` for a code kept for private workspace routes, which no public operation sends. */

@@ -1,9 +1,9 @@
 import type { ApiError } from "@/lib/api/errors";
 import type { Address } from "@/lib/api/operations";
 import { retirementHeaders } from "@/lib/api/retirement";
+import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 import { logVisit, type Visit } from "@/lib/api/visit";
-import { settings } from "@/lib/settings";
-import { completeStandIn, type StandIn } from "@/lib/stand-in";
+import { settings } from "@/lib/settings/settings";
 
 /** Names and values in turn, as Node takes them: an object with as many computed keys takes 40 times as long. */
 export type HeaderList = readonly string[];

@@ -1,12 +1,12 @@
 import { clientKey } from "@/lib/api/client-address";
 import { ApiError } from "@/lib/api/errors";
 import type { HeaderList } from "@/lib/api/headers";
-import { quotas } from "@/lib/api/limits";
 import type { QuotaName } from "@/lib/api/operations";
 import { type Decision, ProcessCounter } from "@/lib/api/process-counter";
 import { SharedCounter } from "@/lib/api/shared-counter";
-import { oncePerProcess } from "@/lib/once-per-process";
-import { settings } from "@/lib/settings";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+import { quotas } from "@/lib/settings/limits";
+import { settings } from "@/lib/settings/settings";
 
 /**
  * Spends one request of the client's quota. Answers the headers that every counted answer carries

@@ -2,7 +2,7 @@ import { Ratelimit } from "@upstash/ratelimit";
 import { Redis } from "@upstash/redis";
 import { z } from "zod";
 import type { Decision } from "@/lib/api/process-counter";
-import { log } from "@/lib/log";
+import { log } from "@/lib/process/log";
 
 const deadlineMs = 250;
 const probeEveryMs = 1000; // 1 second

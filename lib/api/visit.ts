@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { derivedKeys } from "@/lib/app-secret";
-import { log } from "@/lib/log";
+import { derivedKeys } from "@/lib/process/app-secret";
+import { log } from "@/lib/process/log";
 
 /** What is known of a request on its way through the house. */
 export type Visit = {

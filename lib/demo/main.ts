@@ -1,12 +1,12 @@
-import { type Account, listAccounts, setAccount } from "@/lib/accounts";
+import { type Account, listAccounts, setAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
 import { mintTokenFor } from "@/lib/admin/token";
 import { mcpServer, operations } from "@/lib/api/operations";
-import { unsubscribeUrl } from "@/lib/emails/unsubscribe-token";
-import { loadEnvFiles } from "@/lib/env-files";
 import { start } from "@/lib/front/start";
-import { addAccount } from "@/lib/invitations";
-import { settings } from "@/lib/settings";
-import { mintLocalSubject } from "@/lib/sign-in/local-session";
+import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
+import { mintLocalSubject } from "@/lib/session/local-session";
+import { loadEnvFiles } from "@/lib/settings/env-files";
+import { settings } from "@/lib/settings/settings";
 import { showCodesOnTerminal } from "@/lib/sign-in/terminal";
 import { findBanner, setBanner } from "@/lib/site-banner";
 import { type Db, store } from "@/lib/store/store";

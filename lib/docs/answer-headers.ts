@@ -1,6 +1,6 @@
-import { quotas } from "@/lib/api/limits";
 import type { Operation } from "@/lib/api/operations";
 import { placeholderAddress } from "@/lib/docs/markdown";
+import { quotas } from "@/lib/settings/limits";
 
 export type HeaderDocument = {
   name: string;

@@ -1,11 +1,11 @@
 import type { z } from "zod";
+import { type DeniedStatus, denialCodes } from "@/lib/accounts/entitlement";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
-import { quotas } from "@/lib/api/limits";
 import type { Operation } from "@/lib/api/operations";
 import { apiError, entitlementDenied } from "@/lib/api/schemas";
 import { type HeaderDocument, headersOf, stamp } from "@/lib/docs/answer-headers";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import { type DeniedStatus, denialCodes } from "@/lib/entitlement";
+import { quotas } from "@/lib/settings/limits";
 
 /** One kind of answer of an operation, as the reference and the API description tell it. */
 export type AnswerDocument = {

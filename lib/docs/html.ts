@@ -1,5 +1,5 @@
 import { Marked, type Tokens } from "marked";
-import type { DocumentPage } from "@/lib/docs/documents";
+import type { DocumentPage } from "@/lib/docs/document";
 import { anchorOf } from "@/lib/docs/markdown";
 
 export type RenderedDocument = {

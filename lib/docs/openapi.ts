@@ -3,11 +3,11 @@ import { type Operation, operations } from "@/lib/api/operations";
 import * as schemas from "@/lib/api/schemas";
 import type { HeaderDocument } from "@/lib/docs/answer-headers";
 import { type AnswerDocument, answersOf, earlyRefusals, exampleRefusal } from "@/lib/docs/answers";
+import { policy } from "@/lib/docs/documents/policy";
 import { anchorOf, placeholderAddress } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-words";
-import { policy } from "@/lib/docs/policy";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 /**
  * The API description: OpenAPI 3.1, made from the register and the schemas, so that it says what the

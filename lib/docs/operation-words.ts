@@ -1,5 +1,5 @@
-import { quotas } from "@/lib/api/limits";
 import type { operations } from "@/lib/api/operations";
+import { quotas } from "@/lib/settings/limits";
 
 const { requests, windowSeconds } = quotas.health;
 

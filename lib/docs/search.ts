@@ -1,7 +1,7 @@
 import { marked, type Token } from "marked";
 import { documents } from "@/lib/docs/documents";
 import { anchorOf } from "@/lib/docs/markdown";
-import { oncePerProcess } from "@/lib/once-per-process";
+import { oncePerProcess } from "@/lib/process/once-per-process";
 
 export type SearchHit = {
   /** Where it is: a document's path, with the anchor of its section. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { ReadyResponse } from "@/lib/api/headers";
-import { completeStandIn, type StandIn } from "@/lib/stand-in";
+import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 
 /** The Headers of a Node request. */
 class IncomingHeaders implements StandIn<Headers> {

@@ -1,5 +1,5 @@
-import { loadEnvFiles } from "@/lib/env-files";
 import { start } from "@/lib/front/start";
+import { loadEnvFiles } from "@/lib/settings/env-files";
 
 loadEnvFiles();
 await start();

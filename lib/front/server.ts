@@ -4,13 +4,13 @@ import { trustFrontServer } from "@/lib/api/client-address";
 import { addressAt, isHook, refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
-import { connectionLimits } from "@/lib/api/limits";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
 import { send, toHeaders, toRequest } from "@/lib/front/exchange";
 import { routeHandler } from "@/lib/front/routes";
 import { answerUnreadable, refuseConnect } from "@/lib/front/unreadable";
-import { log } from "@/lib/log";
-import { settings } from "@/lib/settings";
+import { log } from "@/lib/process/log";
+import { connectionLimits } from "@/lib/settings/limits";
+import { settings } from "@/lib/settings/settings";
 
 type FrontServerOptions = {
   /** Next's own handler: every page and, where `throughNext`, the API too. */

@@ -2,12 +2,12 @@ import { createServer, type Server } from "node:http";
 import createNext from "next";
 import { operations } from "@/lib/api/operations";
 import { checkRetirements } from "@/lib/api/retirement";
-import { derivedKeys } from "@/lib/app-secret";
-import { startRunner } from "@/lib/emails/runner";
 import { createFrontServer } from "@/lib/front/server";
-import { log } from "@/lib/log";
-import { settings } from "@/lib/settings";
-import { sessionIssuer } from "@/lib/sign-in/issuer";
+import { startRunner } from "@/lib/onboarding/runner";
+import { derivedKeys } from "@/lib/process/app-secret";
+import { log } from "@/lib/process/log";
+import { sessionIssuer } from "@/lib/session/issuer";
+import { settings } from "@/lib/settings/settings";
 import { closeStore, store } from "@/lib/store/store";
 
 const stopWithinMs = 10_000; // 10 seconds

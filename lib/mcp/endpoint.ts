@@ -9,18 +9,18 @@ import {
   ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readBody } from "@/lib/api/body";
 import { hall } from "@/lib/api/endpoint";
 import { ApiError } from "@/lib/api/errors";
 import type { Answer, HeaderList } from "@/lib/api/headers";
-import { bodyLimits } from "@/lib/api/limits";
 import { mcpServer } from "@/lib/api/operations";
 import type { Visit } from "@/lib/api/visit";
-import { type Caller, identifyCaller } from "@/lib/caller";
 import { requireOurHost } from "@/lib/mcp/host";
 import { createMcpServer } from "@/lib/mcp/server";
-import { challenge } from "@/lib/session";
-import { settings } from "@/lib/settings";
+import { challenge } from "@/lib/session/session";
+import { bodyLimits } from "@/lib/settings/limits";
+import { settings } from "@/lib/settings/settings";
 
 /**
  * The route handlers of the MCP server at one of its two addresses. What HTTP can say is refused with an ApiError,

@@ -1,6 +1,6 @@
 import { ApiError } from "@/lib/api/errors";
-import { isLoopback } from "@/lib/loopback";
-import { settings } from "@/lib/settings";
+import { isLoopback } from "@/lib/settings/loopback";
+import { settings } from "@/lib/settings/settings";
 
 /**
  * Refuses a request sent to another host than ours (403), and one that a page from elsewhere sent to a loopback

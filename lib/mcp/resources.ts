@@ -1,9 +1,10 @@
 import { errorCatalogue } from "@/lib/api/errors";
-import { bodyLimits, quotas } from "@/lib/api/limits";
 import { mcpServer, operations, type QuotaName } from "@/lib/api/operations";
-import { documents, portableMarkdown } from "@/lib/docs/documents";
+import { portableMarkdown } from "@/lib/docs/document";
+import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { settings } from "@/lib/settings";
+import { bodyLimits, quotas } from "@/lib/settings/limits";
+import { settings } from "@/lib/settings/settings";
 
 /** A resource, as the MCP server, the documents and the tests read it. */
 export type Resource = {

@@ -7,14 +7,14 @@ import {
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import type { Caller } from "@/lib/accounts/caller";
 import { unexpected } from "@/lib/api/endpoint";
 import { ApiError } from "@/lib/api/errors";
 import type { Visit } from "@/lib/api/visit";
-import type { Caller } from "@/lib/caller";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
 import { type Resource, resources } from "@/lib/mcp/resources";
 import { type Tool, tools } from "@/lib/mcp/tools";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 /** What a model is told of the service before it uses a tool. */
 export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server reads; none of its tools changes anything.

@@ -1,14 +1,15 @@
 import { z } from "zod";
+import { readBalance } from "@/lib/accounts/balance";
+import type { Caller } from "@/lib/accounts/caller";
+import { readEntitlement } from "@/lib/accounts/entitlement";
 import { ApiError } from "@/lib/api/errors";
 import * as schemas from "@/lib/api/schemas";
-import type { Caller } from "@/lib/caller";
-import { readBalance } from "@/lib/credits";
-import { type DocumentPage, findDocument, portableMarkdown } from "@/lib/docs/documents";
+import { type DocumentPage, portableMarkdown } from "@/lib/docs/document";
+import { findDocument } from "@/lib/docs/documents";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { searchDocuments } from "@/lib/docs/search";
-import { readEntitlement } from "@/lib/entitlement";
 import { health } from "@/lib/health";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 import { readSiteBanner } from "@/lib/site-banner";
 
 /** A tool, as the MCP server, the documents and the tests read it. None changes anything. */

@@ -1,10 +1,10 @@
 import { clerkMiddleware } from "@clerk/nextjs/server";
 import type { NextFetchEvent, NextMiddleware, NextRequest, NextResponse } from "next/server";
-import { within } from "@/lib/deadline";
-import { log } from "@/lib/log";
-import { oncePerProcess } from "@/lib/once-per-process";
 import { clerkPages } from "@/lib/pages/content-security-policy";
-import { settings } from "@/lib/settings";
+import { within } from "@/lib/process/deadline";
+import { log } from "@/lib/process/log";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+import { settings } from "@/lib/settings/settings";
 
 const deadlineMs = 5000; // 5 seconds: its client has none of its own
 

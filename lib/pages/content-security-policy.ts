@@ -1,5 +1,5 @@
 import { isHook, isUnderApi } from "@/lib/api/door";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 type Directive = "script-src" | "style-src" | "img-src" | "connect-src" | "frame-src" | "worker-src";
 

@@ -1,12 +1,12 @@
 import { readBody } from "@/lib/api/body";
 import { clientKey } from "@/lib/api/client-address";
+import { readCookie } from "@/lib/api/cookies";
 import { ApiError } from "@/lib/api/errors";
-import { bodyLimits } from "@/lib/api/limits";
 import { counter } from "@/lib/api/rate-limit";
-import { readCookie } from "@/lib/cookies";
-import { log } from "@/lib/log";
 import { isFromOurPages } from "@/lib/pages/origin";
-import { type SignIn, settings } from "@/lib/settings";
+import { log } from "@/lib/process/log";
+import { bodyLimits } from "@/lib/settings/limits";
+import { type SignIn, settings } from "@/lib/settings/settings";
 
 /** Where the browser goes after a form, and the cookies that it takes along. */
 export type Onward = { to: string; cookies?: string[] };

@@ -1,4 +1,4 @@
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 /**
  * Whether a POST comes from a page of ours: its `Origin`, which every browser sends with a POST and no page

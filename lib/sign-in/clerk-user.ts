@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { openAccount } from "@/lib/accounts";
-import { moveSuppression } from "@/lib/emails/suppressions";
-import { takeInvitation } from "@/lib/invitations";
-import { log } from "@/lib/log";
+import { openAccount } from "@/lib/accounts/accounts";
+import { takeInvitation } from "@/lib/accounts/invitations";
+import { moveSuppression } from "@/lib/onboarding/suppressions";
+import { log } from "@/lib/process/log";
 import type { Db } from "@/lib/store/store";
 
 /** A user as Clerk's webhooks tell of it. */

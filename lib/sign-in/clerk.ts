@@ -1,11 +1,11 @@
 import type { ClerkClient } from "@clerk/backend";
+import { invitationDays } from "@/lib/accounts/invitations";
 import { ApiError } from "@/lib/api/errors";
-import { within } from "@/lib/deadline";
-import { invitationDays } from "@/lib/invitations";
-import { oncePerProcess } from "@/lib/once-per-process";
-import { settings } from "@/lib/settings";
-import type { ClerkSettings } from "@/lib/sign-in/clerk-settings";
-import type { MintedToken } from "@/lib/sign-in/local-session";
+import { within } from "@/lib/process/deadline";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+import type { MintedToken } from "@/lib/session/local-session";
+import type { ClerkSettings } from "@/lib/settings/clerk-settings";
+import { settings } from "@/lib/settings/settings";
 
 const deadlineMs = 5000; // 5 seconds: its client has none of its own
 const programTokenSeconds = 60 * 60; // 1 hour, as under local sign-in

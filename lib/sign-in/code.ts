@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
-import { derivedKeys } from "@/lib/app-secret";
+import { derivedKeys } from "@/lib/process/app-secret";
 import type { Db } from "@/lib/store/store";
 
 export const codeMinutes = 10;

@@ -1,17 +1,17 @@
 import { after } from "next/server";
-import { dropCookie, writeCookie } from "@/lib/cookies";
-import { sender } from "@/lib/emails/sender";
-import { codeMail } from "@/lib/emails/sign-in-mail";
-import { log } from "@/lib/log";
+import { dropCookie, writeCookie } from "@/lib/api/cookies";
+import { sender } from "@/lib/mail/sender";
 import type { Onward } from "@/lib/pages/form";
-import { codeMinutes, makeCode } from "@/lib/sign-in/code";
+import { log } from "@/lib/process/log";
 import {
   browserSessionSeconds,
   type MintedToken,
   renewBrowserSession,
   sessionTokenSeconds,
   startBrowserSession,
-} from "@/lib/sign-in/local-session";
+} from "@/lib/session/local-session";
+import { codeMinutes, makeCode } from "@/lib/sign-in/code";
+import { codeMail } from "@/lib/sign-in/sign-in-mail";
 import { printCode } from "@/lib/sign-in/terminal";
 import type { Db } from "@/lib/store/store";
 

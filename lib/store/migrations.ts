@@ -1,5 +1,5 @@
+import { createHash } from "node:crypto";
 import { type Kysely, type Migration, sql } from "kysely";
-import { hashEmail } from "@/lib/emails/suppressions";
 
 /** Every change of the schema, in order, in SQL that both engines speak. A landed one is never edited. */
 export const migrations: Record<string, Migration> = {
@@ -153,7 +153,7 @@ export const migrations: Record<string, Migration> = {
           .insertInto("onboarding_emails")
           .values({
             ...row,
-            recipient_hash: hashEmail(email),
+            recipient_hash: hashEmailAt003(email),
             next_attempt_at_ms: row.due_at_ms,
             ...late,
           })
@@ -195,3 +195,10 @@ type TablesAt003 = {
     failure?: string;
   };
 };
+
+/** How migration 003 hashed an address. Landed rows hold it, so it stays whatever becomes of today's. */
+function hashEmailAt003(email: string): string {
+  return createHash("sha256")
+    .update(`corner-office:email-suppression:v1:${email.toLowerCase()}`)
+    .digest("base64url");
+}

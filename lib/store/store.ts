@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Kysely, Migrator, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { log } from "@/lib/log";
-import { oncePerProcess } from "@/lib/once-per-process";
-import { type Settings, settings } from "@/lib/settings";
+import { log } from "@/lib/process/log";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+import { type Settings, settings } from "@/lib/settings/settings";
 import { migrations } from "@/lib/store/migrations";
 import { sqliteDialect } from "@/lib/store/sqlite-dialect";
 import type { Tables } from "@/lib/store/tables";

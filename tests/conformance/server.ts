@@ -1,7 +1,7 @@
 import { send, toRequest } from "@/lib/front/exchange";
 import { createFrontServer } from "@/lib/front/server";
 import { mcpEndpoint } from "@/lib/mcp/endpoint";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 import { createFixtureServer } from "@/tests/conformance/fixtures";
 
 /** The front server and the MCP endpoint of the service, with the suite's fixtures in place of our own tools. */

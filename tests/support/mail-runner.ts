@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sendByResend } from "@/lib/emails/resend-sender";
-import { sendDue } from "@/lib/emails/runner";
-import { settings } from "@/lib/settings";
+import { sendByResend } from "@/lib/mail/resend-sender";
+import { sendDue } from "@/lib/onboarding/runner";
+import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
 
 /*

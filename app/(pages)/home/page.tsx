@@ -1,11 +1,11 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
-import type { Account } from "@/lib/accounts";
+import type { Account } from "@/lib/accounts/accounts";
+import { identifyCaller } from "@/lib/accounts/caller";
+import { toCredits } from "@/lib/accounts/ledger";
 import { beginVisit } from "@/lib/api/visit";
-import { identifyCaller } from "@/lib/caller";
-import { toCredits } from "@/lib/credits";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 import { Clerk } from "../clerk";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";

@@ -1,6 +1,6 @@
+import type { Caller } from "@/lib/accounts/caller";
+import { type DeniedStatus, decideEntitlement, type EntitlementAllowed } from "@/lib/accounts/entitlement";
 import { ApiError } from "@/lib/api/errors";
-import type { Caller } from "@/lib/caller";
-import { type DeniedStatus, decideEntitlement, type EntitlementAllowed } from "@/lib/entitlement";
 
 /** What the CEO is told: may the company run, why not, and what to do next. */
 export type HomeState = {

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
-import { findInvitationProblem, type InvitationProblem } from "@/lib/invitations";
-import { log } from "@/lib/log";
-import { settings } from "@/lib/settings";
+import { findInvitationProblem, type InvitationProblem } from "@/lib/accounts/invitations";
+import { log } from "@/lib/process/log";
+import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";

@@ -1,9 +1,9 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
-import { readCookie } from "@/lib/cookies";
-import { readSession } from "@/lib/session";
-import { settings } from "@/lib/settings";
+import { readCookie } from "@/lib/api/cookies";
+import { readSession } from "@/lib/session/session";
+import { settings } from "@/lib/settings/settings";
 import { clientCookie } from "@/lib/sign-in/local-sign-in";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { connection } from "next/server";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 import { EmailForm } from "../email-form";
 import { anyFormsProblems } from "../problem";
 import { SiteBanner } from "../site-banner";

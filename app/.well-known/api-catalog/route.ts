@@ -1,6 +1,6 @@
 import { operations } from "@/lib/api/operations";
 import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 const profile = "https://www.rfc-editor.org/info/rfc9727";
 

@@ -1,5 +1,5 @@
 import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 const validMs = 180 * 24 * 60 * 60 * 1000; // 180 days
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { settings } from "@/lib/settings";
+import { webhook } from "@/lib/api/webhook";
+import { settings } from "@/lib/settings/settings";
 import { clerkUser, dropClerkUser, keepClerkUser } from "@/lib/sign-in/clerk-user";
 import { store } from "@/lib/store/store";
-import { webhook } from "@/lib/webhook";
 
 const deletedUser = z.object({ id: z.string() });
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { suppressEmail } from "@/lib/emails/outbox";
-import { settings } from "@/lib/settings";
+import { webhook } from "@/lib/api/webhook";
+import { suppressEmail } from "@/lib/onboarding/outbox";
+import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
-import { webhook } from "@/lib/webhook";
 
 const complained = z.object({ to: z.array(z.string()) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional() });

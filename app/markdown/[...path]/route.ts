@@ -1,6 +1,7 @@
-import { findDocument, portableMarkdown } from "@/lib/docs/documents";
+import { portableMarkdown } from "@/lib/docs/document";
+import { findDocument } from "@/lib/docs/documents";
 import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings";
+import { settings } from "@/lib/settings/settings";
 
 type Context = { params: Promise<{ path: string[] }> };
 

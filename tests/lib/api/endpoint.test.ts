@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { endpoint } from "@/lib/api/endpoint";
 import { type Operation, operations } from "@/lib/api/operations";
-import { log } from "@/lib/log";
+import { log } from "@/lib/process/log";
 import { recordResponse } from "@/tests/support/answers";
 
 const request = new Request("https://office.example.com/api/site-banner", {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/api/errors";
-import { quotas } from "@/lib/api/limits";
 import { type Operation, operations } from "@/lib/api/operations";
 import { documents } from "@/lib/docs/documents";
-import { parseSettings } from "@/lib/settings";
+import { quotas } from "@/lib/settings/limits";
+import { parseSettings } from "@/lib/settings/settings";
 import { Service } from "@/tests/support/service";
 
 let service: Service;

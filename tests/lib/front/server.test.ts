@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectionLimits } from "@/lib/api/limits";
 import { operations } from "@/lib/api/operations";
+import { connectionLimits } from "@/lib/settings/limits";
 import { recordRaw } from "@/tests/support/answers";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";

@@ -3,10 +3,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/api/errors";
-import { bodyLimits } from "@/lib/api/limits";
 import { mcpServer } from "@/lib/api/operations";
-import { documents, portableMarkdown } from "@/lib/docs/documents";
+import { portableMarkdown } from "@/lib/docs/document";
+import { documents } from "@/lib/docs/documents";
 import { tools } from "@/lib/mcp/tools";
+import { bodyLimits } from "@/lib/settings/limits";
 import { Service } from "@/tests/support/service";
 
 const info = { name: "test", version: "1.0.0" };

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { POST } from "@/app/mcp/route";
-import { log } from "@/lib/log";
 import { resources } from "@/lib/mcp/resources";
 import { tools } from "@/lib/mcp/tools";
+import { log } from "@/lib/process/log";
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");

@@ -1,6 +1,6 @@
 import { Migrator } from "kysely";
 import { describe, expect, it } from "vitest";
-import { suppressEmail } from "@/lib/emails/outbox";
+import { suppressEmail } from "@/lib/onboarding/outbox";
 import { migrations } from "@/lib/store/migrations";
 import { type Db, Store } from "@/lib/store/store";
 import { engines } from "@/tests/support/engines";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
-import { findAccount } from "@/lib/accounts";
-import { keepInDataDir } from "@/lib/data-dir";
-import { addAccount } from "@/lib/invitations";
+import { findAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
+import { keepInDataDir } from "@/lib/process/data-dir";
 import { Store } from "@/lib/store/store";
 import { createDatabase } from "@/tests/support/databases";
 

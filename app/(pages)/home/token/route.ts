@@ -1,11 +1,11 @@
+import { identifyCaller } from "@/lib/accounts/caller";
 import { beginVisit } from "@/lib/api/visit";
-import { identifyCaller } from "@/lib/caller";
-import { log } from "@/lib/log";
 import { isFromOurPages } from "@/lib/pages/origin";
-import { readSession } from "@/lib/session";
-import { settings } from "@/lib/settings";
+import { log } from "@/lib/process/log";
+import { mintProgramToken } from "@/lib/session/local-session";
+import { readSession } from "@/lib/session/session";
+import { settings } from "@/lib/settings/settings";
 import { mintTokenAtClerk } from "@/lib/sign-in/clerk";
-import { mintProgramToken } from "@/lib/sign-in/local-session";
 
 /** Mints the token that the owner gives to a program: `{token, expiresAt}`, over when the session is. */
 export async function POST({ headers }: Request): Promise<Response> {

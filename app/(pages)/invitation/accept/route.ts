@@ -1,7 +1,7 @@
-import { parseEmailAddress } from "@/lib/email-address";
-import { acceptInvitation } from "@/lib/invitations";
+import { parseEmailAddress } from "@/lib/accounts/email-address";
+import { acceptInvitation } from "@/lib/accounts/invitations";
 import { form, type Submission, withProblem } from "@/lib/pages/form";
-import { mintLocalSubject } from "@/lib/sign-in/local-session";
+import { mintLocalSubject } from "@/lib/session/local-session";
 import { sendCode } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 

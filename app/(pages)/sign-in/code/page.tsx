@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
-import { readCookie } from "@/lib/cookies";
-import { settings } from "@/lib/settings";
+import { readCookie } from "@/lib/api/cookies";
+import { settings } from "@/lib/settings/settings";
 import { codeMinutes, findCodeEmail } from "@/lib/sign-in/code";
 import { codeCookie } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";

@@ -1,5 +1,5 @@
 import { form } from "@/lib/pages/form";
-import { endBrowserSession } from "@/lib/sign-in/local-session";
+import { endBrowserSession } from "@/lib/session/local-session";
 import { clientCookie, dropSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 

@@ -1,8 +1,8 @@
-import { readCookie } from "@/lib/cookies";
-import { log } from "@/lib/log";
+import { readCookie } from "@/lib/api/cookies";
 import { isFromOurPages } from "@/lib/pages/origin";
-import { settings } from "@/lib/settings";
-import { type MintedToken, renewBrowserSession } from "@/lib/sign-in/local-session";
+import { log } from "@/lib/process/log";
+import { type MintedToken, renewBrowserSession } from "@/lib/session/local-session";
+import { settings } from "@/lib/settings/settings";
 import { clientCookie, dropSession, writeSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 

@@ -1,4 +1,4 @@
-import { parseEmailAddress } from "@/lib/email-address";
+import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { form } from "@/lib/pages/form";
 import { sendCode } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";

@@ -1,7 +1,7 @@
-import { parseEmailAddress } from "@/lib/email-address";
+import { parseEmailAddress } from "@/lib/accounts/email-address";
+import { joinWaitlist } from "@/lib/accounts/waitlist";
 import { form } from "@/lib/pages/form";
 import { store } from "@/lib/store/store";
-import { joinWaitlist } from "@/lib/waitlist";
 
 /** Joins the waitlist. Who is on it, or has an account, gets the same answer. */
 export const POST = form({ page: () => "/waitlist", under: ["local", "clerk"] }, async ({ field, nowMs }) => {

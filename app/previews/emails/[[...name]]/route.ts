@@ -1,8 +1,8 @@
 import { notFound } from "next/navigation";
-import { escapeHtml } from "@/lib/emails/letter";
-import { renderOnboarding } from "@/lib/emails/onboarding";
-import { type OnboardingKind, onboardingKinds } from "@/lib/emails/series";
-import { settings } from "@/lib/settings";
+import { escapeHtml } from "@/lib/mail/letter";
+import { renderOnboarding } from "@/lib/onboarding/letters";
+import { type OnboardingKind, onboardingKinds } from "@/lib/onboarding/series";
+import { settings } from "@/lib/settings/settings";
 
 /** How the onboarding mails look, at `/previews/emails` under `npm run dev` alone; `….txt` is the text part. */
 export async function GET(

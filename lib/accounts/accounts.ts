@@ -1,0 +1,222 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { mostThousandths, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
+import { ApiError } from "@/lib/api/errors";
+import { scheduleOnboarding } from "@/lib/onboarding/outbox";
+import type { Db } from "@/lib/store/store";
+
+export const plans = ["licensed", "trial", "hobby"] as const;
+export type Plan = (typeof plans)[number];
+
+/** An account as it leaves the store: parsed, so a trial always has an end. */
+export type Account = z.infer<typeof accountRow>;
+
+/** What an operator gives an account; what is left out stays as it is, or gets the default of a new one. */
+export type AccountTerms = {
+  plan?: Plan | undefined;
+  trialEndsAtMs?: number | undefined;
+  /** Instead of an end: how many days the trial lasts, from the moment the terms come into force. */
+  trialDays?: number | undefined;
+  assistantLimit?: number | undefined;
+  creditThousandths?: number | undefined;
+  /** The `sub` of its session tokens. */
+  subject?: string | undefined;
+};
+
+const dayMs = 24 * 60 * 60 * 1000;
+const defaultTrialDays = 14;
+
+const wholeNumber = z.int().min(0);
+const accountRow = z
+  .object({
+    id: z.string().min(1),
+    email: z.email(),
+    subject: z.string().nullable(),
+    plan: z.enum(plans),
+    trial_ends_at_ms: wholeNumber.nullable(),
+    assistant_limit: wholeNumber.nullable(),
+    credit_thousandths: wholeNumber.max(mostThousandths),
+    created_at_ms: wholeNumber,
+  })
+  .transform((row, context) => {
+    const account = {
+      id: row.id,
+      email: row.email,
+      subject: row.subject,
+      assistantLimit: row.assistant_limit,
+      creditThousandths: row.credit_thousandths,
+      createdAtMs: row.created_at_ms,
+    };
+    if (row.plan !== "trial") return { ...account, plan: row.plan };
+    if (row.trial_ends_at_ms !== null)
+      return { ...account, plan: row.plan, trialEndsAtMs: row.trial_ends_at_ms };
+    context.addIssue({ code: "custom", message: "a trial without an end" });
+    return z.NEVER;
+  });
+
+/** The account of a row, or `undefined` when the row does not parse. */
+export function parseAccount(row: unknown): Account | undefined {
+  return accountRow.safeParse(row).data;
+}
+
+/**
+ * Opens an account with its ledger and its onboarding mails, in the caller's transaction. Throws an
+ * {@link ApiError} when the email or the subject is taken.
+ */
+export async function openAccount(
+  transaction: Db,
+  email: string,
+  terms: AccountTerms,
+  nowMs: number,
+): Promise<Account> {
+  requireSoundTerms(terms);
+  await requireFreeSubject(transaction, terms.subject);
+  const { plan = "trial", assistantLimit, creditThousandths, subject } = terms;
+  const id = `acc_${randomBytes(16).toString("base64url")}`;
+  const inserted = await transaction
+    .insertInto("accounts")
+    .values({
+      id,
+      email: email.toLowerCase(),
+      subject: subject ?? null,
+      plan,
+      trial_ends_at_ms: plan === "trial" ? trialEnd(terms, nowMs) : null,
+      assistant_limit: assistantLimit ?? null,
+      credit_thousandths: 0,
+      created_at_ms: nowMs,
+    })
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  if (!inserted) throw emailTaken();
+  if (creditThousandths) {
+    const entry = { accountId: id, thousandths: creditThousandths, reason: "given with the account" };
+    await writeCreditEntry(transaction, entry, nowMs);
+  }
+  await scheduleOnboarding(transaction, { accountId: id, email }, nowMs);
+  return findAccount(transaction, email);
+}
+
+/** The refusal of an email that has an account already. */
+export function emailTaken(): ApiError {
+  return new ApiError("invalid_request", {
+    message: "There is already an account with this email.",
+    hint: "Change it with 'account set'.",
+  });
+}
+
+/** Changes an account's terms, in one transaction. Throws an {@link ApiError} as {@link openAccount} does. */
+export async function setAccount(
+  db: Db,
+  email: string,
+  terms: AccountTerms,
+  nowMs: number,
+): Promise<Account> {
+  return db.transaction().execute(async (transaction) => {
+    const account = await findAccount(transaction, email);
+    const plan = terms.plan ?? account.plan;
+    requireSoundTerms({ ...terms, plan });
+    if (terms.subject !== account.subject) await requireFreeSubject(transaction, terms.subject);
+    const goesOn =
+      "trialEndsAtMs" in account && terms.trialEndsAtMs === undefined && terms.trialDays === undefined;
+    await transaction
+      .updateTable("accounts")
+      .set({
+        plan,
+        trial_ends_at_ms: plan === "trial" ? (goesOn ? account.trialEndsAtMs : trialEnd(terms, nowMs)) : null,
+        assistant_limit: terms.assistantLimit ?? account.assistantLimit,
+        subject: terms.subject ?? account.subject,
+      })
+      .where("id", "=", account.id)
+      .execute();
+    const difference = (terms.creditThousandths ?? account.creditThousandths) - account.creditThousandths;
+    if (difference !== 0) {
+      const entry = { accountId: account.id, thousandths: difference, reason: "set by the operator" };
+      await writeCreditEntry(transaction, entry, nowMs);
+    }
+    return findAccount(transaction, email);
+  });
+}
+
+/** The account with this email, in any letter case. Throws an {@link ApiError} when there is none. */
+export async function findAccount(db: Db, email: string): Promise<Account> {
+  const row = await db
+    .selectFrom("accounts")
+    .selectAll()
+    .where("email", "=", email.toLowerCase())
+    .executeTakeFirst();
+  if (!row) {
+    throw new ApiError("not_found", {
+      message: "There is no account with this email.",
+      hint: "See 'account list', or make one with 'account add'.",
+    });
+  }
+  const account = parseAccount(row);
+  if (account) return account;
+  throw new ApiError("internal_error", {
+    message: "The record of this account does not parse.",
+    hint: "Delete it with 'account delete' and add it again.",
+  });
+}
+
+/** Every account whose record parses, oldest first. */
+export async function listAccounts(db: Db): Promise<Account[]> {
+  const rows = await db
+    .selectFrom("accounts")
+    .selectAll()
+    .orderBy("created_at_ms")
+    .orderBy("email")
+    .execute();
+  return rows.map(parseAccount).filter((account) => account !== undefined);
+}
+
+/** Deletes an account and all that is its own; its suppression stays. Throws an {@link ApiError} when there is none. */
+export async function deleteAccount(db: Db, email: string): Promise<void> {
+  const deleted = await db
+    .deleteFrom("accounts")
+    .where("email", "=", email.toLowerCase())
+    .returning("id")
+    .executeTakeFirst();
+  if (!deleted) await findAccount(db, email);
+}
+
+/** The fields of an account that an operator sees. */
+export function describeAccount(account: Account) {
+  return {
+    id: account.id,
+    email: account.email,
+    subject: account.subject,
+    plan: account.plan,
+    trialEndsAt: "trialEndsAtMs" in account ? new Date(account.trialEndsAtMs).toISOString() : null,
+    assistantLimit: account.assistantLimit,
+    credits: toCredits(account.creditThousandths),
+    createdAt: new Date(account.createdAtMs).toISOString(),
+  };
+}
+
+/** Throws an {@link ApiError} when the terms contradict each other: only a trial ends. */
+export function requireSoundTerms({ plan = "trial", trialEndsAtMs, trialDays }: AccountTerms): void {
+  if (plan === "trial" || (trialEndsAtMs === undefined && trialDays === undefined)) return;
+  throw new ApiError("invalid_request", {
+    message: `A ${plan} account has no trial.`,
+    hint: "Give the end of a trial with '--plan trial' only.",
+  });
+}
+
+function trialEnd({ trialEndsAtMs, trialDays = defaultTrialDays }: AccountTerms, nowMs: number): number {
+  return trialEndsAtMs ?? nowMs + trialDays * dayMs;
+}
+
+async function requireFreeSubject(transaction: Db, subject: string | undefined): Promise<void> {
+  if (!subject) return;
+  const taken = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+  if (!taken) return;
+  throw new ApiError("invalid_request", {
+    message: "There is already an account with this subject.",
+    hint: "Look for it with 'account list'.",
+  });
+}

@@ -1,0 +1,24 @@
+import type { z } from "zod";
+import type { Caller } from "@/lib/accounts/caller";
+import { toCredits } from "@/lib/accounts/ledger";
+import { ApiError } from "@/lib/api/errors";
+import type { creditsBalance } from "@/lib/api/schemas";
+import { challenge } from "@/lib/session/session";
+
+/** The caller's balance. Throws the refusal where it cannot be read. */
+export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
+  switch (caller.is) {
+    case "account":
+      return { credits: toCredits(caller.account.creditThousandths) };
+    case "signed-out":
+      throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
+    case "unavailable":
+      throw new ApiError("balance_unavailable", {
+        headers: { "retry-after": String(caller.retryAfterSeconds) },
+      });
+    // A 401 would send the client into a sign-in that cannot mend either.
+    case "unreadable":
+    case "unconfigured":
+      throw new ApiError("balance_unavailable");
+  }
+}

@@ -1,0 +1,188 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { z } from "zod";
+import {
+  type Account,
+  type AccountTerms,
+  emailTaken,
+  openAccount,
+  plans,
+  requireSoundTerms,
+} from "@/lib/accounts/accounts";
+import { markInvited } from "@/lib/accounts/waitlist";
+import { settings } from "@/lib/settings/settings";
+import type { Db } from "@/lib/store/store";
+
+export const invitationDays = 14;
+const invitationMs = invitationDays * 24 * 60 * 60 * 1000;
+
+/** Why an invitation cannot be accepted. */
+export type InvitationProblem = "unknown" | "used" | "expired" | "foreign-email";
+
+const invitationRow = z.object({
+  id: z.string(),
+  email: z.email(),
+  token_hash: z.string().nullable(),
+  plan: z.enum(plans),
+  trial_ends_at_ms: z.int().nullable(),
+  trial_days: z.int().nullable(),
+  assistant_limit: z.int().nullable(),
+  credit_thousandths: z.int().nullable(),
+  expires_at_ms: z.int(),
+  accepted_at_ms: z.int().nullable(),
+});
+type InvitationRow = z.infer<typeof invitationRow>;
+
+/**
+ * Writes an invitation in the place of any that this email has not accepted, and answers the token of its
+ * link, which is stored nowhere. Throws an {@link ApiError} when the email has an account or the terms
+ * contradict each other.
+ */
+export async function invite(db: Db, email: string, terms: AccountTerms, nowMs: number): Promise<string> {
+  requireSoundTerms(terms);
+  const token = randomBytes(32).toString("base64url");
+  await db.transaction().execute(async (transaction) => {
+    const account = await transaction
+      .selectFrom("accounts")
+      .select("id")
+      .where("email", "=", email)
+      .executeTakeFirst();
+    if (account) throw emailTaken();
+    await writeInvitation(
+      transaction,
+      { email, terms, tokenHash: hashToken(token), acceptedAtMs: null },
+      nowMs,
+    );
+  });
+  return token;
+}
+
+/** Takes back what was not accepted yet. */
+export async function withdrawInvitation(db: Db, email: string): Promise<void> {
+  await db.deleteFrom("invitations").where("email", "=", email).where("accepted_at_ms", "is", null).execute();
+}
+
+/** The address of the page that accepts an invitation. */
+export function invitationUrl(token: string): string {
+  return `${settings().appUrl}/invitation?token=${token}`;
+}
+
+/**
+ * Accepts the invitation of a link for the email it was sent to: marks it used and opens the account with
+ * the terms that the operator gave, in one transaction. Of two that accept at once, one does.
+ */
+export async function acceptInvitation(
+  db: Db,
+  { token, email, subject }: { token: string; email: string; subject: string },
+  nowMs: number,
+): Promise<Account | InvitationProblem> {
+  return db.transaction().execute(async (transaction) => {
+    const taken = await takeInvitation(transaction, { email, tokenHash: hashToken(token) }, nowMs);
+    if (!taken) return (await findInvitationProblem(transaction, token, nowMs)) ?? "foreign-email";
+    return openAccount(transaction, taken.email, { ...taken.terms, subject }, nowMs);
+  });
+}
+
+/** Why the invitation of a link cannot be accepted by anybody; `undefined` when it can. */
+export async function findInvitationProblem(
+  db: Db,
+  token: string,
+  nowMs: number,
+): Promise<InvitationProblem | undefined> {
+  const row = await db
+    .selectFrom("invitations")
+    .selectAll()
+    .where("token_hash", "=", hashToken(token))
+    .executeTakeFirst();
+  if (!row) return "unknown";
+  const invitation = invitationRow.parse(row);
+  if (invitation.accepted_at_ms !== null) return "used";
+  return invitation.expires_at_ms <= nowMs ? "expired" : undefined;
+}
+
+/**
+ * Marks an email's open invitation as accepted, in the caller's transaction, and answers its terms.
+ *
+ * @param from - `tokenHash` where a link is the credential, and not the email alone
+ */
+export async function takeInvitation(
+  transaction: Db,
+  from: { email: string; tokenHash?: string },
+  nowMs: number,
+): Promise<{ email: string; terms: AccountTerms } | undefined> {
+  let taking = transaction
+    .updateTable("invitations")
+    .set({ accepted_at_ms: nowMs })
+    .where("email", "=", from.email.toLowerCase())
+    .where("accepted_at_ms", "is", null)
+    .where("expires_at_ms", ">", nowMs);
+  if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);
+  const row = await taking.returningAll().executeTakeFirst();
+  if (!row) return undefined;
+  const invitation = invitationRow.parse(row);
+  return { email: invitation.email, terms: readTerms(invitation) };
+}
+
+/** Opens an account as an invitation that the operator accepts: the same rows, in one transaction. */
+export async function addAccount(
+  db: Db,
+  email: string,
+  terms: AccountTerms,
+  nowMs: number,
+): Promise<Account> {
+  return db.transaction().execute(async (transaction) => {
+    const account = await openAccount(transaction, email, terms, nowMs);
+    await writeInvitation(
+      transaction,
+      { email: account.email, terms, tokenHash: null, acceptedAtMs: nowMs },
+      nowMs,
+    );
+    return account;
+  });
+}
+
+/** Writes an invitation in the place of any that its email has not accepted, and notes it on the waitlist. */
+async function writeInvitation(
+  transaction: Db,
+  invitation: {
+    email: string;
+    terms: AccountTerms;
+    tokenHash: string | null;
+    acceptedAtMs: number | null;
+  },
+  nowMs: number,
+): Promise<void> {
+  const { email, terms, tokenHash, acceptedAtMs } = invitation;
+  await withdrawInvitation(transaction, email);
+  await markInvited(transaction, email, nowMs);
+  await transaction
+    .insertInto("invitations")
+    .values({
+      id: randomUUID(),
+      email,
+      token_hash: tokenHash,
+      plan: terms.plan ?? "trial",
+      trial_ends_at_ms: terms.trialEndsAtMs ?? null,
+      trial_days: terms.trialDays ?? null,
+      assistant_limit: terms.assistantLimit ?? null,
+      credit_thousandths: terms.creditThousandths ?? null,
+      created_at_ms: nowMs,
+      expires_at_ms: nowMs + invitationMs,
+      accepted_at_ms: acceptedAtMs,
+    })
+    .execute();
+}
+
+function readTerms(row: InvitationRow): AccountTerms {
+  return {
+    plan: row.plan,
+    trialEndsAtMs: row.trial_ends_at_ms ?? undefined,
+    trialDays: row.trial_days ?? undefined,
+    assistantLimit: row.assistant_limit ?? undefined,
+    creditThousandths: row.credit_thousandths ?? undefined,
+  };
+}
+
+/** The token has 256 random bits, so a plain hash is as good as a slow one. */
+function hashToken(token: string): string {
+  return createHash("sha256").update(`corner-office:invitation:v1:${token}`).digest("base64url");
+}

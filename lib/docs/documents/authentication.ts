@@ -1,0 +1,70 @@
+import { type Operation, operations } from "@/lib/api/operations";
+import type { DocumentPage } from "@/lib/docs/document";
+import { anchorOf, code, table } from "@/lib/docs/markdown";
+import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
+
+export const authentication: DocumentPage = {
+  path: "/docs/authentication",
+  title: "Authentication",
+  summary: "How a session token is given to a program, sent, renewed and kept safe.",
+  markdown: () => `# Authentication
+
+Two operations need a session; the others need nothing, or a signed link.
+
+${table(["Operation", "Needs"], Object.values<Operation>(operations).map(needs))}
+
+## Two ways to send a session
+
+${table(
+  ["Scheme", "How it is sent", "Used by"],
+  [
+    [
+      "`bearerAuth`",
+      "Header `Authorization: Bearer <SESSION_TOKEN>`",
+      "Desktop app, phone app, a program acting for an account",
+    ],
+    ["`sessionCookie`", "Cookie named `__session`", "A browser after sign-in at [/sign-in](/sign-in)"],
+  ],
+)}
+
+When both are sent, the bearer token decides. A bad one is never replaced by the cookie.
+
+## How a program gets a token
+
+A program cannot create an account or sign itself in. Self-service sign-up is not open: accounts are created from a waitlist invitation. So the account's owner gives the program a token:
+
+1. The owner signs in at [/sign-in](/sign-in) and opens [/home](/home).
+2. The owner presses the button that copies a token for a program.
+3. The program takes it from its environment or its keychain:
+
+${code("sh", `read -rs CORNER_OFFICE_TOKEN\nexport CORNER_OFFICE_TOKEN\ncurl -sS "$CORNER_OFFICE_URL/api/entitlement" \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
+
+Long-lived developer tokens are not issued.
+
+## How long a token lives
+
+A token belongs to one signed-in account and is short lived: minutes to an hour. One that stops working answers \`401\` with the code [\`signed_out\`](/docs/api/errors#signed_out); signing in again yields a new one. Signing out may end it sooner.
+
+A \`401\` always carries a challenge, which tells the two cases apart:
+
+${code("http", `WWW-Authenticate: Bearer realm="corner-office"\nWWW-Authenticate: Bearer realm="corner-office", error="invalid_token"`)}
+
+The first answers a request without a token, the second a token that is expired, altered or ended. An outage of ours is a \`503\` and never a \`401\`: do not throw a token away for it.
+
+## Keeping it safe
+
+- ${whereTokensNeverGo}
+- Not in an address either: a token in a query is not read.
+- ${whatSessionsCannotDo}
+`,
+};
+
+function needs({ methods, path, access }: Operation): string[] {
+  const name = `${methods[0]} ${path}`;
+  const what = {
+    anyone: "nothing",
+    session: "a session",
+    "signed link": "the signed `token` of the link, used exactly as sent",
+  };
+  return [`[\`${name}\`](/docs/api#${anchorOf(name)})`, what[access]];
+}

@@ -1,0 +1,116 @@
+import { operations } from "@/lib/api/operations";
+import type { DocumentPage } from "@/lib/docs/document";
+import { code, table } from "@/lib/docs/markdown";
+import { patientCall } from "@/lib/docs/samples";
+import { bodyLimits, connectionLimits, quotas } from "@/lib/settings/limits";
+
+const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
+  `${requests} requests per ${windowSeconds} seconds`;
+
+export const limits: DocumentPage = {
+  path: "/docs/api/limits",
+  title: "Limits",
+  summary: "Quotas, their headers, sizes and deadlines, and code that obeys them.",
+  markdown: () => `# Limits
+
+${table(
+  ["Scope", "Limit"],
+  [
+    [`\`GET ${operations.health.path}\``, `${allowance(quotas.health)} per client address`],
+    [
+      "MCP server (`POST` JSON at `/mcp` and `/api/mcp`)",
+      `${allowance(quotas.mcp)} per address, shared by both paths`,
+    ],
+    [
+      "Other public REST operations",
+      "No additional application quota; infrastructure and account safeguards may still apply",
+    ],
+  ],
+)}
+
+One client address is an IPv4 address, or an IPv6 /64: one household. Addresses are hashed before they are stored.
+
+## How requests are counted
+
+The counter slides: it weighs the last ${quotas.health.windowSeconds} seconds, with no moment at which all quota returns. It is shared across server instances where a shared store is configured, and kept per process otherwise. A refused request is not counted; nor is one that is refused earlier, for its address, its method or its \`API-Version\`; nor is an \`OPTIONS\`.
+
+When the counter's store is away, requests go on being answered, and the remaining quota is reported as zero until it is back.
+
+## Headers
+
+Counted answers, a \`429\` included, carry:
+
+${table(
+  ["Header", "Meaning"],
+  [
+    [
+      "`RateLimit-Policy`",
+      "The name of the policy in quotes (`health`, `mcp`), `q` requests, in `w` seconds",
+    ],
+    [
+      "`RateLimit`",
+      "The same name, and `r`, the remaining quota; on a refusal `t`, the seconds before asking again",
+    ],
+    ["`RateLimit-Limit`", "For older clients: requests allowed in the window"],
+    ["`RateLimit-Remaining`", "For older clients: requests still available"],
+    ["`Retry-After`", "On a `429`: seconds to wait, a positive integer, equal to `t`"],
+  ],
+)}
+
+${code(
+  "http",
+  `HTTP/1.1 429 Too Many Requests
+RateLimit-Policy: "health";q=${quotas.health.requests};w=${quotas.health.windowSeconds}
+RateLimit: "health";r=0;t=17
+RateLimit-Limit: ${quotas.health.requests}
+RateLimit-Remaining: 0
+Retry-After: 17`,
+)}
+
+The first two follow an IETF draft (draft-ietf-httpapi-ratelimit-headers-11), not an RFC. Their values are snapshots, not reservations. Do not assume that every answer carries them. Answers that carry them are never cached; the MCP server lets browsers read them.
+
+## Backing off
+
+On a \`429\`, whose code is [\`unavailable\`](/docs/api/errors#unavailable), wait at least \`Retry-After\` seconds and add a small random delay, so that clients refused together do not come back together. The same goes for a \`503\`.
+
+${patientCall}
+
+Entitlement clients need no such loop for a good answer: they ask again within \`recheckAfterSeconds\`.
+
+## Sizes and deadlines
+
+${table(
+  ["What", "Limit", "Past it"],
+  [
+    [
+      "Body of an unsubscribe",
+      kibibytes(bodyLimits.unsubscribe),
+      "`413` [`too_large`](/docs/api/errors#too_large)",
+    ],
+    [
+      "Request line and headers",
+      kibibytes(connectionLimits.maxHeaderSize),
+      "`431` [`too_large`](/docs/api/errors#too_large)",
+    ],
+    [
+      "Time for the headers to arrive",
+      seconds(connectionLimits.headersTimeout),
+      "`408` [`invalid_request`](/docs/api/errors#invalid_request)",
+    ],
+    [
+      "Time for the whole request to arrive",
+      seconds(connectionLimits.requestTimeout),
+      "`408` [`invalid_request`](/docs/api/errors#invalid_request)",
+    ],
+  ],
+)}
+`,
+};
+
+function kibibytes(bytes: number): string {
+  return `${bytes / 1024} KiB`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1000} seconds`;
+}

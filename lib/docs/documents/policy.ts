@@ -1,0 +1,64 @@
+import { type Operation, operations } from "@/lib/api/operations";
+import type { DocumentPage } from "@/lib/docs/document";
+import { code } from "@/lib/docs/markdown";
+
+/** What has changed in the API, newest first: `on` is the day it went out. */
+export const changes: readonly { on: string; version: string; what: string }[] = [
+  {
+    on: "2026-11-21",
+    version: "1.0.0",
+    what: "The first published version: five operations, 22 error codes.",
+  },
+];
+
+/** Where the `Link` of every answer points: the versioning and retirement policy, and what is being retired. */
+export const policy: DocumentPage = {
+  path: "/docs/api/policy",
+  title: "Versions and retirement",
+  summary: "How versions are selected, what may change, how something is retired, and the change log.",
+  markdown: () => `# Versions and retirement
+
+## Selecting a version
+
+The header \`API-Version: 1\` selects major version 1. It is optional: omitting it selects version 1. Every answer of a documented operation confirms \`API-Version: 1\`. An unsupported version answers \`400\` with the code [\`invalid_request\`](/docs/api/errors#invalid_request) before the operation runs.
+
+${code("sh", `curl -sS -H "API-Version: 1" "$CORNER_OFFICE_URL${operations.health.path}"`)}
+
+The [API description](/openapi.json)'s \`info.version\` (1.0.0) versions the description itself; \`API-Version\` selects the major version.
+
+## What can change within a version
+
+Additive fields and new operations can arrive. Clients ignore unknown fields. Removing a field, changing a field's type or changing a route's meaning requires a new major version. Version 1 stays the default until a published retirement date.
+
+## How something is retired
+
+Retirement of a version or operation is announced here at least 90 days ahead, with a migration guide. Affected responses then carry \`Deprecation\` (RFC 9745: \`@\` followed by Unix seconds) and \`Sunset\` (RFC 8594: an HTTP date). The sunset date is at least 90 days after the announcement and not earlier than the deprecation date.
+
+${code("http", "Deprecation: @1801440000\nSunset: Thu, 01 Apr 2027 00:00:00 GMT")}
+
+Existing behaviour continues through the window. Urgent security fixes may restrict unsafe behaviour immediately.
+
+Every response, of what is retired and what is not, links to this page:
+
+${code("http", `Link: <https://office.example.com/docs/api/policy>; rel="deprecation"; type="text/html"`)}
+
+This policy covers the ${Object.keys(operations).length} operations of the public API, not private workspace routes.
+
+## Being retired now
+
+${retirements(Object.values(operations))}
+
+## Change log
+
+${changes.map(({ on, version, what }) => `- **${on}, ${version}.** ${what}`).join("\n")}
+`,
+};
+
+function retirements(register: Operation[]): string {
+  const lines = register.flatMap(({ path, methods, retirement }) =>
+    retirement
+      ? `- \`${methods[0]} ${path}\`: announced ${retirement.announcedAt}, deprecated ${retirement.deprecatedAt}, gone from ${retirement.sunsetAt} on. [How to migrate](${retirement.guide})`
+      : [],
+  );
+  return lines.length > 0 ? lines.join("\n") : "No public operation is currently deprecated.";
+}

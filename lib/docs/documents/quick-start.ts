@@ -1,0 +1,62 @@
+import type { DocumentPage } from "@/lib/docs/document";
+import { code, placeholderAddress } from "@/lib/docs/markdown";
+import { entitlementCheck } from "@/lib/docs/samples";
+import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
+
+export const quickStart: DocumentPage = {
+  path: "/docs",
+  title: "Quick start",
+  summary: "From nothing to a working entitlement check in five minutes.",
+  markdown: () => `# Quick start
+
+Your app asks Corner Office one question: may this person's company of assistants run? Five minutes from here, it does.
+
+## 1. Say where the service is
+
+Use the address in your browser's bar.
+
+${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}\ncurl -sS "$CORNER_OFFICE_URL/api/health"`)}
+
+${code("json", `{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}`)}
+
+No account, no key: [health](/docs/api#get-api-health) and [the banner](/docs/api#get-api-site-banner) are open to anyone.
+
+## 2. Get a token
+
+The owner of the account signs in at [/sign-in](/sign-in), opens [/home](/home) and copies a token for you. Paste it where it leaves no trace in your shell's history:
+
+${code("sh", "read -rs CORNER_OFFICE_TOKEN\nexport CORNER_OFFICE_TOKEN")}
+
+${whereTokensNeverGo} Trying this on your own machine? \`npm run demo\` prints a token.
+
+## 3. Ask
+
+${code("sh", `curl -sS "$CORNER_OFFICE_URL/api/entitlement" \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
+
+${code("json", `{"ok":true,"status":"licensed","assistantLimit":12,"recheckAfterSeconds":900}`)}
+
+## 4. Put it into your app
+
+Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`; after a failure, wait as long as \`Retry-After\` says.
+
+${entitlementCheck}
+
+Both use nothing but what Node and Python bring along.
+
+## What to do with the answer
+
+- \`licensed\`, \`trial\` or \`hobby\`: run. On a trial, \`trialEndsAt\` says how long.
+- [\`signed_out\`](/docs/api/errors#signed_out): ask the person to sign in again; the token has stopped working.
+- [\`trial_ended\`](/docs/api/errors#trial_ended) or [\`forbidden\`](/docs/api/errors#forbidden): do not run, and say why.
+- [\`not_configured\`](/docs/api/errors#not_configured) or [\`unavailable\`](/docs/api/errors#unavailable): nobody can say at the moment. It is not a no; ask again.
+
+${whatSessionsCannotDo}
+
+## Next
+
+- [Authentication](/docs/authentication): what a token is, how long it lives, how one is given.
+- [API reference](/docs/api): every operation, field, status and header, in curl, TypeScript and Python.
+- [Errors](/docs/api/errors), [limits](/docs/api/limits), [versions and retirement](/docs/api/policy).
+- [MCP](/docs/mcp): the same answers for an assistant.
+`,
+};

@@ -1,0 +1,34 @@
+import { access, constants, mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTransport } from "nodemailer";
+import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
+import { toMessage } from "@/lib/mail/message";
+import type { MailSettings } from "@/lib/settings/mail-settings";
+
+/**
+ * Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600), where a mail program or a person can
+ * open it. Handed over again, a mail replaces itself.
+ */
+export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined, dataDir: string): Sender {
+  const folder = join(dataDir, "mail");
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
+  return {
+    withinMs: sendWithinMs,
+    async send(mail) {
+      const { message } = await composer.sendMail(toMessage(mail, from, replyTo));
+      const file = join(folder, `${mail.id}.eml`);
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeFile(`${file}.draft`, message, { mode: 0o600 });
+        await rename(`${file}.draft`, file);
+      } catch (failure) {
+        throw new SendError(`files: ${(failure as NodeJS.ErrnoException).code}`, { mayRetry: true });
+      }
+    },
+    async check() {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await access(folder, constants.W_OK);
+      return `written to ${folder} as .eml files, and sent to nobody`;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { SendMailOptions } from "nodemailer";
+import type { Mail } from "@/lib/mail/mail";
+import type { MailAddress } from "@/lib/settings/mail-settings";
+
+/** A mail as nodemailer takes it. Handed over again, it has the same Message-ID. */
+export function toMessage(
+  { id, to, subject, text, html, headers }: Mail,
+  from: MailAddress,
+  replyTo: string | undefined,
+): SendMailOptions {
+  const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
+  return {
+    from,
+    to: { name: "", address: to },
+    ...(replyTo ? { replyTo } : {}),
+    messageId: `<${id}@${domain}>`,
+    subject,
+    text,
+    html,
+    headers: { ...headers },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { onboardingSeries } from "@/lib/onboarding/series";
+import { hashEmail, isSuppressed, suppress } from "@/lib/onboarding/suppressions";
+import type { Db } from "@/lib/store/store";
+import type { Tables } from "@/lib/store/tables";
+
+/**
+ * Where an onboarding mail stands:
+ *
+ *     scheduled → sending → sent
+ *         ↑          ├────→ failed      refused for good, or tried for too long
+ *         └──────────┘ to be tried again
+ *     scheduled, or sending once its lease is over → stopped
+ *
+ * A runner takes it with a lease, which says until when the mail may still be delivered by that runner's doing. A lease
+ * ends early once it is certain what became of the mail.
+ */
+export type EmailState = "scheduled" | "sending" | "sent" | "stopped" | "failed";
+
+/** A mail to the address is still being handed over: nobody can say yet that none will be delivered. */
+export class StillSendingError extends Error {
+  constructor() {
+    super("an onboarding mail was still being sent");
+  }
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const waitForLeasesMs = 1500;
+const lookAgainAfterMs = 50;
+
+/** Writes an account's onboarding mails, in the caller's transaction; stopped ones to a suppressed address. */
+export async function scheduleOnboarding(
+  transaction: Db,
+  recipient: { accountId: string; email: string },
+  nowMs: number,
+): Promise<void> {
+  const recipientHash = hashEmail(recipient.email);
+  const state: EmailState = (await isSuppressed(transaction, recipientHash)) ? "stopped" : "scheduled";
+  const rows = onboardingSeries.map(({ kind, afterDays }) => ({
+    id: randomUUID(),
+    account_id: recipient.accountId,
+    recipient_hash: recipientHash,
+    kind,
+    due_at_ms: nowMs + afterDays * dayMs,
+    state,
+    next_attempt_at_ms: nowMs + afterDays * dayMs,
+  }));
+  await transaction.insertInto("onboarding_emails").values(rows).execute();
+}
+
+/**
+ * Stops an account's later mails for good. Once it returns, none is delivered any more: the addresses that the
+ * account has or had are suppressed, what was scheduled is stopped, and what was being sent has been sent or broken
+ * off. An account that is gone is no exception: an account made anew with its address gets no mail either.
+ *
+ * Again is the same. Throws a {@link StillSendingError} when a mail is still being sent after 1.5 s.
+ */
+export async function stopLaterEmails(db: Db, accountId: string, nowMs: number): Promise<void> {
+  const startedAtMs = performance.now();
+  const to = await db.transaction().execute(async (transaction) => {
+    const recipientHashes = await findRecipientHashes(transaction, accountId);
+    const recipient = isTo(recipientHashes, accountId);
+    await suppress(transaction, recipientHashes, nowMs);
+    await stopPending(transaction, recipient, nowMs);
+    return recipient;
+  });
+  // Whatever a runner puts back meanwhile is stopped before the last look, so that nothing is left to be claimed.
+  for (let waitedMs = 0; await mayAnyArrive(db, to, nowMs + waitedMs); ) {
+    if (waitedMs > waitForLeasesMs) throw new StillSendingError();
+    await sleep(lookAgainAfterMs);
+    waitedMs = Math.round(performance.now() - startedAtMs);
+    await stopPending(db, to, nowMs + waitedMs);
+  }
+}
+
+/** Suppresses an address and stops what is still scheduled to it: both or neither. Again is the same. */
+export async function suppressEmail(db: Db, email: string, nowMs: number): Promise<void> {
+  const recipientHashes = [hashEmail(email)];
+  await db.transaction().execute(async (transaction) => {
+    await suppress(transaction, recipientHashes, nowMs);
+    await stopPending(transaction, isTo(recipientHashes), nowMs);
+  });
+}
+
+/** The addresses that an account has, had when its mails were written, or got mail at. */
+async function findRecipientHashes(transaction: Db, accountId: string): Promise<string[]> {
+  const account = await transaction
+    .selectFrom("accounts")
+    .select("email")
+    .where("id", "=", accountId)
+    .executeTakeFirst();
+  const rows = await transaction
+    .selectFrom("onboarding_emails")
+    .select("recipient_hash")
+    .where("account_id", "=", accountId)
+    .execute();
+  const hashes = rows.map((row) => row.recipient_hash);
+  if (account) hashes.push(hashEmail(account.email));
+  return [...new Set(hashes)];
+}
+
+type Condition = (builder: ExpressionBuilder<Tables, "onboarding_emails">) => Expression<SqlBool>;
+
+const isTo =
+  (recipientHashes: string[], ...accountIds: string[]): Condition =>
+  ({ or, eb }) =>
+    or([
+      ...recipientHashes.map((hash) => eb("recipient_hash", "=", hash)),
+      ...accountIds.map((id) => eb("account_id", "=", id)),
+    ]);
+
+async function mayAnyArrive(db: Db, to: Condition, nowMs: number): Promise<boolean> {
+  const row = await db
+    .selectFrom("onboarding_emails")
+    .select("id")
+    .where(to)
+    .where("lease_until_ms", ">", nowMs)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function stopPending(db: Db, to: Condition, nowMs: number): Promise<void> {
+  await db
+    .updateTable("onboarding_emails")
+    .set({ state: "stopped" satisfies EmailState })
+    .where(to)
+    .where(({ or, and, eb }) =>
+      or([
+        eb("state", "=", "scheduled" satisfies EmailState),
+        and([eb("state", "=", "sending" satisfies EmailState), eb("lease_until_ms", "<=", nowMs)]),
+      ]),
+    )
+    .execute();
+}
+
+/** An account's onboarding mails, in the order they are due; with the last failure of those that have one. */
+export async function listEmails(db: Db, accountId: string) {
+  const rows = await db
+    .selectFrom("onboarding_emails")
+    .select(["id", "kind", "due_at_ms", "state", "failure"])
+    .where("account_id", "=", accountId)
+    .orderBy("due_at_ms")
+    .execute();
+  return rows.map(({ id, kind, due_at_ms, state, failure }) => ({
+    id,
+    kind,
+    dueAt: new Date(due_at_ms).toISOString(),
+    state,
+    ...(failure === null ? {} : { failure }),
+  }));
+}

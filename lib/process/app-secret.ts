@@ -1,0 +1,21 @@
+import { hkdfSync, randomBytes } from "node:crypto";
+import { keepInDataDir } from "@/lib/process/data-dir";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+import { settings } from "@/lib/settings/settings";
+
+/** What a derived key is for. A key of one purpose proves nothing for another (RFC 5869 §3.2). */
+type Purpose = "client-address:v1" | "log-subject:v1" | "sign-in-code:v1" | "unsubscribe:onboarding:v1";
+
+/**
+ * The 32-byte keys derived from `APP_SECRET` for one purpose: the newest first, which signs, then the one
+ * of `APP_SECRET_PREVIOUS`, which still verifies. Throws when a made secret cannot be kept in `DATA_DIR`.
+ */
+export function derivedKeys(purpose: Purpose): [newest: Buffer, ...previous: Buffer[]] {
+  return oncePerProcess(`derived keys ${purpose}`, () => {
+    const { appSecret, previousAppSecret, dataDir } = settings();
+    const newest =
+      appSecret ?? keepInDataDir(dataDir, "app-secret", () => randomBytes(32).toString("base64url"));
+    const derive = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", purpose, 32));
+    return [derive(newest), ...(previousAppSecret ? [derive(previousAppSecret)] : [])];
+  });
+}

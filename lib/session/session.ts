@@ -1,0 +1,31 @@
+import { readCookie } from "@/lib/api/cookies";
+import { sessionIssuer } from "@/lib/session/issuer";
+import { type Session, verifySessionToken } from "@/lib/session/session-token";
+
+/** A request without a session. */
+export type NoSession = {
+  because: "sign-in is not set up" | "no token was sent" | "the token is not valid";
+};
+
+/**
+ * The session of a request: the bearer token's when one is sent, else the `__session` cookie's. A bad
+ * bearer token never falls back to the cookie.
+ */
+export function readSession(headers: Headers, nowMs = Date.now()): Session | NoSession {
+  const issuer = sessionIssuer();
+  if (!issuer) return { because: "sign-in is not set up" };
+  const token = bearerToken(headers) ?? readCookie(headers, "__session");
+  if (token === undefined) return { because: "no token was sent" };
+  return verifySessionToken(token, issuer, nowMs) ?? { because: "the token is not valid" };
+}
+
+/** The value of `WWW-Authenticate` on a 401; it names an error only where a token was sent (RFC 6750 §3). */
+export function challenge(tokenWasSent: boolean): string {
+  return `Bearer realm="corner-office"${tokenWasSent ? ', error="invalid_token"' : ""}`;
+}
+
+/** The token after the Bearer scheme, in any letter case; another scheme is no credential of ours. */
+function bearerToken(headers: Headers): string | undefined {
+  const [scheme, ...token] = headers.get("authorization")?.split(/ +/) ?? [];
+  return scheme?.toLowerCase() === "bearer" ? token.join(" ") : undefined;
+}

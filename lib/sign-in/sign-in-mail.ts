@@ -1,0 +1,45 @@
+import { randomUUID } from "node:crypto";
+import { invitationDays } from "@/lib/accounts/invitations";
+import { type Letter, setAsHtml, setAsText } from "@/lib/mail/letter";
+import type { Mail } from "@/lib/mail/mail";
+import { codeMinutes } from "@/lib/sign-in/code";
+
+/** The mail that brings a sign-in code. */
+export function codeMail(to: string, code: string): Mail {
+  return toMail(to, {
+    subject: `${code} is your sign-in code`,
+    preview: `It works once, for ${codeMinutes} minutes.`,
+    body: [
+      "Type this code where you asked for it:",
+      { code },
+      `It works once, in the browser that asked for it, for ${codeMinutes} minutes. Nobody of ours will ever ask you for it.`,
+    ],
+    footer: ["If you did not ask for it, do nothing: without the code nobody signs in."],
+  });
+}
+
+/** The mail that brings an invitation. */
+export function invitationMail(to: string, url: string): Mail {
+  return toMail(to, {
+    subject: "Your invitation to Corner Office",
+    preview: "There is a place for you.",
+    body: [
+      "There is a place for you in Corner Office, where a person runs a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged before you approve it there.",
+      { label: "Open your account", url },
+      `The link works once, for ${invitationDays} days, and for this email only.`,
+    ],
+    footer: ["You get this one mail because somebody invited this email. If that was a mistake, do nothing."],
+  });
+}
+
+/** A mail that somebody asked for: nothing to unsubscribe from, and nobody's holiday notice answers it (RFC 3834 §5). */
+function toMail(to: string, letter: Letter): Mail {
+  return {
+    id: randomUUID(),
+    to,
+    subject: letter.subject,
+    text: setAsText(letter),
+    html: setAsHtml(letter),
+    headers: { "Auto-Submitted": "auto-generated" },
+  };
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { mostThousandths, parseThousandths, toCredits } from "@/lib/accounts/ledger";
+
+describe("parseThousandths", () => {
+  it.each([
+    ["0", 0],
+    ["12", 12_000],
+    ["+12.5", 12_500],
+    ["-5", -5000],
+    ["-0", 0],
+    ["0.001", 1],
+    ["-0.1", -100],
+    ["999999999999.999", 999_999_999_999_999],
+  ])("reads %s exactly", (text, thousandths) => {
+    expect(parseThousandths(text)).toBe(thousandths);
+  });
+
+  it.each(["", " 1", "1.", ".5", "1e3", "0x10", "1,5", "1.2345", "--1", "NaN", "Infinity", "1".repeat(13)])(
+    "refuses %j",
+    (text) => {
+      expect(parseThousandths(text)).toBeUndefined();
+    },
+  );
+});
+
+describe("toCredits", () => {
+  it("loses no thousandth of the largest balance", () => {
+    for (const thousandths of [mostThousandths, mostThousandths - 1, 1, 999, 1_250_799]) {
+      const text = JSON.stringify(toCredits(thousandths));
+      expect(Math.round(Number(text) * 1000)).toBe(thousandths);
+      expect(text).toMatch(/^\d+(\.\d{1,3})?$/);
+    }
+  });
+});

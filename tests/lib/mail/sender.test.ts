@@ -1,0 +1,289 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dkimVerify } from "mailauth/lib/dkim/verify.js";
+import PostalMime from "postal-mime";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { sendAsFiles } from "@/lib/mail/file-sender";
+import type { Mail, SendError } from "@/lib/mail/mail";
+import { sendByResend } from "@/lib/mail/resend-sender";
+import { sendBySmtp } from "@/lib/mail/smtp-sender";
+import { parseSettings } from "@/lib/settings/settings";
+import { certificate } from "@/tests/support/certificate";
+import { startResendStandIn } from "@/tests/support/resend-stand-in";
+import type { Environment } from "@/tests/support/service";
+import { startSmtpInbox } from "@/tests/support/smtp-inbox";
+
+const link = `https://office.example.com/api/email/unsubscribe?token=v1.acc_${"x".repeat(22)}.${"y".repeat(43)}`;
+const mail: Mail = {
+  id: "5f0c3f0e-6f4b-4f0e-9f55-0d2f6f0a7c11",
+  to: "ceo@example.org",
+  subject: "Grüße — hello",
+  text: "A line.\n\nÜber uns. A long line: ".padEnd(1200, "x y "),
+  html: "<p>A line. Über uns.</p>",
+  headers: { "List-Unsubscribe": `<${link}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
+};
+const folder = mkdtempSync(join(tmpdir(), "corner-office-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What a mail says once a parser that is not the sender's has read it. */
+async function read(raw: Buffer | string) {
+  const { headers, from, to, replyTo, subject, text, html } = await PostalMime.parse(raw);
+  const field = (name: string) => headers.filter(({ key }) => key === name).map(({ value }) => value);
+  return { from, to, replyTo, subject, text, html, field };
+}
+
+async function expectTheMail(raw: Buffer | string) {
+  const { from, to, replyTo, subject, text, html, field } = await read(raw);
+  expect(from).toMatchObject({ name: "Corner Office", address: "office@example.com" });
+  expect(to).toMatchObject([{ address: "ceo@example.org" }]);
+  expect(replyTo).toMatchObject([{ address: "help@example.com" }]);
+  expect(subject).toBe(mail.subject);
+  expect(text?.trim()).toBe(mail.text.trim());
+  expect(html?.trim()).toBe(mail.html);
+  expect(field("message-id")).toEqual([`<${mail.id}@example.com>`]);
+  expect(field("list-unsubscribe")).toEqual([`<${link}>`]);
+  expect(field("list-unsubscribe-post")).toEqual(["List-Unsubscribe=One-Click"]);
+  expect(field("date")).toHaveLength(1);
+  expect(Math.abs(Date.parse(field("date")[0] ?? "") - Date.now())).toBeLessThan(60_000);
+  const longestLine = Math.max(
+    ...raw
+      .toString("latin1")
+      .split("\r\n")
+      .map((line) => line.length),
+  );
+  expect(longestLine, "RFC 5322 §2.1.1").toBeLessThanOrEqual(998);
+  expect(raw.toString("latin1"), "no bare line feed").not.toMatch(/[^\r]\n/);
+}
+
+const failureOf = (sent: Promise<void>) =>
+  sent.then(
+    () => expect.fail("it was accepted"),
+    ({ message, mayRetry, mayArrive, pauseMs }: SendError) => ({ message, mayRetry, mayArrive, pauseMs }),
+  );
+
+describe("files", () => {
+  const files = sendAsFiles({ kind: "files", from: from() }, "help@example.com", folder);
+
+  it("writes each mail once, readable by its owner alone", async () => {
+    await files.send(mail);
+    await files.send(mail);
+    expect(readdirSync(join(folder, "mail"))).toEqual([`${mail.id}.eml`]);
+    const file = join(folder, "mail", `${mail.id}.eml`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, "mail")).mode & 0o777).toBe(0o700);
+    await expectTheMail(readFileSync(file));
+    expect(await files.check()).toContain(join(folder, "mail"));
+  });
+
+  it("may be tried again when the folder cannot be written", async () => {
+    const nowhere = sendAsFiles({ kind: "files", from: from() }, undefined, "/dev/null");
+    expect(await failureOf(nowhere.send(mail))).toMatchObject({ message: "files: ENOTDIR", mayRetry: true });
+  });
+});
+
+function from() {
+  return { name: "Corner Office", address: "office@example.com" };
+}
+
+describe("SMTP", () => {
+  let inbox: Awaited<ReturnType<typeof startSmtpInbox>>;
+  beforeAll(async () => {
+    inbox = await startSmtpInbox();
+  });
+  afterEach(() => {
+    inbox.fault = "none";
+    inbox.received.length = 0;
+  });
+  afterAll(() => inbox.stop());
+
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const dkim = {
+    DKIM_DOMAIN: "example.com",
+    DKIM_SELECTOR: "mail",
+    DKIM_PRIVATE_KEY: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
+
+  function smtp(url: string, environment: Environment = {}) {
+    const world = { APP_URL: "https://office.example.com", EMAIL_FROM: "Corner Office <office@example.com>" };
+    const settings = parseSettings({ ...world, SMTP_URL: url, ...environment }).mail;
+    if (settings.kind !== "smtp") throw new Error("unreachable");
+    return sendBySmtp(settings, "help@example.com", 1000);
+  }
+  const plain = (environment: Environment = {}) => smtp(`smtp://127.0.0.1:${inbox.port}`, environment);
+
+  it("delivers what a strict parser reads back, from us and to them", async () => {
+    await plain().send(mail);
+    expect(inbox.received).toMatchObject([{ from: "office@example.com", to: "ceo@example.org" }]);
+    await expectTheMail(inbox.received[0]?.raw ?? "");
+    expect(await plain().check()).toBe("the SMTP server answers; it has to sign with DKIM, as we do not");
+  });
+
+  it("signs with DKIM, both List-Unsubscribe fields and all that a person sees included", async () => {
+    await plain(dkim).send(mail);
+    const raw = inbox.received[0]?.raw.toString("latin1") ?? "";
+    const spki = publicKey.export({ type: "spki", format: "der" }).toString("base64");
+    const verify = async (message: string) => {
+      const resolver = async (name: string, type: string) => {
+        expect([name, type]).toEqual(["mail._domainkey.example.com", "TXT"]);
+        return [[`v=DKIM1; k=rsa; p=${spki}`]];
+      };
+      const { results } = await dkimVerify(Buffer.from(message, "latin1"), { resolver });
+      return results.map(({ status }) => status.result);
+    };
+    expect(await verify(raw)).toEqual(["pass"]);
+    const [, signed = ""] = /\bh=([^;]+);/.exec(raw.replace(/\r\n\s+/g, "")) ?? [];
+    expect(signed.split(":")).toEqual(
+      expect.arrayContaining(["from", "to", "subject", "date", "message-id", "reply-to"]),
+    );
+    expect(await verify(raw.replace("List-Unsubscribe=One-Click", "List-Unsubscribe=Two-Click"))).toEqual([
+      "fail",
+    ]);
+    expect(await verify(raw.replace(/^(List-Unsubscribe:[^>]*token=v)1/m, "$12"))).toEqual(["fail"]);
+    expect(await verify(raw.replace(/^List-Unsubscribe-Post:.*\r\n/m, ""))).toEqual(["fail"]);
+  });
+
+  it("says nothing to a server whose certificate it cannot trust", async () => {
+    const { key, cert } = certificate();
+    const strict = await startSmtpInbox({ key, cert });
+    const startTls = await failureOf(smtp(`smtp://localhost:${strict.port}`).send(mail));
+    expect(startTls).toMatchObject({ message: "smtp: ESOCKET CONN", mayRetry: true });
+    const implicit = await startSmtpInbox({ key, cert, secure: true });
+    const refused = await failureOf(smtp(`smtps://localhost:${implicit.port}`).send(mail));
+    expect(refused).toMatchObject({ message: "smtp: ESOCKET CONN", mayRetry: true });
+    expect([...strict.received, ...implicit.received]).toEqual([]);
+    await Promise.all([strict.stop(), implicit.stop()]);
+  });
+
+  it("tells a server elsewhere nothing before TLS", async () => {
+    // The same loopback server, by a name of it that is not recognised as loopback.
+    const failure = await failureOf(smtp(`smtp://me:pw@[::ffff:127.0.0.1]:${inbox.port}`).send(mail));
+    expect(failure).toMatchObject({ message: "smtp: 500 STARTTLS", mayRetry: true });
+    expect(inbox.received).toEqual([]);
+  });
+
+  it("gives up a recipient that is refused for good, and tries again what may pass", async () => {
+    inbox.fault = "no such recipient";
+    expect(await failureOf(plain().send(mail))).toMatchObject({
+      message: "smtp: 550 RCPT TO",
+      mayRetry: false,
+    });
+    inbox.fault = "busy";
+    expect(await failureOf(plain().send(mail))).toMatchObject({ message: "smtp: 451 DATA", mayRetry: true });
+    inbox.fault = "sender refused";
+    expect(await failureOf(plain().send(mail))).toMatchObject({
+      message: "smtp: 550 MAIL FROM",
+      mayRetry: true,
+    });
+    inbox.fault = "lost";
+    expect(await failureOf(plain().send(mail))).toMatchObject({
+      message: "smtp: ECONNECTION CONN",
+      mayRetry: true,
+    });
+    const nobody = smtp("smtp://127.0.0.1:9");
+    expect(await failureOf(nobody.send(mail))).toMatchObject({
+      message: "smtp: ESOCKET CONN",
+      mayRetry: true,
+    });
+    await expect(nobody.check()).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("breaks off when there is no answer in time", async () => {
+    inbox.fault = "silent";
+    const startedAtMs = Date.now();
+    expect(await failureOf(plain().send(mail))).toMatchObject({ message: "smtp: no answer", mayRetry: true });
+    expect(Date.now() - startedAtMs).toBeLessThan(2000);
+  });
+});
+
+describe("Resend", () => {
+  let stand: Awaited<ReturnType<typeof startResendStandIn>>;
+  beforeAll(async () => {
+    stand = await startResendStandIn();
+  });
+  afterEach(() => {
+    stand.fault = "none";
+    stand.accepted.length = 0;
+  });
+  afterAll(() => stand.stop());
+
+  function resend(environment: Environment = {}) {
+    const APP_URL = "https://office.example.com";
+    const settings = parseSettings({ APP_URL, ...stand.environment, ...environment }).mail;
+    if (settings.kind !== "resend") throw new Error("unreachable");
+    return sendByResend(settings, "help@example.com", 1000);
+  }
+
+  it("hands over the mail with its id as the idempotency key, which makes two of it one", async () => {
+    await resend().send(mail);
+    await resend().send(mail);
+    const { to, subject, text, html, headers } = mail;
+    expect(stand.accepted).toEqual([
+      {
+        atMs: expect.any(Number),
+        key: mail.id,
+        body: {
+          from: '"Corner Office" <office@example.com>',
+          to,
+          subject,
+          text,
+          html,
+          headers,
+          reply_to: "help@example.com",
+        },
+      },
+    ]);
+  });
+
+  it("sends once though the answer to the first try was lost", async () => {
+    stand.fault = "lost";
+    const lost = { ...mail, id: "11111111-6f4b-4f0e-9f55-0d2f6f0a7c11" };
+    expect(await failureOf(resend().send(lost))).toMatchObject({
+      message: "resend: no answer",
+      mayRetry: true,
+    });
+    stand.fault = "none";
+    await resend().send(lost);
+    expect(stand.accepted).toHaveLength(1);
+    const other = failureOf(resend().send({ ...lost, subject: "Other words" }));
+    expect(await other).toMatchObject({ message: "resend: 409 invalid_idempotent_request", mayRetry: false });
+  });
+
+  it("tells apart what to try again, what to give up and when to wait", async () => {
+    const unknown = { mayRetry: true, mayArrive: true, pauseMs: 0 };
+    const refused = { mayRetry: false, mayArrive: false, pauseMs: 0 };
+    const faults = [
+      ["500", "resend: 500 internal_server_error", unknown],
+      ["html", "resend: 502 application_error", unknown],
+      ["reset", "resend: no answer", unknown],
+      ["403", "resend: 403 invalid_api_key", { ...refused, mayRetry: true }],
+      ["422", "resend: 422 validation_error", refused],
+      ["429", "resend: 429 rate_limit_exceeded", { ...refused, mayRetry: true, pauseMs: 7000 }],
+    ] as const;
+    stand.retryAfterSeconds = 7;
+    for (const [fault, message, prospects] of faults) {
+      stand.fault = fault;
+      expect(await failureOf(resend().send(mail))).toEqual({ message, ...prospects });
+    }
+    expect(stand.accepted).toEqual([]);
+  });
+
+  it("breaks off when there is no answer in time", async () => {
+    stand.fault = "silent";
+    const startedAtMs = Date.now();
+    expect(await failureOf(resend().send(mail))).toMatchObject({
+      message: "resend: no answer",
+      mayRetry: true,
+    });
+    expect(Date.now() - startedAtMs).toBeLessThan(2000);
+  });
+
+  it("is checked without sending, with a key that may do nothing else", async () => {
+    expect(await resend().check()).toBe("Resend answers");
+    await expect(resend({ RESEND_API_KEY: "re_other" }).check()).rejects.toThrow(
+      "resend: 403 invalid_api_key",
+    );
+    expect(stand.accepted).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { escapeHtml, setAsHtml, setAsText } from "@/lib/mail/letter";
+import { renderOnboarding } from "@/lib/onboarding/letters";
+import { onboardingKinds, onboardingSeries } from "@/lib/onboarding/series";
+
+const base = "https://office.example.com";
+
+beforeAll(() => {
+  process.env.APP_URL = base;
+  process.env.APP_SECRET = "s".repeat(32);
+  process.env.SUPPORT_EMAIL = "help@example.com";
+});
+afterAll(() => {
+  for (const name of ["APP_URL", "APP_SECRET", "SUPPORT_EMAIL"]) delete process.env[name];
+});
+
+const accountId = `acc_${"x".repeat(22)}`;
+const token = `v1\\.${accountId}\\.[\\w-]{43}`;
+
+describe("the onboarding series", () => {
+  it("is five mails over 14 days, the first at once", () => {
+    expect(onboardingSeries.map(({ afterDays }) => afterDays)).toEqual([0, 1, 4, 8, 14]);
+    expect(new Set(onboardingKinds.map((kind) => renderOnboarding(kind, accountId).subject)).size).toBe(5);
+  });
+
+  describe.each(onboardingKinds)("%s", (kind) => {
+    const mail = () => renderOnboarding(kind, accountId);
+
+    it("can be stopped with one click (RFC 8058), and answered by nobody's machine (RFC 3834)", () => {
+      expect(mail().headers).toEqual({
+        "List-Unsubscribe": expect.stringMatching(
+          new RegExp(`^<${base}${operations.unsubscribe.path}\\?token=${token}>$`),
+        ),
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "Auto-Submitted": "auto-generated",
+      });
+    });
+
+    it("says the same as text and as HTML, with the visible link and a person's address in both", () => {
+      const { text, html } = mail();
+      const page = new RegExp(`${base}/unsubscribe\\?token=${token}`);
+      expect(text).toMatch(page);
+      expect(html.replaceAll("&#38;", "&")).toMatch(page);
+      for (const part of [text, html]) expect(part).toContain("help@example.com");
+      const words = (part: string) => part.replace(/[^\p{L}]+/gu, " ").trim();
+      const plain = html
+        .replace(/^[\s\S]*<h1[^>]*>[^<]*<\/h1>/, "")
+        .replace(/<[^>]+>/g, " ")
+        .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
+      const withoutLinks = text.replace(/:\nhttps:\S+/g, "").replace(/^\d\. /gm, "");
+      expect(words(plain)).toBe(words(withoutLinks));
+    });
+
+    it("loads nothing, and links to nobody but us", () => {
+      const { html } = mail();
+      expect(html).not.toMatch(/<img|<script|<link|url\(|@import|src=/i);
+      for (const [, url = ""] of html.matchAll(/href="([^"]+)"/g))
+        expect(url.startsWith(`${base}/`), url).toBe(true);
+      expect(Buffer.byteLength(html), "Gmail clips a mail over 102 KB").toBeLessThan(20_000);
+    });
+
+    it("has a short subject, and is the same for every attempt", () => {
+      expect(mail().subject.length).toBeLessThanOrEqual(50);
+      expect(mail()).toEqual(mail());
+    });
+  });
+});
+
+describe("a letter", () => {
+  const letter = {
+    subject: "<b>&",
+    preview: '"',
+    body: [
+      "a < b",
+      { steps: ["one", "two"] },
+      { points: ["p"] },
+      { label: "go", url: "https://x.example/?a=1&b=2" },
+    ],
+    footer: ["end"],
+  };
+
+  it("is set as text", () => {
+    expect(setAsText(letter)).toBe(
+      "a < b\n\n1. one\n2. two\n\n* p\n\ngo:\nhttps://x.example/?a=1&b=2\n\n-- \nend\n",
+    );
+  });
+
+  it("is escaped in HTML", () => {
+    const html = setAsHtml(letter);
+    expect(html).toContain("<title>&#60;b&#62;&#38;</title>");
+    expect(html).toContain("a &#60; b");
+    expect(html).toContain('href="https://x.example/?a=1&#38;b=2"');
+    expect(escapeHtml("'")).toBe("&#39;");
+  });
+
+  it("is readable in dark mailboxes and in light ones: 4.5 to 1 at least (WCAG 2.2, 1.4.3)", () => {
+    const source = readFileSync("lib/mail/letter.ts", "utf8");
+    const pairs = [
+      ["#1b1e1a", "#fbfaf6"],
+      ["#5c625a", "#fbfaf6"],
+      ["#0e6147", "#fbfaf6"],
+      ["#ecebe5", "#141613"],
+      ["#a5aaa1", "#141613"],
+      ["#7ed3b0", "#141613"],
+    ] as const;
+    for (const [ink, paper] of pairs) {
+      expect(source).toContain(ink);
+      expect(contrast(ink, paper), `${ink} on ${paper}`).toBeGreaterThan(4.5);
+    }
+  });
+});
+
+function contrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

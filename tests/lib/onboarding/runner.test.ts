@@ -1,0 +1,255 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import PostalMime from "postal-mime";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addAccount } from "@/lib/accounts/invitations";
+import { operations } from "@/lib/api/operations";
+import { sendBySmtp } from "@/lib/mail/smtp-sender";
+import { retryAfterMs, sendDue } from "@/lib/onboarding/runner";
+import { parseSettings } from "@/lib/settings/settings";
+import { Store } from "@/lib/store/store";
+import { certificate, trust } from "@/tests/support/certificate";
+import { expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { startResendStandIn } from "@/tests/support/resend-stand-in";
+import { Service } from "@/tests/support/service";
+import { startSmtpInbox } from "@/tests/support/smtp-inbox";
+
+type Listed = { id: string; kind: string; state: string; failure?: string };
+const list = (service: Service, email: string) => service.adminJson<Listed[]>("emails", "list", email);
+const world = { APP_URL: "https://office.example.com" };
+
+/** The one-click link of an account, as a path on this service. */
+async function linkOf(service: Service, email: string): Promise<string> {
+  const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+  return url.slice(service.url.length);
+}
+
+describe("retryAfterMs", () => {
+  it("waits three times as long each time, and four hours at most", () => {
+    const minutes = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryAfterMs(attempts) / 60_000);
+    expect(minutes).toEqual([1, 3, 9, 27, 81, 240, 240]);
+  });
+});
+
+describe("a mail that is due", () => {
+  it("is written to DATA_DIR/mail by the server itself where no sender is set", async () => {
+    const service = await Service.start({ SIGN_IN: "local" });
+    await service.adminJson("account", "add", "ceo@example.com");
+    const folder = join(service.dataDir, "mail");
+    const [file = ""] = await eventually(() => {
+      const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
+      expect(files).toHaveLength(1);
+      return files;
+    });
+    const mail = await PostalMime.parse(readFileSync(join(folder, file)));
+    expect(mail.to).toMatchObject([{ address: "ceo@example.com" }]);
+    const link = mail.headers.find(({ key }) => key === "list-unsubscribe")?.value;
+    expect(link).toBe(`<${service.url}${await linkOf(service, "ceo@example.com")}>`);
+    await eventually(async () => expect((await list(service, "ceo@example.com"))[0]?.state).toBe("sent"));
+    await service.stop();
+  });
+
+  it("reaches a real SMTP server over TLS, sent by `emails send-due` while no server runs", async () => {
+    const inbox = await startSmtpInbox({ ...certificate(), secure: true });
+    const service = await Service.start({
+      ...world,
+      EMAIL_FROM: "Corner Office <office@example.com>",
+      SMTP_URL: `smtps://localhost:${inbox.port}`,
+      NODE_EXTRA_CA_CERTS: trust(),
+    });
+    await service.kill();
+    await service.adminJson("account", "add", "ceo@example.com");
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 1, toRetry: 0, failed: 0 });
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 0 });
+    expect(inbox.received).toMatchObject([
+      { from: "office@example.com", to: "ceo@example.com", secure: true },
+    ]);
+    expect((await list(service, "ceo@example.com")).map(({ state }) => state)).toEqual([
+      "sent",
+      ...Array(4).fill("scheduled"),
+    ]);
+    await inbox.stop();
+  });
+
+  it("is in flight when the server is told to stop, and is finished first", async () => {
+    const stand = await startResendStandIn();
+    stand.fault = "slow";
+    const service = await Service.start({ ...world, ...stand.environment });
+    await service.adminJson("account", "add", "ceo@example.com");
+    await eventually(() => expect(stand.requests).toBe(1));
+    expect(stand.accepted).toEqual([]);
+    service.signal("SIGTERM");
+    await eventually(() => expect(stand.accepted).toHaveLength(1));
+    await eventually(async () => await expect(service.ask(operations.health.path)).rejects.toThrow());
+    expect((await list(service, "ceo@example.com"))[0]?.state).toBe("sent");
+    await stand.stop();
+  });
+
+  it("gives up visibly when it is refused for good, and waits its turn after a failure that may pass", async () => {
+    const stand = await startResendStandIn();
+    const service = await Service.start({ ...world, ...stand.environment });
+    await service.kill();
+    stand.fault = "422";
+    await service.adminJson("account", "add", "refused@example.com");
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 1 });
+    expect((await list(service, "refused@example.com"))[0]).toMatchObject({
+      state: "failed",
+      failure: "resend: 422 validation_error",
+    });
+    stand.fault = "500";
+    await service.adminJson("account", "add", "later@example.com");
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 1, failed: 0 });
+    stand.fault = "none";
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 0 });
+    expect((await list(service, "later@example.com"))[0]).toMatchObject({
+      state: "scheduled",
+      failure: "resend: 500 internal_server_error",
+    });
+    const { stdout } = await service.admin("emails", "list", "refused@example.com");
+    expect(stdout).toMatch(/^id +kind +dueAt +state +failure$/m);
+    expect(stdout).toMatch(/welcome .* failed +resend: 422 validation_error$/m);
+    await stand.stop();
+  });
+
+  it("waits as long as a 429 says, and is sent then", async () => {
+    const faults = ["429", "none"] as const;
+    let request = 0;
+    const stand = await startResendStandIn(async () => faults[request++] ?? "none");
+    const service = await Service.start({ ...world, ...stand.environment });
+    await service.kill();
+    await service.adminJson("account", "add", "ceo@example.com");
+    const startedAtMs = Date.now();
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 1, toRetry: 1, failed: 0 });
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(1000);
+    expect(stand.accepted).toHaveLength(1);
+    await stand.stop();
+  });
+
+  it("is told of by `check`, as is a sender that does not answer", async () => {
+    const stand = await startResendStandIn();
+    const service = await Service.start({ ...world, ...stand.environment });
+    await service.kill();
+    const mailOf = async () => {
+      const { stdout } = await service.admin("--json", "check");
+      return JSON.parse(stdout).find(({ what }: { what: string }) => what === "mail");
+    };
+    expect(await mailOf()).toEqual({ what: "mail", works: true, detail: "Resend answers" });
+    await stand.stop();
+    expect(await mailOf()).toEqual({ what: "mail", works: false, detail: "resend: no answer" });
+  });
+});
+
+describe.each(engines)("a mail whose acceptance got lost on the way, on $name", (engine) => {
+  it("is sent twice by SMTP, with the Message-ID that tells them for one", async () => {
+    const stage = await engine.prepare();
+    const inbox = await startSmtpInbox();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    const db = await store.ready();
+    await addAccount(db, "ceo@example.com", {}, Date.now());
+    const SMTP_URL = `smtp://127.0.0.1:${inbox.port}`;
+    const { mail } = parseSettings({ ...world, EMAIL_FROM: "office@example.com", SMTP_URL });
+    if (mail.kind !== "smtp") throw new Error("unreachable");
+    const through = sendBySmtp(mail, undefined);
+
+    inbox.fault = "lost";
+    const sending = sendDue(db, through, { backoff: () => 0 });
+    await eventually(() => expect(inbox.received).toHaveLength(1));
+    inbox.fault = "none";
+    const tally = await sending;
+    expect(tally).toMatchObject({ sent: 1, failed: 0 });
+    expect(tally.toRetry).toBeGreaterThan(0);
+    const ids = await Promise.all(
+      inbox.received.map(async ({ raw }) => (await PostalMime.parse(raw)).messageId),
+    );
+    expect(ids.length).toBe(tally.sent + tally.toRetry);
+    expect(new Set(ids).size).toBe(1);
+    await store.close();
+    await inbox.stop();
+    await stage.clear();
+  });
+});
+
+describe("the previews of the mails", () => {
+  it("are there in development, and not in production", { timeout: 60_000 }, async () => {
+    const production = await Service.start();
+    expect((await production.ask("/previews/emails")).status).toBe(404);
+    expect((await production.ask("/previews/emails/welcome")).status).toBe(404);
+    await production.stop();
+    const development = await Service.start({ NODE_ENV: "development" });
+    const index = await development.ask("/previews/emails");
+    expect(index.text.match(/href="[^"]+"/g)).toHaveLength(10);
+    const welcome = await development.ask("/previews/emails/welcome");
+    expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(welcome.text).toContain("Welcome to your corner office");
+    const text = await development.ask("/previews/emails/welcome.txt");
+    expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    await development.stop();
+  });
+});
+
+describe.each(engines)("an unsubscribe while a mail is being sent, on $name", (engine) => {
+  let stage: Stage;
+  let stand: Awaited<ReturnType<typeof startResendStandIn>>;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    stand = await startResendStandIn();
+    service = await Service.start({ ...stage.environment, ...world, ...stand.environment });
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await stand.stop();
+    await stage.clear();
+  });
+
+  const click = (target: string) =>
+    service.ask(target, { method: "POST", body: "List-Unsubscribe=One-Click" });
+
+  /** A new account whose first mail has just reached the provider, which does with it what `fault` says. */
+  async function inFlight(email: string, fault: typeof stand.fault) {
+    stand.fault = fault;
+    const before = stand.requests;
+    await service.adminJson("account", "add", email);
+    const target = await linkOf(service, email);
+    await eventually(() => expect(stand.requests).toBeGreaterThan(before));
+    return target;
+  }
+
+  it("waits for it, and answers 200 once it is delivered", async () => {
+    const target = await inFlight("slow@example.com", "slow");
+    expectAnswer(service, operations.unsubscribe, await click(target), 200);
+    expect(stand.accepted.map(({ body }) => body.to)).toContain("slow@example.com");
+    expect((await list(service, "slow@example.com")).map(({ state }) => state)).toEqual([
+      "sent",
+      ...Array(4).fill("stopped"),
+    ]);
+  });
+
+  it("answers 502 while nobody knows, its runner killed too, and 200 once nothing can arrive any more", {
+    timeout: 60_000,
+  }, async () => {
+    const target = await inFlight("silent@example.com", "silent");
+    const startedAtMs = Date.now();
+    expectRefusal(service, await click(target), { status: 502, code: "upstream_failed" });
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(1500);
+    expect(Date.now() - startedAtMs).toBeLessThan(4000);
+
+    await service.kill();
+    stand.fault = "none";
+    await service.run();
+    expectRefusal(service, await click(target), { status: 502, code: "upstream_failed" });
+    let answer = await click(target);
+    while (answer.status === 502) answer = await click(target);
+    expectAnswer(service, operations.unsubscribe, answer, 200);
+    expect(Date.now() - startedAtMs).toBeLessThan(20_000);
+    await service.adminJson("emails", "send-due");
+    expect(stand.accepted.map(({ body }) => body.to)).not.toContain("silent@example.com");
+    expect((await list(service, "silent@example.com")).map(({ state }) => state)).toEqual(
+      Array(5).fill("stopped"),
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { verifySessionToken } from "@/lib/session/session-token";
+
+const ours = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const issuer = {
+  name: "https://clerk.example.com",
+  publicKey: ours.publicKey,
+  authorizedParties: ["https://office.example.com"],
+  keepsSessions: false,
+};
+const nowMs = 1_800_000_000_000;
+const now = nowMs / 1000;
+const claims = {
+  iss: issuer.name,
+  sub: "user_2abc",
+  sid: "sess_1",
+  iat: now - 10,
+  nbf: now - 20,
+  exp: now + 50,
+};
+
+const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url");
+
+function mint(
+  changedClaims: object = {},
+  header: object = {},
+  key = ours.privateKey,
+  hash = "sha256",
+): string {
+  const signed = `${encode({ alg: "RS256", typ: "JWT", ...header })}.${encode({ ...claims, ...changedClaims })}`;
+  return `${signed}.${sign(hash, Buffer.from(signed), key).toString("base64url")}`;
+}
+
+const verify = (token: string, atMs = nowMs) => verifySessionToken(token, issuer, atMs);
+
+describe("verifySessionToken", () => {
+  it("reads who is signed in", () => {
+    expect(verify(mint())).toEqual({ subject: "user_2abc", sessionId: "sess_1" });
+  });
+
+  it.each([
+    ["no azp, as native apps send", { azp: undefined }],
+    ["our azp", { azp: "https://office.example.com" }],
+    ["an active sign-in", { sts: "active" }],
+    ["claims that we do not know", { v: 2, fva: [1, -1], pla: "u:free" }],
+  ])("accepts a token with %s", (_, changed) => {
+    expect(verify(mint(changed))).toBeDefined();
+  });
+
+  it("accepts Clerk's category of session tokens", () => {
+    expect(verify(mint({}, { cat: "cl_B7d4PD111AAA", kid: "ins_x" }))).toBeDefined();
+  });
+
+  it.each([
+    ["of another issuer", { iss: "https://clerk.evil.example" }],
+    ["without an issuer", { iss: undefined }],
+    ["of a machine", { sub: "mch_2abc" }],
+    ["without a subject", { sub: undefined }],
+    ["without a session", { sid: undefined }],
+    ["with an empty session", { sid: "" }],
+    ["of a pending sign-in", { sts: "pending" }],
+    ["for a foreign party", { azp: "https://evil.example" }],
+    ["for an empty party", { azp: "" }],
+    ["without an expiry", { exp: undefined }],
+    ["with an expiry that is text", { exp: "2099" }],
+  ])("refuses a token %s", (_, changed) => {
+    expect(verify(mint(changed))).toBeUndefined();
+  });
+
+  it.each([
+    ["an unsigned one", `${encode({ alg: "none" })}.${encode(claims)}.x`],
+    ["one signed by another key", mint({}, {}, foreign.privateKey)],
+    ["RS512", mint({}, { alg: "RS512" }, ours.privateKey, "sha512")],
+    ["a JWT template's", mint({}, { cat: "cl_B7d4PD222AAA" })],
+    ["a machine token", mint({}, { cat: "cl_B7d4PD333AAA" })],
+    ["one with critical extensions", mint({}, { crit: ["exp"] })],
+    ["an opaque one", "ak_live_0123456789"],
+    ["an empty one", ""],
+    ["one with a padded part", `${mint()}=`],
+    ["one with a part too many", `${mint()}.x`],
+    [
+      "one whose payload is no JSON",
+      `${encode({ alg: "RS256" })}.${Buffer.from("{").toString("base64url")}.x`,
+    ],
+    ["one over 8 KiB", mint({ filler: "x".repeat(8192) })],
+  ])("refuses %s", (_, token) => {
+    expect(verify(token)).toBeUndefined();
+  });
+
+  it("refuses HS256 keyed with the public key", () => {
+    const signed = `${encode({ alg: "HS256", typ: "JWT" })}.${encode(claims)}`;
+    const pem = ours.publicKey.export({ type: "spki", format: "pem" });
+    expect(
+      verify(`${signed}.${createHmac("sha256", pem).update(signed).digest("base64url")}`),
+    ).toBeUndefined();
+  });
+
+  it("refuses a token altered in its header, claims or signature", () => {
+    const parts = mint().split(".");
+    for (const at of [0, 1, 2]) {
+      const altered = parts.map((part, index) => (index === at ? `${part.slice(0, -6)}AAAAAA` : part));
+      expect(verify(altered.join("."))).toBeUndefined();
+    }
+  });
+
+  it("allows five seconds of clock skew on either side, and no more", () => {
+    const atSeconds = (seconds: number) =>
+      verify(mint({ iat: now, nbf: now, exp: now + 60 }), nowMs + seconds * 1000);
+    expect(atSeconds(-5)).toBeDefined();
+    expect(atSeconds(-5.001)).toBeUndefined();
+    expect(atSeconds(64.999)).toBeDefined();
+    expect(atSeconds(65)).toBeUndefined();
+  });
+});
