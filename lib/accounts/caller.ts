@@ -9,7 +9,7 @@ import { deadlineMs, store } from "@/lib/store/store";
 
 /** Who is calling an account route, or why nobody can say. */
 export type Caller =
-  | { is: "account"; account: Account }
+  | { is: "account"; account: Account; session: Session }
   /** Signed in, but the account's record is absent or does not parse. */
   | { is: "unreadable" }
   | { is: "signed-out"; tokenWasSent: boolean }
@@ -30,7 +30,7 @@ export async function identifyCaller(headers: Headers, visit: Visit): Promise<Ca
     const row = await within(deadlineMs, readAccountRow(session));
     if (row?.hasEnded) return { is: "signed-out", tokenWasSent: true };
     const account = parseAccount(row);
-    return account ? { is: "account", account } : { is: "unreadable" };
+    return account ? { is: "account", account, session } : { is: "unreadable" };
   } catch (failure) {
     log().error({ err: failure, requestId: visit.requestId }, "an account could not be read");
     return { is: "unavailable", retryAfterSeconds };

@@ -10,28 +10,36 @@ export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
 
 const recheckAfterSeconds = 15 * 60; // 15 minutes
 
-/** Whether the caller may run at `nowMs`. Throws the denial where they may not. */
+/** What is decided of a caller: a value, so that a page can say it in words and the API in a status. */
+export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus };
+
+/** The caller's entitlement at `nowMs`, as the API answers it. Throws the denial where they may not run. */
 export function readEntitlement(caller: Caller, nowMs: number): EntitlementAllowed {
+  const decided = decideEntitlement(caller, nowMs);
+  if (decided.ok) return decided;
+  throw denial(decided.status, headersFor(caller));
+}
+
+/** Whether the caller may run at `nowMs`, and if not, why. */
+export function decideEntitlement(caller: Caller, nowMs: number): Entitlement {
   switch (caller.is) {
     case "account":
-      return decideEntitlement(caller.account, nowMs);
+      return decideForAccount(caller.account, nowMs);
     case "unreadable":
-      throw denial("invalid");
+      return { ok: false, status: "invalid" };
     case "signed-out":
-      throw denial("signed-out", { "www-authenticate": challenge(caller.tokenWasSent) });
     case "unconfigured":
-      throw denial("unconfigured");
     case "unavailable":
-      throw denial("unavailable", { "retry-after": String(caller.retryAfterSeconds) });
+      return { ok: false, status: caller.is };
   }
 }
 
-/** Whether an account may run at `nowMs`. Throws the denial when its trial is over, from its very end on. */
-export function decideEntitlement(account: Account, nowMs: number): EntitlementAllowed {
+/** A trial is over from its very end on. */
+function decideForAccount(account: Account, nowMs: number): Entitlement {
   const assistants = account.assistantLimit === null ? {} : { assistantLimit: account.assistantLimit };
   if (account.plan !== "trial") return { ok: true, status: account.plan, ...assistants, recheckAfterSeconds };
   const leftMs = account.trialEndsAtMs - nowMs;
-  if (leftMs <= 0) throw denial("trial-ended");
+  if (leftMs <= 0) return { ok: false, status: "trial-ended" };
   return {
     ok: true,
     status: "trial",
@@ -39,6 +47,12 @@ export function decideEntitlement(account: Account, nowMs: number): EntitlementA
     ...assistants,
     recheckAfterSeconds: Math.max(1, Math.min(recheckAfterSeconds, Math.floor(leftMs / 1000))),
   };
+}
+
+function headersFor(caller: Caller): Record<string, string> {
+  if (caller.is === "signed-out") return { "www-authenticate": challenge(caller.tokenWasSent) };
+  if (caller.is === "unavailable") return { "retry-after": String(caller.retryAfterSeconds) };
+  return {};
 }
 
 /** The `error.code` of each denial. */
@@ -51,7 +65,7 @@ export const denialCodes = {
 } as const satisfies Record<DeniedStatus, PublicErrorCode>;
 
 /** An EntitlementDenied, to be thrown: an ApiError whose body has `ok`, `status` and `message` beside `error`. */
-export function denial(status: DeniedStatus, headers: Record<string, string> = {}): ApiError {
+function denial(status: DeniedStatus, headers: Record<string, string>): ApiError {
   const { message } = errorCatalogue[denialCodes[status]];
   return new ApiError(denialCodes[status], { headers, beside: { ok: false, status, message } });
 }

@@ -83,7 +83,6 @@ const statusNames: Record<HomeState["status"], string> = {
   invalid: "Account not readable",
   unavailable: "Not checked",
   unconfigured: "Not set up",
-  "signed-out": "Signed out",
 };
 
 function Facts({ account }: { account: Account }) {

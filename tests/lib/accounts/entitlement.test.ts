@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Account } from "@/lib/accounts/accounts";
+import type { Caller } from "@/lib/accounts/caller";
 import { decideEntitlement } from "@/lib/accounts/entitlement";
 
 const endsAtMs = Date.parse("2027-01-31T09:00:00.250Z");
@@ -11,7 +12,9 @@ const account = {
   creditThousandths: 0,
   createdAtMs: 0,
 };
-const trial: Account = { ...account, plan: "trial", trialEndsAtMs: endsAtMs };
+const session = { subject: "user_1", sessionId: "sess_1" };
+const callerOf = (account: Account): Caller => ({ is: "account", account, session });
+const trial = callerOf({ ...account, plan: "trial", trialEndsAtMs: endsAtMs });
 
 describe("decideEntitlement", () => {
   it("ends a trial at the very instant it names, and not a millisecond earlier", () => {
@@ -21,7 +24,7 @@ describe("decideEntitlement", () => {
       trialEndsAt: "2027-01-31T09:00:00.250Z",
       recheckAfterSeconds: 1,
     });
-    expect(() => decideEntitlement(trial, endsAtMs)).toThrow("The trial of this account has ended.");
+    expect(decideEntitlement(trial, endsAtMs)).toEqual({ ok: false, status: "trial-ended" });
   });
 
   it.each([
@@ -36,10 +39,18 @@ describe("decideEntitlement", () => {
   });
 
   it("tells an assistant limit of zero from none", () => {
-    expect(decideEntitlement({ ...account, plan: "hobby", assistantLimit: 0 }, 0)).toHaveProperty(
-      "assistantLimit",
-      0,
-    );
-    expect(decideEntitlement({ ...account, plan: "hobby" }, 0)).not.toHaveProperty("assistantLimit");
+    const hobby = { ...account, plan: "hobby" } as const;
+    const limited = callerOf({ ...hobby, assistantLimit: 0 });
+    expect(decideEntitlement(limited, 0)).toHaveProperty("assistantLimit", 0);
+    expect(decideEntitlement(callerOf(hobby), 0)).not.toHaveProperty("assistantLimit");
+  });
+
+  it.each([
+    [{ is: "unreadable" }, "invalid"],
+    [{ is: "signed-out", tokenWasSent: true }, "signed-out"],
+    [{ is: "unconfigured" }, "unconfigured"],
+    [{ is: "unavailable", retryAfterSeconds: 5 }, "unavailable"],
+  ] as [Caller, string][])("tells why nobody may run for %j", (caller, status) => {
+    expect(decideEntitlement(caller, 0)).toEqual({ ok: false, status });
   });
 });

@@ -3,7 +3,6 @@ import { beginVisit } from "@/lib/api/visit";
 import { isFromOurPages } from "@/lib/pages/origin";
 import { log } from "@/lib/process/log";
 import { mintProgramToken } from "@/lib/session/local-session";
-import { readSession } from "@/lib/session/session";
 import { settings } from "@/lib/settings/settings";
 import { mintTokenAtClerk } from "@/lib/sign-in/clerk";
 
@@ -15,10 +14,10 @@ export async function POST({ headers }: Request): Promise<Response> {
       headers: { "cache-control": "no-store", "content-type": "application/json" },
     });
   if (!isFromOurPages(headers)) return answer(403, null);
-  const session = readSession(headers);
   const caller = await identifyCaller(headers, beginVisit("POST", "/home/token", headers));
-  if ("because" in session || caller.is === "signed-out") return answer(401, null);
+  if (caller.is === "signed-out") return answer(401, null);
   if (caller.is !== "account") return answer(caller.is === "unavailable" ? 503 : 403, null);
+  const { session } = caller;
   try {
     const { token, expiresAtMs } =
       settings().signIn.kind === "clerk"
