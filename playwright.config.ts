@@ -1,16 +1,15 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { defineConfig, devices } from "@playwright/test";
+import { makeFolder } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
 
-const port = 3210;
 // The workers read this file as well: they find what the first reading made.
-process.env.E2E_DATA_DIR ??= mkdtempSync(join(tmpdir(), "corner-office-e2e-"));
+process.env.E2E_PORT ??= String(await reservePort());
+process.env.E2E_DATA_DIR ??= makeFolder();
 
 export const environment = {
   NODE_ENV: "production",
   SIGN_IN: "local",
-  PORT: String(port),
+  PORT: process.env.E2E_PORT,
   DATA_DIR: process.env.E2E_DATA_DIR,
   // Every test is a client of its own, by the address it says it forwards for.
   TRUSTED_PROXY_HOPS: "1",
@@ -40,12 +39,12 @@ export default defineConfig({
   reporter: "list",
   use: {
     ...devices["Desktop Chrome"],
-    baseURL: `http://localhost:${port}`,
+    baseURL: `http://localhost:${process.env.E2E_PORT}`,
     launchOptions: chromium,
   },
   webServer: {
     command: "node dist/front/main.js",
     env: environment,
-    url: `http://localhost:${port}/api/health`,
+    url: `http://localhost:${process.env.E2E_PORT}/api/health`,
   },
 });

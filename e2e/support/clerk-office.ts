@@ -1,6 +1,6 @@
 import { test as base, expect } from "@playwright/test";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
-import { freePort } from "@/tests/support/databases";
+import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { ClerkFrontend } from "./clerk-frontend";
 
@@ -13,7 +13,7 @@ export const test = base.extend<{ onlyKnownHosts: undefined }, { office: Office 
     async ({}, use) => {
       const clerk = await ClerkInstance.start(ClerkFrontend.host);
       const frontend = await ClerkFrontend.start(clerk);
-      const port = String(await freePort());
+      const port = String(await reservePort());
       const APP_URL = `http://localhost:${port}`;
       const service = await Service.start({ ...clerk.environment, PORT: port, APP_URL });
       await use({ clerk, frontend, service });

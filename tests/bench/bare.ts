@@ -1,6 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { eventually, freePort } from "@/tests/support/databases";
+import { eventually } from "@/tests/support/databases";
+import { spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
 
 const body = '{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}';
 const folder = "dist/bench";
@@ -34,9 +36,9 @@ export async function startBareNext(): Promise<Bare> {
 }
 
 async function startBare(name: string, path: string, program: string[], cwd: string): Promise<Bare> {
-  const port = await freePort();
+  const port = await reservePort();
   const env = { ...process.env, NODE_ENV: "production", PORT: String(port) } as NodeJS.ProcessEnv;
-  const child = spawn("node", program, { cwd, env, stdio: "ignore" });
+  const child = spawnLeashed("node", program, { cwd, env, stdio: "ignore" });
   const url = `http://localhost:${port}${path}`;
   await eventually(async () => {
     if (!(await fetch(url)).ok) throw new Error(`${name} does not answer`);

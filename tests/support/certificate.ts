@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "@/tests/support/leash";
 
 let folder: string | undefined;
 
@@ -17,7 +17,7 @@ export function trust(): string {
 }
 
 function make(): string {
-  folder = mkdtempSync(join(tmpdir(), "certificate-"));
+  folder = makeFolder();
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
   const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
   const flags = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"];

@@ -1,12 +1,12 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -28,26 +28,19 @@ export default async function setup({ provide }: TestProject) {
   };
 }
 
-/** Stops a database and removes its folder. */
-export async function stopDatabase({
-  child,
-  folder,
-}: {
-  child: ChildProcess;
-  folder: string;
-}): Promise<void> {
+/** Stops a database. */
+export async function stopDatabase({ child }: { child: ChildProcess }): Promise<void> {
   const exited = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGINT");
   await exited;
-  rmSync(folder, { recursive: true });
 }
 
 /** A PostgreSQL of our own on loopback; none where it is not installed. */
 export async function startPostgres() {
   const bin = findPostgres();
   if (!bin) return leaveOut("PostgreSQL");
-  const folder = mkdtempSync(join(tmpdir(), "postgres-"));
-  const port = await freePort();
+  const folder = makeFolder();
+  const port = await reservePort();
   // PostgreSQL refuses to run as root: Debian's package brings a user for it.
   const user = process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : undefined;
   if (user) chownSync(folder, user.uid, user.gid);
@@ -70,20 +63,20 @@ export async function startPostgres() {
     "-c",
     "fsync=off",
   ];
-  const child = spawn(join(bin, "postgres"), flags, options);
+  const child = spawnLeashed(join(bin, "postgres"), flags, options);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await eventually(async () => {
     const client = new pg.Client(url);
     await client.connect();
     await client.end();
   });
-  return { child: child as ChildProcess, folder, url };
+  return { child, url };
 }
 
 async function startRedis() {
-  const folder = mkdtempSync(join(tmpdir(), "redis-"));
-  const port = await freePort();
-  const child = spawn(
+  const folder = makeFolder();
+  const port = await reservePort();
+  const child = spawnLeashed(
     "redis-server",
     ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""],
     {
@@ -94,7 +87,7 @@ async function startRedis() {
     child.once("spawn", () => resolve(true)).once("error", () => resolve(false)),
   );
   if (!isThere) return leaveOut("redis-server");
-  return { child: child as ChildProcess, folder, port };
+  return { child, port };
 }
 
 function leaveOut(name: string): undefined {
@@ -115,18 +108,6 @@ function findPostgres(): string | undefined {
 
 function idOf(flag: "-u" | "-g"): number {
   return Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
-}
-
-/** A port of the loopback address that nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }
 
 /** Tries until it does not throw, for ten seconds at most. */

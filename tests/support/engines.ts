@@ -1,10 +1,10 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
 import pg from "pg";
 import { inject } from "vitest";
-import { besideDatabaseUrl, createDatabase, freePort } from "@/tests/support/databases";
+import { besideDatabaseUrl, createDatabase } from "@/tests/support/databases";
+import { makeFolder } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
 import type { Environment } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
@@ -24,7 +24,7 @@ export type Engine = { name: string; prepare: () => Promise<Stage> };
 const embedded: Engine = {
   name: "the embedded store",
   async prepare() {
-    const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
+    const dataDir = makeFolder();
     const open = () => new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
     let lock: Database.Database | undefined;
     return {
@@ -55,7 +55,7 @@ const postgres = (serverUrl: string): Engine => ({
   name: "PostgreSQL",
   async prepare() {
     const databaseUrl = await createDatabase(serverUrl);
-    const port = await freePort();
+    const port = await reservePort();
     const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port);
     const behindProxy = new URL(databaseUrl);
     behindProxy.port = String(port);

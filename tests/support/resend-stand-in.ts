@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "@/tests/support/databases";
 import type { Environment } from "@/tests/support/service";
 
 /** How it treats a request. `lost` accepts the mail and breaks the connection before it says so. */
@@ -84,8 +84,8 @@ export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
     answer(200, { id: remembered.get(key)?.id });
   });
 
-  const port = await freePort();
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
   resend.environment = {
     EMAIL_FROM: "Corner Office <office@example.com>",
     RESEND_API_KEY: apiKey,

@@ -1,11 +1,12 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, openSync, rmSync } from "node:fs";
+import { type ChildProcess, execFile } from "node:child_process";
+import { openSync } from "node:fs";
 import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { recordAnswer, recordRaw } from "@/tests/support/answers";
-import { eventually, freePort } from "@/tests/support/databases";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
 
 export type Environment = Record<string, string>;
 
@@ -48,8 +49,8 @@ export class Service {
     environment: Environment = {},
     { program = ["dist/front/main.js"], logTo = "here" as "here" | "file" } = {},
   ): Promise<Service> {
-    const port = Number(environment.PORT) || (await freePort());
-    const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
+    const port = Number(environment.PORT) || (await reservePort());
+    const dataDir = makeFolder();
     const service = new Service(
       {
         PATH: process.env.PATH ?? "",
@@ -78,7 +79,7 @@ export class Service {
   async run(): Promise<void> {
     const log = this.logTo === "file" ? openSync(join(this.dataDir, "log"), "a") : "pipe";
     const env = this.environment as NodeJS.ProcessEnv;
-    const child = spawn("node", this.program, { env, stdio: ["ignore", "ignore", log] });
+    const child = spawnLeashed("node", this.program, { env, stdio: ["ignore", "ignore", log] });
     this.child = child;
     child.stderr?.on("data", (chunk) => {
       this.log += chunk;
@@ -86,23 +87,22 @@ export class Service {
     const ended = new Promise<never>((_, reject) => {
       child.once("close", (code) => reject(new Error(`The service ended with ${code}: ${this.log}`)));
     });
-    await Promise.race([eventually(() => this.connect()), ended]);
+    while (!(await Promise.race([this.isListening(), ended]))) await sleep(20);
   }
 
-  private connect(): Promise<void> {
-    return new Promise((resolve, reject) => {
+  private isListening(): Promise<boolean> {
+    return new Promise((resolve) => {
       const socket = connect(this.port, "127.0.0.1", () => {
         socket.destroy();
-        resolve();
+        resolve(true);
       });
-      socket.once("error", reject);
+      socket.once("error", () => resolve(false));
     });
   }
 
   /** Stops it as an operator would, and answers its exit code. Fails when it logged an error nobody expected. */
   async stop({ expectErrors = false } = {}): Promise<number | null> {
     const code = await this.end("SIGTERM");
-    rmSync(this.dataDir, { recursive: true, force: true });
     const errors = this.takeErrors();
     if (!expectErrors && errors.length > 0)
       throw new Error(`The service logged errors:\n${errors.join("\n")}`);

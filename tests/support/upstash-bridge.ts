@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { freePort } from "@/tests/support/databases";
 import type { Environment } from "@/tests/support/service";
 
 /** How the bridge treats the requests it gets. */
@@ -55,8 +55,8 @@ export async function startUpstashBridge(redisPort: number) {
     return [name, plain, ...rest];
   }
 
-  const port = await freePort();
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
   bridge.environment = {
     UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${port}`,
     UPSTASH_REDIS_REST_TOKEN: token,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClerkInstance, makeUser } from "@/tests/support/clerk-instance";
-import { freePort } from "@/tests/support/databases";
+import { reservePort } from "@/tests/support/port";
 import { type Environment, Service } from "@/tests/support/service";
 
 /** As a browser asks for a page; where the session may be renewed, Clerk leads it away and back. */
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => clerk.stop());
 
 async function startService(changed: Environment = {}, program = ["dist/front/main.js"]): Promise<Service> {
-  const port = String(await freePort());
+  const port = String(await reservePort());
   const APP_URL = `http://127.0.0.1:${port}`;
   return Service.start(
     { ...clerk.environment, PORT: port, APP_URL, HOST: "127.0.0.1", ...changed },

@@ -1,11 +1,9 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { endpoint } from "@/lib/api/endpoint";
 import { type Operation, operations } from "@/lib/api/operations";
 import { log } from "@/lib/process/log";
 import { recordResponse } from "@/tests/support/answers";
+import { makeFolder } from "@/tests/support/leash";
 
 const request = new Request("https://office.example.com/api/site-banner", {
   headers: { "x-request-id": "trace-1" },
@@ -13,7 +11,7 @@ const request = new Request("https://office.example.com/api/site-banner", {
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");
-  vi.stubEnv("DATA_DIR", mkdtempSync(join(tmpdir(), "corner-office-")));
+  vi.stubEnv("DATA_DIR", makeFolder());
 });
 afterAll(() => vi.unstubAllEnvs());
 afterEach(() => vi.restoreAllMocks());

@@ -1,14 +1,13 @@
-import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
-import { eventually, freePort, isInstalled } from "@/tests/support/databases";
+import { describe, expect, it } from "vitest";
+import { eventually, isInstalled } from "@/tests/support/databases";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
 
 const run = promisify(execFile);
-const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
-afterAll(() => rmSync(dataDir, { recursive: true }));
+const dataDir = makeFolder();
 
 /** Starts what `npm run demo` starts once it has built, and answers what it printed. */
 async function startDemo() {
@@ -16,13 +15,13 @@ async function startDemo() {
   const command = script.split(" && ").at(-1) ?? "";
   const env = {
     PATH: process.env.PATH,
-    PORT: String(await freePort()),
+    PORT: String(await reservePort()),
     DATA_DIR: dataDir,
   } as unknown as NodeJS.ProcessEnv;
-  const child = spawn("sh", ["-c", `exec env ${command}`], { env });
+  const child = spawnLeashed("sh", ["-c", `exec env ${command}`], { env });
   let printed = "";
   await new Promise<void>((resolve, reject) => {
-    child.stdout.on("data", (chunk) => {
+    child.stdout?.on("data", (chunk) => {
       printed += chunk;
       if (printed.includes("# as hobby@example.com\ncurl") && printed.endsWith("\n")) resolve();
     });

@@ -1,18 +1,18 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
 import { marked } from "marked";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
 import { isInstalled } from "@/tests/support/databases";
+import { makeFolder } from "@/tests/support/leash";
 import { Service } from "@/tests/support/service";
 
 /** A block of code of a document, as the service serves it. */
 type Sample = { language: string; code: string };
 
-const folder = mkdtempSync(join(tmpdir(), "corner-office-samples-"));
+const folder = makeFolder();
 let service: Service;
 let environment: NodeJS.ProcessEnv;
 
@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  rmSync(folder, { recursive: true });
 });
 
 async function samplesOf(path: string): Promise<Sample[]> {

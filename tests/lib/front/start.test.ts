@@ -3,7 +3,8 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/api/operations";
-import { besideDatabaseUrl, createDatabase, eventually, freePort } from "@/tests/support/databases";
+import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
+import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
@@ -75,7 +76,7 @@ describe.runIf(postgresUrl)("a database that is away", () => {
   it("does not keep the service from starting, and is found again by itself", async () => {
     const databaseUrl = new URL(await createDatabase(postgresUrl ?? ""));
     const target = Number(databaseUrl.port);
-    const port = await freePort();
+    const port = await reservePort();
     databaseUrl.port = String(port);
     const service = await Service.start({
       ...besideDatabaseUrl,

@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import PostalMime from "postal-mime";
@@ -11,6 +10,7 @@ import { sendByResend } from "@/lib/mail/resend-sender";
 import { sendBySmtp } from "@/lib/mail/smtp-sender";
 import { parseSettings } from "@/lib/settings/settings";
 import { certificate } from "@/tests/support/certificate";
+import { makeFolder } from "@/tests/support/leash";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import type { Environment } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
@@ -24,8 +24,7 @@ const mail: Mail = {
   html: "<p>A line. Über uns.</p>",
   headers: { "List-Unsubscribe": `<${link}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
 };
-const folder = mkdtempSync(join(tmpdir(), "corner-office-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder();
 
 /** What a mail says once a parser that is not the sender's has read it. */
 async function read(raw: Buffer | string) {

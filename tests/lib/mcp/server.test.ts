@@ -1,15 +1,13 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { POST } from "@/app/mcp/route";
 import { resources } from "@/lib/mcp/resources";
 import { tools } from "@/lib/mcp/tools";
 import { log } from "@/lib/process/log";
+import { makeFolder } from "@/tests/support/leash";
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");
-  vi.stubEnv("DATA_DIR", mkdtempSync(join(tmpdir(), "corner-office-")));
+  vi.stubEnv("DATA_DIR", makeFolder());
   vi.stubEnv("SIGN_IN", "none");
 });
 afterAll(() => vi.unstubAllEnvs());

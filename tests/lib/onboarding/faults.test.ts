@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { hkdfSync } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { operations } from "@/lib/api/operations";
 import { mintUnsubscribeToken } from "@/lib/onboarding/unsubscribe-token";
 import { type Db, Store } from "@/lib/store/store";
 import { engines } from "@/tests/support/engines";
+import { spawnLeashed } from "@/tests/support/leash";
 import { type Fault, startResendStandIn } from "@/tests/support/resend-stand-in";
 import { type Environment, Service } from "@/tests/support/service";
 
@@ -155,7 +156,8 @@ function keepRunnersDying(environment: Environment, random: () => number) {
   const program = join("dist", "tests", `mail-runner-${process.pid}.js`);
   const options = { bundle: true, platform: "node", format: "esm", packages: "external" } as const;
   buildSync({ entryPoints: ["tests/support/mail-runner.ts"], outfile: program, ...options });
-  const start = () => spawn("node", [program], { env: environment as NodeJS.ProcessEnv, stdio: "ignore" });
+  const start = () =>
+    spawnLeashed("node", [program], { env: environment as NodeJS.ProcessEnv, stdio: "ignore" });
   const running: ChildProcess[] = Array.from({ length: runners }, start);
   const startedAtMs = Date.now();
   let kills = 0;

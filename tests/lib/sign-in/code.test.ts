@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { findCodeEmail, makeCode, redeemCode } from "@/lib/sign-in/code";
 import { type Db, Store } from "@/lib/store/store";
 import { createDatabase } from "@/tests/support/databases";
+import { makeFolder } from "@/tests/support/leash";
 
 const nowMs = 1_800_000_000_000;
 const tenMinutesMs = 10 * 60 * 1000;
@@ -14,7 +12,7 @@ const postgresUrl = inject("postgresUrl");
 describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedded store"])(
   "a code on %s",
   (engine) => {
-    const dataDir = mkdtempSync(join(tmpdir(), "corner-office-"));
+    const dataDir = makeFolder();
     let store: Store;
     let db: Db;
     let emails = 0;
@@ -34,7 +32,6 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
     });
     afterAll(async () => {
       await store.close();
-      rmSync(dataDir, { recursive: true });
     });
 
     it("signs in the email that it was made for, once", async () => {

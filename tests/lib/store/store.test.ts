@@ -1,19 +1,18 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
-import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { keepInDataDir } from "@/lib/process/data-dir";
 import { Store } from "@/lib/store/store";
 import { createDatabase } from "@/tests/support/databases";
+import { makeFolder } from "@/tests/support/leash";
 
 let dataDir: string;
 beforeEach(() => {
-  dataDir = join(mkdtempSync(join(tmpdir(), "corner-office-")), "data");
+  dataDir = join(makeFolder(), "data");
 });
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const email = "ceo@example.com";
 
