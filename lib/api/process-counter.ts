@@ -8,14 +8,14 @@ export type Decision = {
 };
 
 /**
- * A sliding-window counter in this process, with the arithmetic of `@upstash/ratelimit`: the count of the
- * window before weighs as much as of it still overlaps the last `windowMs`. A refusal is not counted.
- * It remembers at most `mostKeys` keys and forgets the oldest tenth when they are more.
+ * Counts the last `windowMs` themselves, in this process: a request is accepted when fewer than `limit` of its key
+ * were within them. A refusal is not counted. It remembers at most `mostKeys` keys, and forgets the oldest tenth
+ * when they are more; a key that was silent for two windows is forgotten in any case.
  */
 export class ProcessCounter {
-  private window = 0;
-  private current = new Map<string, number>();
-  private previous = new Map<string, number>();
+  private keys = new Map<string, Recent>();
+  private keysBefore = new Map<string, Recent>();
+  private turnAtMs = 0;
 
   constructor(
     private readonly limit: number,
@@ -24,46 +24,73 @@ export class ProcessCounter {
   ) {}
 
   get size(): number {
-    return this.current.size + this.previous.size;
+    return this.keys.size + this.keysBefore.size;
   }
 
-  /** Spends one request of this key at `nowMs`, Unix milliseconds. */
+  /** Spends one request of this key at `nowMs`, milliseconds of a clock that never steps back. */
   spend(key: string, nowMs: number): Decision {
-    this.turnTo(Math.floor(nowMs / this.windowMs));
-    const elapsedMs = Math.max(0, nowMs - this.window * this.windowMs);
-    const before = this.previous.get(key) ?? 0;
-    const count = this.current.get(key) ?? 0;
-    const weighed = Math.floor((1 - elapsedMs / this.windowMs) * before);
-    if (weighed + count >= this.limit) {
-      const freeAtMs =
-        count < this.limit ? this.windowMs * (1 - (this.limit - count) / before) : this.windowMs;
-      return {
-        allowed: false,
-        remaining: 0,
-        // One millisecond more, because at the very instant the weights are still equal.
-        retryAfterSeconds: Math.max(1, Math.ceil((freeAtMs - elapsedMs + 1) / 1000)),
-      };
+    if (nowMs >= this.turnAtMs) this.turn(nowMs);
+    const recent = this.recentOf(key);
+    recent.forgetUntil(nowMs - this.windowMs);
+    if (recent.count >= this.limit) {
+      const waitMs = recent.oldestMs + this.windowMs - nowMs;
+      return { allowed: false, remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
     }
-    if (count === 0) this.makeRoom();
-    this.current.set(key, count + 1);
-    return { allowed: true, remaining: this.limit - weighed - count - 1 };
+    recent.add(nowMs);
+    return { allowed: true, remaining: this.limit - recent.count };
   }
 
-  /** A clock that steps back stays in the window it was in. */
-  private turnTo(window: number): void {
-    if (window <= this.window) return;
-    this.previous = window === this.window + 1 ? this.current : new Map();
-    this.current = new Map();
-    this.window = window;
+  private recentOf(key: string): Recent {
+    const known = this.keys.get(key);
+    if (known) return known;
+    const before = this.keysBefore.get(key);
+    if (before) this.keysBefore.delete(key);
+    else if (this.size >= this.mostKeys) this.forgetOldest();
+    const recent = before ?? new Recent();
+    this.keys.set(key, recent);
+    return recent;
   }
 
-  private makeRoom(): void {
-    if (this.size < this.mostKeys) return;
-    const oldest = this.previous.size > 0 ? this.previous : this.current;
+  /** Forgets the keys that were silent since the turn before, which is a window ago or more. */
+  private turn(nowMs: number): void {
+    this.keysBefore = this.keys;
+    this.keys = new Map();
+    this.turnAtMs = nowMs + this.windowMs;
+  }
+
+  private forgetOldest(): void {
+    const oldest = this.keysBefore.size > 0 ? this.keysBefore : this.keys;
     let left = Math.ceil(this.mostKeys / 10);
     for (const key of oldest.keys()) {
       if (left-- === 0) break;
       oldest.delete(key);
+    }
+  }
+}
+
+/** The instants of one key's accepted requests, oldest first. */
+class Recent {
+  private atMs: number[] = [];
+  private first = 0;
+
+  get count(): number {
+    return this.atMs.length - this.first;
+  }
+
+  get oldestMs(): number {
+    return this.atMs[this.first] ?? 0;
+  }
+
+  add(nowMs: number): void {
+    this.atMs.push(nowMs);
+  }
+
+  forgetUntil(ms: number): void {
+    const { atMs } = this;
+    while (this.first < atMs.length && (atMs[this.first] ?? 0) <= ms) this.first++;
+    if (this.first * 2 > atMs.length) {
+      atMs.splice(0, this.first);
+      this.first = 0;
     }
   }
 }

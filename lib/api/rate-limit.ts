@@ -20,7 +20,7 @@ export async function spendQuota(
   const { windowSeconds } = quotas[name];
   const decision = await counter(name, limit, { windowSeconds }).spend(
     clientKey(request.headers),
-    Date.now(),
+    performance.now(),
   );
   const headers = quotaHeaders(name, limit, decision);
   if (decision.allowed) return { headers };
@@ -35,7 +35,7 @@ export async function spendQuota(
   };
 }
 
-/** `t` is sent on a refusal alone, and equals `Retry-After`: a sliding window has no reset to announce. */
+/** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */
 function quotaHeaders(name: QuotaName, limit: number, decision: Decision): HeaderList {
   const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
   return [

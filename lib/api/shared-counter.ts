@@ -39,7 +39,7 @@ export class SharedCounter {
     });
   }
 
-  /** Spends one request of this key at `nowMs`, Unix milliseconds. */
+  /** Spends one request of this key at `nowMs`, milliseconds of a clock that never steps back. */
   async spend(key: string, nowMs: number): Promise<Decision> {
     if (this.isDown && nowMs < this.probeAtMs) return { allowed: true, remaining: 0 };
     this.probeAtMs = nowMs + probeEveryMs;
@@ -48,7 +48,7 @@ export class SharedCounter {
       if (this.isDown) log().info("the counter store answers again");
       this.isDown = false;
       if (answer.success) return { allowed: true, remaining: answer.remaining };
-      const retryAfterSeconds = Math.max(1, Math.ceil((answer.reset - nowMs + 1) / 1000));
+      const retryAfterSeconds = Math.max(1, Math.ceil((answer.reset - Date.now() + 1) / 1000));
       return { allowed: false, remaining: 0, retryAfterSeconds };
     } catch (failure) {
       // Only its kind: the message of a store's error quotes the command.

@@ -50,7 +50,7 @@ export function form(
     const back = (problem: string) => goTo({ to: withProblem(page(field), problem) });
     try {
       const forms = counter("forms", mostForms, { windowSeconds });
-      const { allowed } = await forms.spend(clientKey(request.headers), nowMs);
+      const { allowed } = await forms.spend(clientKey(request.headers), performance.now());
       return allowed ? goTo(await room({ field, cookie, nowMs })) : back("too-many");
     } catch (failure) {
       log().error({ err: failure }, "a form could not be taken");

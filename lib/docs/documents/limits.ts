@@ -32,7 +32,9 @@ One client address is an IPv4 address, or an IPv6 /64: one household. Addresses 
 
 ## How requests are counted
 
-The counter slides: it weighs the last ${quotas.health.windowSeconds} seconds, with no moment at which all quota returns. It is shared across server instances where a shared store is configured, and kept per process otherwise. A refused request is not counted; nor is one that is refused earlier, for its address, its method or its \`API-Version\`; nor is an \`OPTIONS\`.
+What counts are the last ${quotas.health.windowSeconds} seconds, with no moment at which all quota returns. Kept per process, the counter counts exactly these. Shared across server instances, where a shared store is configured, it approximates them: it counts whole windows of ${quotas.health.windowSeconds} seconds, and weighs the one before by how much of it the last ${quotas.health.windowSeconds} seconds still hold.
+
+A refused request is not counted; nor is one that is refused earlier, for its address, its method or its \`API-Version\`; nor is an \`OPTIONS\`.
 
 When the counter's store is away, requests go on being answered, and the remaining quota is reported as zero until it is back.
 

@@ -1,0 +1,28 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { spendQuota } from "@/lib/api/rate-limit";
+
+beforeAll(() => vi.stubEnv("DATA_DIR", mkdtempSync(join(tmpdir(), "corner-office-"))));
+afterAll(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+});
+
+describe("a quota", () => {
+  it("is neither given back nor taken away by a clock that is put forward or back", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const request = new Request("http://localhost/api/health");
+    const remaining = async () => {
+      const { headers } = await spendQuota("health", request);
+      return headers[headers.indexOf("ratelimit-remaining") + 1];
+    };
+    const twoHoursMs = 2 * 60 * 60 * 1000;
+    expect(await remaining()).toBe("119");
+    vi.setSystemTime(Date.now() + twoHoursMs);
+    expect(await remaining()).toBe("118");
+    vi.setSystemTime(Date.now() - 2 * twoHoursMs);
+    expect(await remaining()).toBe("117");
+  });
+});
