@@ -13,7 +13,7 @@ import { settings } from "@/lib/settings/settings";
 import type { Db } from "@/lib/store/store";
 
 export const invitationDays = 14;
-const invitationMs = invitationDays * 24 * 60 * 60 * 1000;
+export const invitationMs = invitationDays * 24 * 60 * 60 * 1000;
 
 /** Why an invitation cannot be accepted. */
 export type InvitationProblem = "unknown" | "used" | "expired" | "foreign-email";
@@ -33,26 +33,26 @@ const invitationRow = z.object({
 type InvitationRow = z.infer<typeof invitationRow>;
 
 /**
- * Writes an invitation in the place of any that this email has not accepted, and answers the token of its
- * link, which is stored nowhere. Throws an {@link ApiError} when the email has an account or the terms
- * contradict each other.
+ * Writes an invitation in the place of any that this email has not accepted, in the caller's transaction, and answers
+ * the token of its link, which is stored nowhere. Throws an {@link ApiError} when the email has an account or the
+ * terms contradict each other.
  */
-export async function invite(db: Db, email: string, terms: AccountTerms, nowMs: number): Promise<string> {
+export async function invite(
+  transaction: Db,
+  email: string,
+  terms: AccountTerms,
+  nowMs: number,
+): Promise<string> {
   requireSoundTerms(terms);
   const token = randomBytes(32).toString("base64url");
-  await db.transaction().execute(async (transaction) => {
-    const account = await transaction
-      .selectFrom("accounts")
-      .select("id")
-      .where("email", "=", email)
-      .executeTakeFirst();
-    if (account) throw emailTaken();
-    await writeInvitation(
-      transaction,
-      { email, terms, tokenHash: hashToken(token), acceptedAtMs: null },
-      nowMs,
-    );
-  });
+  const account = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("email", "=", email)
+    .executeTakeFirst();
+  if (account) throw emailTaken();
+  const invitation = { email, terms, tokenHash: hashToken(token), acceptedAtMs: null };
+  await writeInvitation(transaction, invitation, nowMs);
   return token;
 }
 

@@ -5,6 +5,7 @@ import { sender } from "@/lib/mail/sender";
 import { listEmails } from "@/lib/onboarding/outbox";
 import { sendDue } from "@/lib/onboarding/runner";
 import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
+import { sendSignInMails } from "@/lib/sign-in/sign-in-runner";
 
 /** `emails list|unsubscribe-link|send-due`. */
 export function addEmailCommands(program: Command, run: Run): void {
@@ -36,9 +37,10 @@ export function addEmailCommands(program: Command, run: Run): void {
 
   emails
     .command("send-due")
-    .description("send the onboarding emails that are due, as the server does by itself: for cron")
+    .description("send the emails that are due, as the server does by itself: for cron")
     .action(
       run(async (db) => {
+        await sendSignInMails(db, sender());
         const tally = await sendDue(db, sender());
         return { json: tally, text: asLines(tally) };
       }),

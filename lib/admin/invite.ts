@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { AccountTerms } from "@/lib/accounts/accounts";
-import { invitationUrl, invite, withdrawInvitation } from "@/lib/accounts/invitations";
+import { invitationMs, invitationUrl, invite, withdrawInvitation } from "@/lib/accounts/invitations";
 import { isOnWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { asTable, parseEmail, type Result, type Run } from "@/lib/admin/command";
@@ -8,7 +8,8 @@ import { ApiError } from "@/lib/api/errors";
 import { sender } from "@/lib/mail/sender";
 import { settings } from "@/lib/settings/settings";
 import { inviteAtClerk } from "@/lib/sign-in/clerk";
-import { invitationMail } from "@/lib/sign-in/sign-in-mail";
+import { postSignInMail } from "@/lib/sign-in/sign-in-outbox";
+import { sendSignInMails } from "@/lib/sign-in/sign-in-runner";
 import type { Db } from "@/lib/store/store";
 
 /** `invite`, `waitlist list|invite`. */
@@ -52,13 +53,13 @@ async function sendInvitation(db: Db, email: string, terms: AccountTerms): Promi
       hint: "Set SIGN_IN=local or Clerk's keys, here and where the server runs.",
     });
   }
-  const token = await invite(db, email, terms, Date.now());
-  const url = kind === "clerk" ? await sendByClerk(db, email) : await sendOurselves(email, token);
+  const url = kind === "clerk" ? await sendByClerk(db, email, terms) : await sendOurselves(db, email, terms);
   return { json: { email, url }, text: url };
 }
 
 /** Clerk mails its own link. Without one nobody can accept, so the invitation is taken back. */
-async function sendByClerk(db: Db, email: string): Promise<string> {
+async function sendByClerk(db: Db, email: string, terms: AccountTerms): Promise<string> {
+  await db.transaction().execute((transaction) => invite(transaction, email, terms, Date.now()));
   try {
     return await inviteAtClerk(email);
   } catch (failure) {
@@ -67,15 +68,17 @@ async function sendByClerk(db: Db, email: string): Promise<string> {
   }
 }
 
-/** Mails the link; where that fails it still works, and the operator passes it on. */
-async function sendOurselves(email: string, token: string): Promise<string> {
-  const url = invitationUrl(token);
-  try {
-    await sender().send(invitationMail(email, url));
-  } catch (failure) {
-    process.stderr.write(
-      `The invitation could not be mailed (${(failure as Error).message}): pass the link on.\n`,
-    );
+/** Mails the link; where that fails it works all the same, and the operator passes it on. */
+async function sendOurselves(db: Db, email: string, terms: AccountTerms): Promise<string> {
+  const nowMs = Date.now();
+  const { id, token } = await db.transaction().execute(async (transaction) => {
+    const token = await invite(transaction, email, terms, nowMs);
+    const mail = { kind: "invitation", to: email, token } as const;
+    return { id: await postSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs }), token };
+  });
+  const unsent = (await sendSignInMails(db, sender())).find((mail) => mail.id === id);
+  if (unsent) {
+    process.stderr.write(`The invitation was not mailed (${unsent.failure}): pass the link on.\n`);
   }
-  return url;
+  return invitationUrl(token);
 }

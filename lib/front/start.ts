@@ -6,8 +6,10 @@ import { createFrontServer } from "@/lib/front/server";
 import { startRunner } from "@/lib/onboarding/runner";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { log } from "@/lib/process/log";
+import type { Loop } from "@/lib/process/loop";
 import { sessionIssuer } from "@/lib/session/issuer";
 import { settings } from "@/lib/settings/settings";
+import { startSignInRunner } from "@/lib/sign-in/sign-in-runner";
 import { closeStore, store } from "@/lib/store/store";
 
 const stopWithinMs = 10_000; // 10 seconds
@@ -29,7 +31,7 @@ export async function start(): Promise<void> {
   log().info({ port, url: appUrl }, "listening");
   // A database that is away does not keep us from starting: whoever needs it tries again.
   store().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
-  const stop = stopper(server, startRunner());
+  const stop = stopper(server, [startRunner(), startSignInRunner()]);
   process.on("SIGTERM", stop).on("SIGINT", stop);
   await prepared;
 }
@@ -68,12 +70,12 @@ function giveUp(fault: string): never {
 }
 
 /** The first signal lets requests and mails in flight finish, the second ends at once. */
-function stopper(server: Server, runner: ReturnType<typeof startRunner>) {
+function stopper(server: Server, runners: Loop[]) {
   let isStopping = false;
   return () => {
     if (isStopping) process.exit(1);
     isStopping = true;
-    const mailed = runner.stop();
+    const mailed = Promise.all(runners.map((runner) => runner.stop()));
     server.close(async () => {
       await mailed;
       await closeStore();

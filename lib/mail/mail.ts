@@ -1,3 +1,5 @@
+import { log } from "@/lib/process/log";
+
 /** One mail to one person. */
 export type Mail = {
   /**
@@ -40,6 +42,7 @@ type Prospects = {
 
 /** A mail was not accepted, or nobody knows. `message` has a few words of ours: no address, no text of others. */
 export class SendError extends Error {
+  override readonly name = "SendError";
   readonly mayRetry: boolean;
   readonly mayArrive: boolean;
   readonly pauseMs: number;
@@ -49,5 +52,21 @@ export class SendError extends Error {
     this.mayRetry = mayRetry;
     this.mayArrive = mayArrive;
     this.pauseMs = pauseMs;
+  }
+}
+
+/**
+ * Makes a mail and hands it over; answers what came in between. What is not a sender's word is a fault of ours, which
+ * the next version may not have.
+ */
+export async function trySending(through: Sender, make: () => Mail): Promise<SendError | undefined> {
+  try {
+    await through.send(make());
+    return undefined;
+  } catch (failure) {
+    // By its name: a process has one sender, which another bundle may have made, and with it another class.
+    if ((failure as Error).name === "SendError") return failure as SendError;
+    log().error({ err: failure }, "a mail could not be made");
+    return new SendError("internal error", { mayRetry: true });
   }
 }

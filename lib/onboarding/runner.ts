@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
+import { type Sender, trySending } from "@/lib/mail/mail";
 import { sender } from "@/lib/mail/sender";
 import { type ClaimedEmail, claimDue, finish, type Outcome } from "@/lib/onboarding/claims";
 import { renderOnboarding } from "@/lib/onboarding/letters";
 import { log } from "@/lib/process/log";
+import { type Loop, startLoop } from "@/lib/process/loop";
 import { type Db, store } from "@/lib/store/store";
 
 const atOnce = 5;
@@ -45,7 +46,7 @@ export async function sendDue(
     if (claimed.length === 0) break;
     const pauses = await Promise.all(
       claimed.map(async (email) => {
-        const { outcome, pauseMs } = await trySending(through, email, backoff);
+        const { outcome, pauseMs } = await deal(through, email, backoff);
         await writeDown(db, email, outcome);
         tally[outcome.state === "scheduled" ? "toRetry" : outcome.state]++;
         return pauseMs;
@@ -57,7 +58,7 @@ export async function sendDue(
   return tally;
 }
 
-async function trySending(
+async function deal(
   through: Sender,
   email: ClaimedEmail,
   backoff: (attempts: number) => number,
@@ -70,28 +71,14 @@ async function trySending(
       pauseMs: 0,
     };
   }
-  try {
-    await through.send(toMail(email));
-    return { outcome: { state: "sent" }, pauseMs: 0 };
-  } catch (thrown) {
-    const { message: failure, mayRetry, mayArrive, pauseMs } = toSendError(thrown);
-    const { id, kind, attempts } = email;
-    log().warn({ id, kind, attempts, failure }, "a mail was not sent");
-    if (!mayRetry) return { outcome: { state: "failed", failure, mayArrive }, pauseMs };
-    const nextAttemptAtMs = Date.now() + (pauseMs || backoff(attempts));
-    return { outcome: { state: "scheduled", failure, mayArrive, nextAttemptAtMs }, pauseMs };
-  }
-}
-
-function toMail({ id, accountId, kind, to }: ClaimedEmail): Mail {
-  return { id, to, ...renderOnboarding(kind, accountId) };
-}
-
-/** What is not a sender's word is a fault of ours, which the next version may not have. */
-function toSendError(failure: unknown): SendError {
-  if (failure instanceof SendError) return failure;
-  log().error({ err: failure }, "a mail could not be made");
-  return new SendError("internal error", { mayRetry: true });
+  const { id, accountId, kind, to, attempts } = email;
+  const unsent = await trySending(through, () => ({ id, to, ...renderOnboarding(kind, accountId) }));
+  if (!unsent) return { outcome: { state: "sent" }, pauseMs: 0 };
+  const { message: failure, mayRetry, mayArrive, pauseMs } = unsent;
+  log().warn({ id, kind, attempts, failure }, "a mail was not sent");
+  if (!mayRetry) return { outcome: { state: "failed", failure, mayArrive }, pauseMs };
+  const nextAttemptAtMs = Date.now() + (pauseMs || backoff(attempts));
+  return { outcome: { state: "scheduled", failure, mayArrive, nextAttemptAtMs }, pauseMs };
 }
 
 /** Tries until the lease is over: what stays unwritten is sent again. */
@@ -111,23 +98,9 @@ async function writeDown(db: Db, email: ClaimedEmail, outcome: Outcome): Promise
 }
 
 /** Starts this process's runner: it looks for due mail every five seconds. `stop` waits for the mail in flight. */
-export function startRunner(): { stop: () => Promise<void> } {
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = (async () => {
-    while (!signal.aborted) {
-      try {
-        await sendDue(await store(), sender(), { signal });
-      } catch (failure) {
-        log().warn({ err: failure }, "the outbox could not be read; the runner looks again shortly");
-      }
-      await sleep(lookEveryMs, undefined, { signal }).catch(() => {});
-    }
-  })();
-  return {
-    stop() {
-      stopping.abort();
-      return running;
-    },
-  };
+export function startRunner(): Loop {
+  return startLoop(async (signal) => sendDue(await store(), sender(), { signal }), {
+    pauseMs: lookEveryMs,
+    failed: "the outbox could not be read; the runner looks again shortly",
+  });
 }

@@ -4,7 +4,12 @@ import { oncePerProcess } from "@/lib/process/once-per-process";
 import { settings } from "@/lib/settings/settings";
 
 /** What a derived key is for. A key of one purpose proves nothing for another (RFC 5869 §3.2). */
-type Purpose = "client-address:v1" | "log-subject:v1" | "sign-in-code:v1" | "unsubscribe:onboarding:v1";
+export type Purpose =
+  | "client-address:v1"
+  | "log-subject:v1"
+  | "sign-in-code:v1"
+  | "sign-in-mail:v1"
+  | "unsubscribe:onboarding:v1";
 
 /**
  * The 32-byte keys derived from `APP_SECRET` for one purpose: the newest first, which signs, then the one

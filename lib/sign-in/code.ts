@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 import { derivedKeys } from "@/lib/process/app-secret";
+import { postSignInMail } from "@/lib/sign-in/sign-in-outbox";
 import type { Db } from "@/lib/store/store";
 
 export const codeMinutes = 10;
@@ -14,9 +15,9 @@ const hourMs = 60 * 60 * 1000;
 export type Redeemed = { email: string } | { problem: "wrong"; triesLeft: number } | { problem: "over" };
 
 /**
- * Makes a code for an email, whether or not it has an account, so that both take the same work and time.
- * Answers the secret that binds it to the asking browser; `undefined` when the email had its share.
- * Neither is stored: a code is kept as a keyed hash, because a million of them are soon tried.
+ * Makes a code for an email, and posts the mail that brings it, whether or not it has an account, so that both take
+ * the same work and time. Answers the secret that binds it to the asking browser; `undefined` when the email had its
+ * share. The secret is stored nowhere, the code as a keyed hash, because a million of them are soon tried.
  */
 export async function makeCode(
   db: Db,
@@ -47,6 +48,7 @@ export async function makeCode(
         expires_at_ms: nowMs + codeMs,
       })
       .execute();
+    await postSignInMail(transaction, { kind: "code", to: email, code }, { nowMs, untilMs: nowMs + codeMs });
     return { code, browser };
   });
 }

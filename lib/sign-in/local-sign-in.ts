@@ -1,6 +1,5 @@
 import { after } from "next/server";
 import { dropCookie, writeCookie } from "@/lib/api/cookies";
-import { sender } from "@/lib/mail/sender";
 import type { Onward } from "@/lib/pages/form";
 import { log } from "@/lib/process/log";
 import {
@@ -11,8 +10,7 @@ import {
   startBrowserSession,
 } from "@/lib/session/local-session";
 import { codeMinutes, makeCode } from "@/lib/sign-in/code";
-import { codeMail } from "@/lib/sign-in/sign-in-mail";
-import { printCode } from "@/lib/sign-in/terminal";
+import { sendSignInMailsNow } from "@/lib/sign-in/sign-in-runner";
 import type { Db } from "@/lib/store/store";
 
 /*
@@ -24,30 +22,19 @@ export const clientCookie = "__client";
 const secretPath = "/sign-in";
 
 /**
- * Sends a code to an email if it has an account, and the browser on to where it is typed. Whether it has
- * one shows nowhere: not in the answer, nor in how long it takes, because the mail goes out after it.
+ * Posts a code to an email, and sends the browser on to where it is typed. Whether the email has an account shows
+ * nowhere: not in the answer, nor in how long it takes, because the runner finds that out once the answer has left.
  */
 export async function sendCode(db: Db, email: string, nowMs: number): Promise<Onward> {
   const made = await makeCode(db, email, nowMs);
   if (!made) return { to: "/sign-in?problem=too-many" };
-  const account = await db
-    .selectFrom("accounts")
-    .select("id")
-    .where("email", "=", email)
-    .where("subject", "is not", null)
-    .executeTakeFirst();
-  if (account) {
-    printCode(email, made.code);
-    after(() => deliver(email, made.code));
-  }
+  after(() =>
+    sendSignInMailsNow().catch((failure) =>
+      log().warn({ err: failure }, "a sign-in mail is left for the runner: the store is away"),
+    ),
+  );
   const cookie = writeCookie(codeCookie, made.browser, { path: secretPath, maxAgeSeconds: codeMinutes * 60 });
   return { to: "/sign-in/code", cookies: [cookie] };
-}
-
-async function deliver(email: string, code: string): Promise<void> {
-  await sender()
-    .send(codeMail(email, code))
-    .catch((failure) => log().error({ err: failure }, "a sign-in code could not be mailed"));
 }
 
 /** Signs a browser in to the account of an email, and sends it home. `undefined` when there is no such account. */

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { invitationDays } from "@/lib/accounts/invitations";
 import { type Letter, setAsHtml, setAsText } from "@/lib/mail/letter";
 import type { Mail } from "@/lib/mail/mail";
 import { codeMinutes } from "@/lib/sign-in/code";
 
 /** The mail that brings a sign-in code. */
-export function codeMail(to: string, code: string): Mail {
+export function codeMail(to: string, code: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: `${code} is your sign-in code`,
     preview: `It works once, for ${codeMinutes} minutes.`,
@@ -19,7 +18,7 @@ export function codeMail(to: string, code: string): Mail {
 }
 
 /** The mail that brings an invitation. */
-export function invitationMail(to: string, url: string): Mail {
+export function invitationMail(to: string, url: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: "Your invitation to Corner Office",
     preview: "There is a place for you.",
@@ -33,9 +32,8 @@ export function invitationMail(to: string, url: string): Mail {
 }
 
 /** A mail that somebody asked for: nothing to unsubscribe from, and nobody's holiday notice answers it (RFC 3834 §5). */
-function toMail(to: string, letter: Letter): Mail {
+function toMail(to: string, letter: Letter): Omit<Mail, "id"> {
   return {
-    id: randomUUID(),
     to,
     subject: letter.subject,
     text: setAsText(letter),

@@ -172,6 +172,24 @@ export const migrations: Record<string, Migration> = {
         .execute();
     },
   },
+  "005-sign-in-mails": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("sign_in_mails")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("sealed", "text", (column) => column.notNull())
+        .addColumn("attempts", "bigint", (column) => column.notNull().defaultTo(0))
+        .addColumn("next_attempt_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("sign_in_mails_next")
+        .on("sign_in_mails")
+        .column("next_attempt_at_ms")
+        .execute();
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

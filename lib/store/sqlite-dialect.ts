@@ -30,7 +30,7 @@ const retryAfterMs = 10;
 export function sqliteDialect(file: string, lockedForMs: number): Dialect {
   return {
     createDriver: () => new SqliteDriver(file, lockedForMs),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new QueryCompiler(),
     createAdapter: () => new TransactionalDdlAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
@@ -40,6 +40,13 @@ export function sqliteDialect(file: string, lockedForMs: number): Dialect {
 class TransactionalDdlAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {
     return true;
+  }
+}
+
+/** `FOR UPDATE` and `SKIP LOCKED` mean nothing here: a transaction that writes has the whole file to itself. */
+class QueryCompiler extends SqliteQueryCompiler {
+  protected override visitSelectQuery({ endModifiers, ...query }: SelectQueryNode): void {
+    super.visitSelectQuery(query);
   }
 }
 

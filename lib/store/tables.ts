@@ -90,6 +90,21 @@ export type Tables = {
     created_at_ms: number;
     expires_at_ms: number;
   };
+  /**
+   * Codes and invitations on their way to a mailbox: a row lasts until its mail is accepted, or its code or link is
+   * over. Codes for emails without an account lie here as well, and go nowhere.
+   */
+  sign_in_mails: {
+    id: string;
+    kind: string;
+    /** The address and the secret that the mail brings, sealed. */
+    sealed: string;
+    attempts: Generated<number>;
+    /** When a runner may take it; while it is being sent, the end of the lease. */
+    next_attempt_at_ms: number;
+    /** From then on nobody needs it. */
+    expires_at_ms: number;
+  };
   /** Sessions of local sign-in; a session that is over has no row. */
   local_sessions: {
     id: string;

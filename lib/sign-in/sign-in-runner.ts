@@ -1,0 +1,140 @@
+import { findInvitationProblem, invitationUrl } from "@/lib/accounts/invitations";
+import { drain } from "@/lib/mail/drain";
+import { type Mail, type SendError, type Sender, trySending } from "@/lib/mail/mail";
+import { sender } from "@/lib/mail/sender";
+import { log } from "@/lib/process/log";
+import { type Loop, startLoop } from "@/lib/process/loop";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+import { codeMail, invitationMail } from "@/lib/sign-in/sign-in-mail";
+import {
+  type ClaimedMail,
+  claimSignInMails,
+  dropSignInMail,
+  putBackSignInMail,
+  type SignInMail,
+} from "@/lib/sign-in/sign-in-outbox";
+import { printCode } from "@/lib/sign-in/terminal";
+import { type Db, store } from "@/lib/store/store";
+
+const slots = 5;
+const leaseSlackMs = 5000; // what a lease has over the sender's time: for the store, and for clocks that differ
+const lookEveryMs = 1000; // 1 second
+
+/** When a mail is tried again: soon enough for who waits before the screen, and past a greylist's five minutes. */
+const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
+const lastRetryAfterSeconds = 60 * 60; // 1 hour, for invitations
+
+/** A mail that was not sent, by its id, and why in a few words. */
+export type Unsent = { id: string; failure: string };
+
+/**
+ * Sends every sign-in mail that is due, and returns when none is. Any number of processes may do this at once: a mail
+ * is sent by the one that holds its lease, and by another one once that is over.
+ */
+export async function sendSignInMails(
+  db: Db,
+  through: Sender,
+  { signal, now = Date.now }: { signal?: AbortSignal | undefined; now?: () => number } = {},
+): Promise<Unsent[]> {
+  const leaseMs = through.withinMs + leaseSlackMs;
+  const unsent: Unsent[] = [];
+  const deal = async (claimed: ClaimedMail) => {
+    const failure = await settle(db, through, claimed, now);
+    if (failure) unsent.push({ id: claimed.id, failure: failure.message });
+    return failure?.pauseMs ?? 0;
+  };
+  await drain({
+    slots,
+    claim: (most) => claimSignInMails(db, { most, leaseMs, nowMs: now() }),
+    deal: (claimed) =>
+      deal(claimed).catch((failure) => {
+        // Its lease runs out, and it is tried again.
+        log().warn({ err: failure, id: claimed.id }, "a sign-in mail's outcome could not be written down");
+        return 0;
+      }),
+    signal,
+  });
+  return unsent;
+}
+
+async function settle(
+  db: Db,
+  through: Sender,
+  claimed: ClaimedMail,
+  now: () => number,
+): Promise<SendError | undefined> {
+  const { id, mail, attempts, expiresAtMs } = claimed;
+  if (!mail || expiresAtMs <= now() || !(await isExpected(db, mail, now()))) {
+    await dropSignInMail(db, claimed);
+    return undefined;
+  }
+  if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
+  const failure = await trySending(through, () => ({ id, ...render(mail) }));
+  const next = failure && nextAttempt(failure, attempts, now());
+  const goesOn = next !== undefined && next.atMs < expiresAtMs;
+  if (failure) {
+    const words = goesOn ? "a sign-in mail was not sent yet" : "a sign-in mail was given up";
+    log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);
+  }
+  await (goesOn ? putBackSignInMail(db, claimed, next) : dropSignInMail(db, claimed));
+  return failure;
+}
+
+/** When it is tried again, if ever. Who was told to come back later has not tried. */
+function nextAttempt({ mayRetry, pauseMs }: SendError, attempts: number, nowMs: number) {
+  if (!mayRetry) return undefined;
+  if (pauseMs > 0) return { attempts: attempts - 1, atMs: nowMs + pauseMs };
+  return { attempts, atMs: nowMs + retryAfterMs(attempts) };
+}
+
+/** How long after its n-th failure a mail is tried again. */
+function retryAfterMs(attempts: number): number {
+  return (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000;
+}
+
+/** A code is posted for everybody who asks, and sent to accounts; a link may have been used or replaced meanwhile. */
+async function isExpected(db: Db, mail: SignInMail, nowMs: number): Promise<boolean> {
+  if (mail.kind === "invitation") return !(await findInvitationProblem(db, mail.token, nowMs));
+  const account = await db
+    .selectFrom("accounts")
+    .select("id")
+    .where("email", "=", mail.to)
+    .where("subject", "is not", null)
+    .executeTakeFirst();
+  return account !== undefined;
+}
+
+function render(mail: SignInMail): Omit<Mail, "id"> {
+  return mail.kind === "code"
+    ? codeMail(mail.to, mail.code)
+    : invitationMail(mail.to, invitationUrl(mail.token));
+}
+
+/** Sends what is due now, in this process and one round at a time; returns when all that lay there has been tried. */
+export function sendSignInMailsNow(signal?: AbortSignal): Promise<void> {
+  const rounds = oncePerProcess("sign-in mails", () => ({
+    running: undefined as Promise<void> | undefined,
+    isAskedAgain: false,
+  }));
+  rounds.isAskedAgain = true;
+  rounds.running ??= (async () => {
+    while (rounds.isAskedAgain) {
+      rounds.isAskedAgain = false;
+      await sendSignInMails(await store(), sender(), { signal });
+    }
+  })().finally(() => {
+    rounds.running = undefined;
+  });
+  return rounds.running;
+}
+
+/**
+ * Starts this process's runner of sign-in mails. Whoever posts one sends it at once; the runner sends what has to be
+ * tried again, and what another process left behind.
+ */
+export function startSignInRunner(): Loop {
+  return startLoop(sendSignInMailsNow, {
+    pauseMs: lookEveryMs,
+    failed: "the sign-in mails could not be read; the runner looks again shortly",
+  });
+}
