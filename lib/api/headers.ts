@@ -56,27 +56,35 @@ export function refusal(error: ApiError, gathered: HeaderList = []): Answer {
 
 /** A Response whose parts are at hand: the front server sends them as they are, a platform reads a Response. */
 export class ReadyResponse implements StandIn<Response> {
-  private made: Response | undefined;
+  readonly #status: number;
+  readonly #fields: HeaderList;
+  readonly #content: string | null;
+  #made: Response | undefined;
 
-  constructor(
-    private readonly code: number,
-    readonly fields: HeaderList,
-    readonly content: string | null,
-  ) {}
+  constructor(status: number, fields: HeaderList, content: string | null) {
+    this.#status = status;
+    this.#fields = fields;
+    this.#content = content;
+  }
 
   get status(): number {
-    return this.code;
+    return this.#status;
+  }
+
+  /** All there is to send; `undefined` once the real one was asked for, which may have been changed or read. */
+  get parts(): { fields: HeaderList; content: string | null } | undefined {
+    return this.#made ? undefined : { fields: this.#fields, content: this.#content };
   }
 
   get real(): Response {
-    if (!this.made) {
+    if (!this.#made) {
       const headers = new Headers();
-      for (let at = 0; at < this.fields.length; at += 2) {
-        headers.append(this.fields[at] ?? "", this.fields[at + 1] ?? "");
+      for (let at = 0; at < this.#fields.length; at += 2) {
+        headers.append(this.#fields[at] ?? "", this.#fields[at + 1] ?? "");
       }
-      this.made = new Response(this.content, { status: this.code, headers });
+      this.#made = new Response(this.#content, { status: this.#status, headers });
     }
-    return this.made;
+    return this.#made;
   }
 }
 completeStandIn(ReadyResponse, Response);

@@ -5,7 +5,8 @@ export interface StandIn<Real extends object> {
 
 /**
  * Completes a class of stand-ins: an instance passes `instanceof Real`, and every member of `Real` that the
- * class lacks is that of its `real` object.
+ * class lacks, those named by symbols too, is that of its `real` object. What no stand-in can do is be copied by the
+ * constructor: instead of `new Request(request)` write `request.clone()`.
  *
  * A Request, a Headers and a Response cost several microseconds each to make, most of it for streams that
  * a short JSON answer never uses; that is more than all the rest of a health check.
@@ -15,16 +16,18 @@ export function completeStandIn<Real extends object>(
   RealClass: { prototype: Real },
 ): void {
   const { prototype } = StandInClass;
-  for (const [name, member] of Object.entries(Object.getOwnPropertyDescriptors(RealClass.prototype))) {
+  Object.defineProperty(prototype, "constructor", { value: RealClass });
+  for (const name of Reflect.ownKeys(RealClass.prototype)) {
     if (Object.hasOwn(prototype, name)) continue;
+    const member = Object.getOwnPropertyDescriptor(RealClass.prototype, name);
     const key = name as keyof Real;
-    if (member.get) {
+    if (member?.get) {
       Object.defineProperty(prototype, name, {
         get(this: StandIn<Real>) {
           return this.real[key];
         },
       });
-    } else if (typeof member.value === "function") {
+    } else if (typeof member?.value === "function") {
       Object.defineProperty(prototype, name, {
         value(this: StandIn<Real>, ...args: unknown[]) {
           return (this.real[key] as (...args: unknown[]) => unknown)(...args);

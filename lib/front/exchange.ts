@@ -5,63 +5,72 @@ import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 
 /** The Headers of a Node request. */
 class IncomingHeaders implements StandIn<Headers> {
-  private made: Headers | undefined;
+  readonly #incoming: IncomingMessage;
+  #made: Headers | undefined;
 
-  constructor(private readonly incoming: IncomingMessage) {}
+  constructor(incoming: IncomingMessage) {
+    this.#incoming = incoming;
+  }
 
   get(name: string): string | null {
-    const value = this.incoming.headers[name.toLowerCase()];
-    return (Array.isArray(value) ? value.join(", ") : value) ?? null;
+    if (this.#made) return this.#made.get(name);
+    const value: unknown = this.#incoming.headers[name.toLowerCase()];
+    if (typeof value === "string") return value;
+    return Array.isArray(value) ? value.join(", ") : null;
   }
 
   get real(): Headers {
-    if (!this.made) {
-      this.made = new Headers();
-      for (const [name, values = []] of Object.entries(this.incoming.headers)) {
-        for (const value of [values].flat()) this.made.append(name, value);
+    if (!this.#made) {
+      this.#made = new Headers();
+      for (const [name, values = []] of Object.entries(this.#incoming.headers)) {
+        for (const value of [values].flat()) this.#made.append(name, value);
       }
     }
-    return this.made;
+    return this.#made;
+  }
+
+  /** Lets other headers be the real ones from now on. */
+  becomeThoseOf({ headers }: Request): void {
+    this.#made = headers;
   }
 }
 completeStandIn(IncomingHeaders, Headers);
 
 /** The Request of a Node request; its body is read from the socket as the handler asks for it. */
 class IncomingRequest implements StandIn<Request> {
-  private made: Request | undefined;
-  private readonly incomingHeaders: IncomingHeaders;
+  readonly #incoming: IncomingMessage;
+  readonly #address: string;
+  readonly #headers: IncomingHeaders;
+  #made: Request | undefined;
 
-  constructor(
-    private readonly incoming: IncomingMessage,
-    private readonly address: string,
-  ) {
-    this.incomingHeaders = new IncomingHeaders(incoming);
+  constructor(incoming: IncomingMessage, address: string) {
+    this.#incoming = incoming;
+    this.#address = address;
+    this.#headers = new IncomingHeaders(incoming);
   }
 
   get method(): string {
-    return this.incoming.method ?? "";
+    return this.#incoming.method ?? "";
   }
 
   get url(): string {
-    return this.address;
+    return new URL(this.#address).href;
   }
 
   get headers(): Headers {
-    return this.incomingHeaders as unknown as Headers;
+    return this.#headers as unknown as Headers;
   }
 
   get real(): Request {
-    if (!this.made) {
-      const { method } = this.incoming;
+    if (!this.#made) {
+      const { method } = this.#incoming;
       const body =
-        method === "POST" ? { body: Readable.toWeb(this.incoming) as ReadableStream, duplex: "half" } : {};
-      this.made = new Request(this.address, {
-        method,
-        headers: this.incomingHeaders.real,
-        ...body,
-      } as RequestInit);
+        method === "POST" ? { body: Readable.toWeb(this.#incoming) as ReadableStream, duplex: "half" } : {};
+      const headers = this.#headers.real;
+      this.#made = new Request(this.#address, { method, headers, ...body } as RequestInit);
+      this.#headers.becomeThoseOf(this.#made);
     }
-    return this.made;
+    return this.#made;
   }
 }
 completeStandIn(IncomingRequest, Request);
@@ -83,9 +92,10 @@ export async function send(
   outgoing: ServerResponse,
 ): Promise<void> {
   if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;
-  if (response instanceof ReadyResponse) {
-    outgoing.writeHead(response.status, response.fields as string[]);
-    outgoing.end(response.content);
+  const ready = response instanceof ReadyResponse ? response.parts : undefined;
+  if (ready) {
+    outgoing.writeHead(response.status, ready.fields as string[]);
+    outgoing.end(ready.content);
     return;
   }
   outgoing.writeHead(response.status, [...response.headers].flat());
