@@ -4,10 +4,22 @@ import { settings } from "@/lib/settings/settings";
 export function readCookie(headers: Pick<Headers, "get">, name: string): string | undefined {
   const start = `${name}=`;
   for (const cookie of headers.get("cookie")?.split(";") ?? []) {
-    const trimmed = cookie.trim();
+    const trimmed = trimBlanks(cookie);
     if (trimmed.startsWith(start) && trimmed.length > start.length) return trimmed.slice(start.length);
   }
   return undefined;
+}
+
+/**
+ * A text without the spaces and tabs around it, and no other: to a browser, a no-break space before `__Host-` makes
+ * another name, which a sibling host may set.
+ */
+function trimBlanks(text: string): string {
+  const isBlank = (at: number) => text[at] === " " || text[at] === "\t";
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  return text.slice(start, end);
 }
 
 /** A `Set-Cookie` that no script reads, no other site's form sends, and that needs HTTPS where we have it. */

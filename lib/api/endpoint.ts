@@ -62,7 +62,7 @@ export function hall<At extends Address, Found>(
 
 function requireSupportedVersion(request: Request): void {
   const version = request.headers.get("api-version");
-  if (version === null || version.trim() === "1") return;
+  if (version === null || /^[ \t]*1[ \t]*$/.test(version)) return;
   throw new ApiError("invalid_request", {
     message: "The API-Version header names a version that is not supported.",
     hint: "Send 'API-Version: 1', or leave the header out.",

@@ -5,7 +5,7 @@ import { log } from "@/lib/process/log";
 /** What is known of a request on its way through the house. */
 export type Visit = {
   method: string;
-  /** As it was sent, without its query, which may hold a token. */
+  /** As it was sent. */
   path: string;
   requestId: string;
   startedAtMs: number;
@@ -15,6 +15,7 @@ export type Visit = {
 
 const saneRequestId = /^[\w.:-]{1,128}$/;
 const mostPathCharacters = 200;
+const queryOrFragment = /[?#]/;
 
 /** Begins a visit. It keeps the request's own `X-Request-Id` when that is sane, else gets a new one. */
 export function beginVisit(method: string, path: string, headers: Pick<Headers, "get">): Visit {
@@ -29,12 +30,19 @@ export function logVisit({ method, path, requestId, startedAtMs, subject }: Visi
   if (!logger.isLevelEnabled("info")) return;
   logger.info({
     method,
-    path: path.length > mostPathCharacters ? `${path.slice(0, mostPathCharacters)}…` : path,
+    path: shorten(path),
     status,
     ms: Math.round((performance.now() - startedAtMs) * 100) / 100,
     requestId,
     subject: subject && hashSubject(subject),
   });
+}
+
+/** A path without its query or fragment, either of which may hold a token. */
+function shorten(path: string): string {
+  const end = path.search(queryOrFragment);
+  const bare = end === -1 ? path : path.slice(0, end);
+  return bare.length > mostPathCharacters ? `${bare.slice(0, mostPathCharacters)}…` : bare;
 }
 
 function hashSubject(subject: string): string {

@@ -52,7 +52,10 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
   }
 
   // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
-  const server = createServer({ ...connectionLimits, requireHostHeader: false }, receive);
+  const server = createServer(
+    { ...connectionLimits, requireHostHeader: false, joinDuplicateHeaders: true },
+    receive,
+  );
   server.on("checkExpectation", receive);
   server.on("clientError", answerUnreadable);
   server.on("connect", refuseConnect);

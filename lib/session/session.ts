@@ -24,8 +24,13 @@ export function challenge(tokenWasSent: boolean): string {
   return `Bearer realm="corner-office"${tokenWasSent ? ', error="invalid_token"' : ""}`;
 }
 
-/** The token after the Bearer scheme, in any letter case; another scheme is no credential of ours. */
+/**
+ * The token after the Bearer scheme, in any letter case; another scheme is no credential of ours. What is no token but
+ * meant as one is answered as it stands, to be refused: Bearer without a space (RFC 6750 §2.1), or in one of two fields.
+ */
 function bearerToken(headers: Headers): string | undefined {
-  const [scheme, ...token] = headers.get("authorization")?.split(/ +/) ?? [];
-  return scheme?.toLowerCase() === "bearer" ? token.join(" ") : undefined;
+  const [, before, token] = bearerField.exec(headers.get("authorization") ?? "") ?? [];
+  return before === undefined ? token : "";
 }
+
+const bearerField = /^(?:(.*), *)?bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is;

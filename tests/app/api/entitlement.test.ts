@@ -129,6 +129,23 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     }
   });
 
+  it("answers 401 as to a bad token to two Authorization fields, and to a scheme that no space follows", async () => {
+    const token = await service.token("licensed@example.com");
+    const bearer = `Bearer ${token}`;
+    for (const Authorization of [
+      [bearer, bearer],
+      [bearer, "Basic dXNlcjpwYXNz"],
+      ["Basic dXNlcjpwYXNz", bearer],
+      `Bearer\t${token}`,
+      `Bearer,${token}`,
+    ]) {
+      const headers = { Authorization, Cookie: `__session=${token}` };
+      const answer = await service.ask(entitlement.path, { headers });
+      expect(answer.status, String(Authorization)).toBe(401);
+      expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office", error="invalid_token"');
+    }
+  });
+
   it("takes no token that stands bare, in the query, or in another cookie", async () => {
     const token = await service.token("licensed@example.com");
     const asked = [

@@ -65,7 +65,12 @@ describe("the log", () => {
       },
     });
     await service.ask(`${operations.unsubscribe.path}?token=${secret}`, { method: "POST", body: secret });
-    await service.ask(`/docs/api/errors?${secret}`, { headers: { "X-Request-Id": "last-one" } });
+    for (const path of [operations.entitlement.path, "/api/x", "/docs/api/errors", "/nothing"]) {
+      await service.ask(`${path}?${secret}`);
+      await service.ask(`${path}#${secret}`);
+    }
+    await service.send(`FROBNICATE /api/health#${secret} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await service.ask("/docs", { headers: { "X-Request-Id": "last-one" } });
     await lineOf("last-one");
     for (const text of [secret, "198.51.100.7", "127.0.0.1", "ceo@example.com"])
       expect(service.log).not.toContain(text);
