@@ -1,6 +1,5 @@
 import { type NextFetchEvent, type NextRequest, NextResponse } from "next/server";
 import { refuseAtDoor } from "@/lib/api/door";
-import { hsts } from "@/lib/api/headers";
 import { passClerk } from "@/lib/pages/clerk-middleware";
 import { renderedPagePolicy } from "@/lib/pages/content-security-policy";
 import { settings } from "@/lib/settings/settings";
@@ -10,7 +9,8 @@ export async function middleware(request: NextRequest, event: NextFetchEvent): P
   const refused = refuseAtDoor(request.method, request.nextUrl.pathname, request.headers);
   if (refused) return refused;
   const response = (await passClerk(request, event, proceed)) ?? proceed(request);
-  if (settings().appUrl.startsWith("https:")) response.headers.set("Strict-Transport-Security", hsts);
+  const { hsts } = settings();
+  if (hsts) response.headers.set("Strict-Transport-Security", hsts);
   return response;
 }
 

@@ -15,7 +15,7 @@ export function addCheckCommand(program: Command, print: (result: Result) => voi
     .description("check the settings, the store, the counters, mail and sign-in")
     .action(async () => {
       const findings = [
-        await check("settings", async () => `APP_URL is ${settings().appUrl}`),
+        await check("settings", checkSettings),
         await check("store", checkStore),
         await check("counters", checkCounters),
         await check("mail", () => sender().check()),
@@ -37,6 +37,11 @@ async function check(what: string, look: () => Promise<string>): Promise<Finding
     const { message, code } = failure as NodeJS.ErrnoException;
     return { what, works: false, detail: message.split("\n")[0] || String(code) };
   }
+}
+
+async function checkSettings(): Promise<string> {
+  const { appUrl, warnings } = settings();
+  return [`APP_URL is ${appUrl}`, ...warnings].join("; ");
 }
 
 async function checkStore(): Promise<string> {

@@ -89,16 +89,13 @@ export class ReadyResponse implements StandIn<Response> {
 }
 completeStandIn(ReadyResponse, Response);
 
-/** `Strict-Transport-Security` (RFC 6797) where our address is https: one year. */
-export const hsts = "max-age=31536000";
-
 const stamps = new Map<Address | undefined, HeaderList>();
 
 /** The headers that do not vary between the answers of an address, made once. */
 function stampOf(address: Address | undefined): HeaderList {
   const known = stamps.get(address);
   if (known) return known;
-  const { appUrl } = settings();
+  const { appUrl, hsts } = settings();
   const { anyOrigin, retirement, caching } = address ?? {};
   const links = [`<${appUrl}/docs/api/policy>; rel="deprecation"; type="text/html"`];
   const stamp = [
@@ -107,7 +104,7 @@ function stampOf(address: Address | undefined): HeaderList {
     ...["referrer-policy", "no-referrer"],
     ...["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
   ];
-  if (appUrl.startsWith("https:")) stamp.push("strict-transport-security", hsts);
+  if (hsts) stamp.push("strict-transport-security", hsts);
   if (anyOrigin) {
     stamp.push("access-control-allow-origin", "*", "access-control-expose-headers", anyOrigin.reads);
   }

@@ -16,7 +16,7 @@ const stopWithinMs = 10_000; // 10 seconds
 
 /** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
 export async function start(): Promise<void> {
-  const { port, host, production, appUrl, dataDir } = readSettings();
+  const { port, host, production, appUrl, dataDir, warnings } = readSettings();
   prepareDataDir(dataDir);
   // Next takes every Upgrade on its server for its own hot reload, which production has not: it would hang.
   const deaf = production ? { httpServer: createServer() } : {};
@@ -29,6 +29,7 @@ export async function start(): Promise<void> {
   });
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
+  for (const warning of warnings) log().warn(warning);
   // A database that is away does not keep us from starting: whoever needs it tries again.
   store().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
   const stop = stopper(server, [startRunner(), startSignInRunner()]);

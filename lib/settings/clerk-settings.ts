@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
+import { isLoopback } from "@/lib/settings/loopback";
 
 /** What it takes to let Clerk sign people in. */
 export type ClerkSettings = {
@@ -72,6 +73,17 @@ export function parseClerk(
     apiUrl: env.CLERK_API_URL,
   };
 }
+
+/** Clerk's test instances are for development: slow, small, and open to whoever knows a test code. */
+export function warnOfTestKeys({ publishableKey }: ClerkSettings, appUrl: string): string[] {
+  const { protocol, hostname } = new URL(appUrl);
+  const isForDevelopment = protocol === "http:" || isLoopback(hostname) || developmentHosts.test(hostname);
+  if (isForDevelopment || publishableKey.startsWith("pk_live_")) return [];
+  return [`CLERK_PUBLISHABLE_KEY: is of a test instance, while APP_URL is ${appUrl}: use a live one there`];
+}
+
+/** Names that the world does not resolve (RFC 6761, RFC 6762, RFC 9476 and ICANN's `.internal`). */
+const developmentHosts = /\.(?:localhost|test|local|internal|alt)$/;
 
 /** A publishable key is `pk_live_` or `pk_test_` and the base64 of the Frontend API's host and a `$`. */
 function parsePublishableKey(key: string): string | undefined {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type ClerkSettings, clerkNames, parseClerk } from "@/lib/settings/clerk-settings";
+import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/settings/clerk-settings";
 import { quotas } from "@/lib/settings/limits";
 import { isLoopback } from "@/lib/settings/loopback";
 import { parseMail } from "@/lib/settings/mail-settings";
@@ -57,8 +57,14 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   if (faults.length > 0) throw new SettingsError(faults);
 
   return {
+    /** What may be meant, but hardly is: said at the start and by `check`. */
+    warnings: signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : [],
     production,
     appUrl,
+    /** `Strict-Transport-Security` (RFC 6797): for a year, where our address is https. */
+    hsts: appUrl.startsWith("https:")
+      ? `max-age=31536000${env.HSTS_INCLUDE_SUBDOMAINS ? "; includeSubDomains" : ""}`
+      : undefined,
     appSecret: env.APP_SECRET,
     previousAppSecret: env.APP_SECRET_PREVIOUS,
     dataDir: resolve(env.DATA_DIR),
@@ -93,6 +99,10 @@ const environmentSchema = z.object({
   NODE_ENV: z.string().optional(),
   VERCEL: z.string().optional(),
   APP_URL: z.string().transform(parseAppUrl).optional(),
+  HSTS_INCLUDE_SUBDOMAINS: z
+    .enum(["true", "false"], { error: "must be true or false" })
+    .default("false")
+    .transform((text) => text === "true"),
   APP_SECRET: secret.optional(),
   APP_SECRET_PREVIOUS: secret.optional(),
   DATA_DIR: z.string().default(".data"),

@@ -25,10 +25,13 @@ describe("a stop", () => {
 
 describe("an https address", () => {
   it("is said on every answer and every page to be the only one (RFC 6797)", async () => {
-    const service = await Service.start({ APP_URL: "https://office.example.com" });
+    const service = await Service.start({
+      APP_URL: "https://office.example.com",
+      HSTS_INCLUDE_SUBDOMAINS: "true",
+    });
     for (const path of [operations.health.path, "/api/x", "/", "/docs/api/policy"]) {
       const { headers } = await service.ask(path);
-      expect(headers["strict-transport-security"], path).toBe("max-age=31536000");
+      expect(headers["strict-transport-security"], path).toBe("max-age=31536000; includeSubDomains");
     }
     await service.stop();
   });

@@ -68,6 +68,29 @@ describe("parseSettings", () => {
     expect(parseSettings({ APP_URL }).appUrl).toBe(APP_URL.replace(/\/$/, ""));
   });
 
+  it("asks for https for a year where the address is https, and for the hosts under it where that is set", () => {
+    const APP_URL = "https://office.example.com";
+    expect(parseSettings({}).hsts).toBeUndefined();
+    expect(parseSettings({ HSTS_INCLUDE_SUBDOMAINS: "true" }).hsts).toBeUndefined();
+    expect(parseSettings({ APP_URL }).hsts).toBe("max-age=31536000");
+    expect(parseSettings({ APP_URL, HSTS_INCLUDE_SUBDOMAINS: "true" }).hsts).toBe(
+      "max-age=31536000; includeSubDomains",
+    );
+  });
+
+  it("warns of Clerk's test keys at an address that the world sees", () => {
+    const warningsAt = (changed: Environment) => parseSettings({ ...clerk, ...changed }).warnings;
+    expect(warningsAt({})).toEqual([
+      "CLERK_PUBLISHABLE_KEY: is of a test instance, while APP_URL is https://office.example.com: use a live one there",
+    ]);
+    for (const APP_URL of ["http://localhost:3000", "https://127.0.0.1:3000", "https://office.test"]) {
+      expect(warningsAt({ APP_URL })).toEqual([]);
+    }
+    expect(warningsAt({ SIGN_IN: "none" })).toEqual([]);
+    const CLERK_PUBLISHABLE_KEY = clerk.CLERK_PUBLISHABLE_KEY.replace("_test_", "_live_");
+    expect(warningsAt({ CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY: "sk_live_x" })).toEqual([]);
+  });
+
   it("verifies with Clerk's key when its keys are set, in each form that the key comes in", () => {
     const body = key.replace(/-----[A-Z ]+-----|\n/g, "");
     for (const CLERK_JWT_KEY of [key, key.replaceAll("\n", "\\n"), body]) {
@@ -160,6 +183,7 @@ describe("parseSettings", () => {
     [{ RATE_LIMIT_HEALTH: "0" }, "RATE_LIMIT_HEALTH: must be a whole number from 1 to 100000000"],
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL: must be debug, info, warn or error"],
     [{ APP_SECRET: "short" }, "APP_SECRET: must be 32 characters or more"],
+    [{ HSTS_INCLUDE_SUBDOMAINS: "yes" }, "HSTS_INCLUDE_SUBDOMAINS: must be true or false"],
     [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
     [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],
     [{ ...database, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
