@@ -11,7 +11,7 @@ type EmailFormProps = {
 
 /** A form that asks for an email and works without JavaScript. */
 export function EmailForm({ action, button, problem, problems, hidden = {} }: EmailFormProps) {
-  const hasProblem = problem !== undefined && problem in problems;
+  const hasProblem = problem !== undefined && Object.hasOwn(problems, problem);
   return (
     <form method="post" action={action} className="stack">
       <Problem of={problem} words={problems} />

@@ -1,13 +1,30 @@
 import { settings } from "@/lib/settings/settings";
 
-/** The first cookie of that name that has a value: a browser sends the one of the most specific path first (RFC 6265 §5.4). */
-export function readCookie(headers: Pick<Headers, "get">, name: string): string | undefined {
-  const start = `${name}=`;
-  for (const cookie of headers.get("cookie")?.split(";") ?? []) {
-    const trimmed = trimBlanks(cookie);
-    if (trimmed.startsWith(start) && trimmed.length > start.length) return trimmed.slice(start.length);
-  }
-  return undefined;
+/**
+ * What we keep in a browser: the session token, whose name the specification gives; the secret that renews it; the
+ * secret of a code that was asked for; the proof that an email signed in here before; and an email as it was typed.
+ */
+export type CookieName = "__session" | "office-client" | "office-code" | "office-known" | "office-email";
+
+type CookieHeaders = Pick<Headers, "get">;
+
+/**
+ * The cookie of that name. Two of one name are none: a host beside ours can set one for both (RFC 6265 §8.6), and
+ * nothing tells which is whose.
+ */
+export function readCookie(headers: CookieHeaders, name: CookieName): string | undefined {
+  const [value, another] = readCookies(headers, name);
+  return another === undefined ? value : undefined;
+}
+
+/** Every cookie of that name that has a value. */
+export function readCookies(headers: CookieHeaders, name: CookieName): string[] {
+  const start = `${nameSent(name)}=`;
+  const cookies = headers.get("cookie")?.split(";") ?? [];
+  return cookies
+    .map(trimBlanks)
+    .filter((cookie) => cookie.startsWith(start) && cookie.length > start.length)
+    .map((cookie) => cookie.slice(start.length));
 }
 
 /**
@@ -23,16 +40,24 @@ function trimBlanks(text: string): string {
 }
 
 /** A `Set-Cookie` that no script reads, no other site's form sends, and that needs HTTPS where we have it. */
-export function writeCookie(
-  name: string,
-  value: string,
-  { path, maxAgeSeconds }: { path: string; maxAgeSeconds: number },
-): string {
-  const secure = settings().appUrl.startsWith("https:") ? "; Secure" : "";
-  return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+export function writeCookie(name: CookieName, value: string, maxAgeSeconds: number): string {
+  const secure = isHttps() ? "; Secure" : "";
+  return `${nameSent(name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
 /** A `Set-Cookie` that takes a cookie away. */
-export function dropCookie(name: string, path: string): string {
-  return writeCookie(name, "", { path, maxAgeSeconds: 0 });
+export function dropCookie(name: CookieName): string {
+  return writeCookie(name, "", 0);
+}
+
+/**
+ * The name on the wire. `__Host-` has the browser take a cookie from this very host alone (RFC 6265bis §4.1.3.2): no
+ * host beside ours can put its own in the place. It needs HTTPS, so development over HTTP goes without.
+ */
+function nameSent(name: CookieName): string {
+  return name !== "__session" && isHttps() ? `__Host-${name}` : name;
+}
+
+function isHttps(): boolean {
+  return settings().appUrl.startsWith("https:");
 }

@@ -1,6 +1,6 @@
 import { readBody } from "@/lib/api/body";
 import { clientKey } from "@/lib/api/client-address";
-import { readCookie } from "@/lib/api/cookies";
+import { type CookieName, readCookie } from "@/lib/api/cookies";
 import { ApiError } from "@/lib/api/errors";
 import { counter } from "@/lib/api/rate-limit";
 import { isFromOurPages } from "@/lib/pages/origin";
@@ -14,7 +14,7 @@ export type Onward = { to: string; cookies?: string[] };
 /** What a form's room is given: the fields as they were typed, without the blanks around them. */
 export type Submission = {
   field: (name: string) => string;
-  cookie: (name: string) => string | undefined;
+  cookie: (name: CookieName) => string | undefined;
   nowMs: number;
 };
 
@@ -46,7 +46,7 @@ export function form(
     const fields = await readFields(request);
     if (fields instanceof ApiError) return say(fields.status, fields.message);
     const field = (name: string) => fields.get(name)?.trim() ?? "";
-    const cookie = (name: string) => readCookie(request.headers, name);
+    const cookie = (name: CookieName) => readCookie(request.headers, name);
     const back = (problem: string) => goTo({ to: withProblem(page(field), problem) });
     try {
       const forms = counter("forms", mostForms, { windowSeconds });

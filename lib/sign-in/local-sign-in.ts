@@ -13,14 +13,6 @@ import { codeMinutes, makeCode } from "@/lib/sign-in/code";
 import { sendSignInMailsNow } from "@/lib/sign-in/sign-in-runner";
 import type { Db } from "@/lib/store/store";
 
-/*
- * Three cookies: the secret of a code that was asked for, the secret that renews a session, and the session
- * token. The secrets are sent to /sign-in alone; the token to every address of ours.
- */
-export const codeCookie = "__sign_in";
-export const clientCookie = "__client";
-const secretPath = "/sign-in";
-
 /**
  * Posts a code to an email, and sends the browser on to where it is typed. Whether the email has an account shows
  * nowhere: not in the answer, nor in how long it takes, because the runner finds that out once the answer has left.
@@ -33,7 +25,7 @@ export async function sendCode(db: Db, email: string, nowMs: number): Promise<On
       log().warn({ err: failure }, "a sign-in mail is left for the runner: the store is away"),
     ),
   );
-  const cookie = writeCookie(codeCookie, made.browser, { path: secretPath, maxAgeSeconds: codeMinutes * 60 });
+  const cookie = writeCookie("office-code", made.browser, codeMinutes * 60);
   return { to: "/sign-in/code", cookies: [cookie] };
 }
 
@@ -44,23 +36,22 @@ export async function signIn(db: Db, email: string, nowMs: number): Promise<Onwa
   const client = await startBrowserSession(db, account.id, nowMs);
   const session = await renewBrowserSession(db, client, nowMs);
   if (!session) return undefined;
-  const maxAgeSeconds = browserSessionSeconds;
   return {
     to: "/home",
     cookies: [
-      writeCookie(clientCookie, client, { path: secretPath, maxAgeSeconds }),
+      writeCookie("office-client", client, browserSessionSeconds),
       writeSession(session),
-      dropCookie(codeCookie, secretPath),
+      dropCookie("office-code"),
     ],
   };
 }
 
 /** The `Set-Cookie` of a session token, which lives as long as the token. */
 export function writeSession({ token }: MintedToken): string {
-  return writeCookie("__session", token, { path: "/", maxAgeSeconds: sessionTokenSeconds });
+  return writeCookie("__session", token, sessionTokenSeconds);
 }
 
 /** The `Set-Cookie`s of a browser that is signed out. */
 export function dropSession(): string[] {
-  return [dropCookie(clientCookie, secretPath), dropCookie("__session", "/")];
+  return [dropCookie("office-client"), dropCookie("__session")];
 }

@@ -4,7 +4,6 @@ import { redirect } from "next/navigation";
 import { readCookie } from "@/lib/api/cookies";
 import { readSession } from "@/lib/session/session";
 import { settings } from "@/lib/settings/settings";
-import { clientCookie } from "@/lib/sign-in/local-sign-in";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
 import { anyFormsProblems } from "../problem";
@@ -35,7 +34,7 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
 async function leadHome(): Promise<void> {
   const requestHeaders = await headers();
   if (!("because" in readSession(requestHeaders))) redirect("/home");
-  if (readCookie(requestHeaders, clientCookie)) redirect("/sign-in/renew");
+  if (readCookie(requestHeaders, "office-client")) redirect("/sign-in/renew");
 }
 
 function AskForEmail({ problem }: { problem: string | undefined }) {

@@ -36,20 +36,20 @@ describe.each(engines)("local sign-in on $name", (engine) => {
 
   async function askForCode(email: string, client = newClient()) {
     const answer = await service.submit("/sign-in/send", { email }, client);
-    return { answer, browser: readValue(cookiesOf(answer).__sign_in) };
+    return { answer, browser: readValue(cookiesOf(answer)["office-code"]) };
   }
 
   const redeem = (browser: string, code: string) =>
     service.submit(
       "/sign-in/redeem",
       { code },
-      { headers: { ...newClient().headers, cookie: `__sign_in=${browser}` } },
+      { headers: { ...newClient().headers, cookie: `office-code=${browser}` } },
     );
 
   async function signIn(email: string) {
     const { browser } = await askForCode(email);
     const cookies = cookiesOf(await redeem(browser, await codeTo(service.dataDir, email)));
-    return { session: readValue(cookies.__session), client: readValue(cookies.__client) };
+    return { session: readValue(cookies.__session), client: readValue(cookies["office-client"]) };
   }
 
   const entitlement = async (headers: Record<string, string>) =>
@@ -62,7 +62,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(answer.headers.location).toBe("/sign-in/code");
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(cookiesOf(answer)).toEqual({
-      __sign_in: expect.stringMatching(/^[\w-]{43}; Path=\/sign-in; Max-Age=600; HttpOnly; SameSite=Lax$/),
+      "office-code": expect.stringMatching(/^[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/),
     });
 
     const signedIn = await redeem(browser, await codeTo(service.dataDir, "ceo@example.com"));
@@ -73,8 +73,8 @@ describe.each(engines)("local sign-in on $name", (engine) => {
       __session: expect.stringMatching(
         /^[\w-]+\.[\w-]+\.[\w-]+; Path=\/; Max-Age=60; HttpOnly; SameSite=Lax$/,
       ),
-      __client: expect.stringMatching(/^[\w-]{43}; Path=\/sign-in; Max-Age=604800; HttpOnly; SameSite=Lax$/),
-      __sign_in: "; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax",
+      "office-client": expect.stringMatching(/^[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/),
+      "office-code": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
     });
     const token = readValue(cookies.__session);
     const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
@@ -98,11 +98,11 @@ describe.each(engines)("local sign-in on $name", (engine) => {
       expect(answer.status).toBe(303);
       expect(answer.headers.location).toBe("/sign-in/code");
       expect(answer.text).toBe("");
-      expect(Object.keys(cookiesOf(answer))).toEqual(["__sign_in"]);
+      expect(Object.keys(cookiesOf(answer))).toEqual(["office-code"]);
     }
     const pages = await Promise.all(
       [known, unknown].map(({ browser }) =>
-        service.ask("/sign-in/code", { headers: { cookie: `__sign_in=${browser}` } }),
+        service.ask("/sign-in/code", { headers: { cookie: `office-code=${browser}` } }),
       ),
     );
     expect(pages.map(({ status }) => status)).toEqual([200, 200]);
@@ -130,7 +130,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     for (const secret of [browser, "", "of-nobody"]) {
       expect((await redeem(secret, code)).headers.location).toBe("/sign-in?problem=over");
     }
-    const page = await service.ask("/sign-in/code", { headers: { cookie: `__sign_in=${browser}` } });
+    const page = await service.ask("/sign-in/code", { headers: { cookie: `office-code=${browser}` } });
     expect(page.status).toBe(307);
     expect(page.headers.location).toBe("/sign-in?problem=over");
   });
@@ -165,7 +165,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
   it("renews the session while the browser's secret stands, and no longer", async () => {
     await service.adminJson("account", "add", "renew@example.com", "--plan", "licensed");
     const { client } = await signIn("renew@example.com");
-    const cookie = `__client=${client}`;
+    const cookie = `office-client=${client}`;
 
     const renewed = await service.submit("/sign-in/renew", {}, { headers: { cookie } });
     expect(renewed.status).toBe(204);
@@ -181,7 +181,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     );
     const over = await service.submit("/sign-in/renew", {}, { headers: { cookie } });
     expect(over.status).toBe(401);
-    expect(readValue(cookiesOf(over).__client)).toBe("");
+    expect(readValue(cookiesOf(over)["office-client"])).toBe("");
     expect((await service.ask("/sign-in/renew", { headers: { cookie } })).headers.location).toBe("/sign-in");
     expect((await service.ask("/sign-in/renew")).headers.location).toBe("/sign-in");
   });
@@ -189,7 +189,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
   it("ends the renewal and every token of the session when its owner signs out", async () => {
     await service.adminJson("account", "add", "out@example.com", "--plan", "licensed");
     const { client, session } = await signIn("out@example.com");
-    const cookie = `__client=${client}; __session=${session}`;
+    const cookie = `office-client=${client}; __session=${session}`;
     const minted = await service.submit("/home/token", {}, { headers: { cookie } });
     expect(minted.status).toBe(200);
     const { token, expiresAt } = JSON.parse(minted.text);
@@ -200,7 +200,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(out.status).toBe(303);
     expect(out.headers.location).toBe("/");
     expect(cookiesOf(out)).toEqual({
-      __client: "; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax",
+      "office-client": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
       __session: "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
     });
     expect((await service.submit("/sign-in/renew", {}, { headers: { cookie } })).status).toBe(401);
@@ -251,12 +251,12 @@ describe("local sign-in over HTTPS", () => {
     const service = await Service.start({ APP_URL: appUrl, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
     await service.adminJson("account", "add", "ceo@example.com");
     const asked = await service.submit("/sign-in/send", { email: "ceo@example.com" });
-    const browser = readValue(cookiesOf(asked).__sign_in);
+    const browser = readValue(cookiesOf(asked)["__Host-office-code"]);
     const code = await codeTo(service.dataDir, "ceo@example.com");
     const signedIn = await service.submit(
       "/sign-in/redeem",
       { code },
-      { headers: { cookie: `__sign_in=${browser}` } },
+      { headers: { cookie: `__Host-office-code=${browser}` } },
     );
     for (const cookie of [
       ...(asked.headers["set-cookie"] ?? []),

@@ -4,7 +4,6 @@ import { notFound, redirect } from "next/navigation";
 import { readCookie } from "@/lib/api/cookies";
 import { settings } from "@/lib/settings/settings";
 import { codeMinutes, findCodeEmail } from "@/lib/sign-in/code";
-import { codeCookie } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 import { anyFormsProblems, Problem } from "../../problem";
 import { SiteBanner } from "../../site-banner";
@@ -12,7 +11,7 @@ import { SiteBanner } from "../../site-banner";
 export const metadata: Metadata = { title: "Type the code", robots: { index: false } };
 
 export default async function CodePage({ searchParams }: PageProps<"/sign-in/code">) {
-  const browser = readCookie(await headers(), codeCookie);
+  const browser = readCookie(await headers(), "office-code");
   if (settings().signIn.kind !== "local") notFound();
   const email = browser && (await findCodeEmail(await store(), browser, Date.now()));
   if (!email) redirect("/sign-in?problem=over");

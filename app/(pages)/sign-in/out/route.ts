@@ -1,11 +1,11 @@
 import { form } from "@/lib/pages/form";
 import { endBrowserSession } from "@/lib/session/local-session";
-import { clientCookie, dropSession } from "@/lib/sign-in/local-sign-in";
+import { dropSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 
 /** Signs out: ends the renewal, and with it every token of the session. */
 export const POST = form({ page: () => "/home", under: ["local"] }, async ({ cookie }) => {
-  const client = cookie(clientCookie);
+  const client = cookie("office-client");
   if (client) await endBrowserSession(await store(), client);
   return { to: "/", cookies: dropSession() };
 });

@@ -1,6 +1,6 @@
 import { form } from "@/lib/pages/form";
 import { redeemCode } from "@/lib/sign-in/code";
-import { codeCookie, signIn } from "@/lib/sign-in/local-sign-in";
+import { signIn } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 
 const over = { to: "/sign-in?problem=over" };
@@ -9,7 +9,7 @@ const over = { to: "/sign-in?problem=over" };
 export const POST = form(
   { page: () => "/sign-in/code", under: ["local"] },
   async ({ field, cookie, nowMs }) => {
-    const browser = cookie(codeCookie);
+    const browser = cookie("office-code");
     if (!browser) return over;
     const db = await store();
     const redeemed = await redeemCode(db, browser, field("code").replace(/\s/g, ""), nowMs);

@@ -3,7 +3,7 @@ import { isFromOurPages } from "@/lib/pages/origin";
 import { log } from "@/lib/process/log";
 import { type MintedToken, renewBrowserSession } from "@/lib/session/local-session";
 import { settings } from "@/lib/settings/settings";
-import { clientCookie, dropSession, writeSession } from "@/lib/sign-in/local-sign-in";
+import { dropSession, writeSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 
 /** Renews the session of an open page: 204, or 401 when it is over. */
@@ -34,7 +34,7 @@ export async function GET({ headers }: Request): Promise<Response> {
 }
 
 async function renew(headers: Headers): Promise<MintedToken | undefined> {
-  const client = readCookie(headers, clientCookie);
+  const client = readCookie(headers, "office-client");
   return client ? renewBrowserSession(await store(), client, Date.now()) : undefined;
 }
 
