@@ -295,7 +295,7 @@ describe("without sign-in", () => {
     }
     expect((await service.submit("/sign-in/renew", {})).status).toBe(404);
     expect((await service.ask("/sign-in/renew")).status).toBe(404);
-    expect((await service.submit("/home/token", {})).status).toBe(401);
+    expect((await service.submit("/home/token", {})).status).toBe(403);
     await service.stop();
   });
 });
