@@ -16,6 +16,8 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; text: strin
 /** How a program ended, and what it printed. */
 export type Outcome = { code: number; stdout: string; stderr: string };
 
+type LogTo = "here" | "file" | number;
+
 type Ask = {
   method?: string;
   headers?: Record<string, string | string[]>;
@@ -35,7 +37,7 @@ export class Service {
     readonly environment: Environment,
     readonly port: number,
     private readonly program: string[],
-    private readonly logTo: "here" | "file",
+    private readonly logTo: LogTo,
   ) {
     this.url = environment.APP_URL ?? `http://localhost:${port}`;
   }
@@ -43,11 +45,11 @@ export class Service {
   /**
    * Starts it with these settings and nothing else of this machine's environment.
    *
-   * @param logTo - where its log goes: to this process, or to a file in its data folder
+   * @param logTo - where its log goes: to this process, to a file in its data folder, or to a descriptor
    */
   static async start(
     environment: Environment = {},
-    { program = ["dist/front/main.js"], logTo = "here" as "here" | "file" } = {},
+    { program = ["dist/front/main.js"], logTo = "here" as LogTo } = {},
   ): Promise<Service> {
     const port = Number(environment.PORT) || (await reservePort());
     const dataDir = makeFolder();
@@ -77,7 +79,9 @@ export class Service {
 
   /** Starts the process, again after a {@link kill}, and waits until it listens. */
   async run(): Promise<void> {
-    const log = this.logTo === "file" ? openSync(join(this.dataDir, "log"), "a") : "pipe";
+    const { logTo } = this;
+    const log =
+      logTo === "file" ? openSync(join(this.dataDir, "log"), "a") : logTo === "here" ? "pipe" : logTo;
     const env = this.environment as NodeJS.ProcessEnv;
     const child = spawnLeashed("node", this.program, { env, stdio: ["ignore", "ignore", log] });
     this.child = child;

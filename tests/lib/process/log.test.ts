@@ -1,14 +1,93 @@
+import { execFileSync, spawn } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { connect, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
+import { eventually, freePort } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
+
+const { path } = operations.health;
+const environment = { RATE_LIMIT_HEALTH: "100000000" };
+const mebibyte = 1024 * 1024;
 
 describe("the log", () => {
   it("holds nothing up when its reader goes away", async () => {
-    const service = await Service.start({ RATE_LIMIT_HEALTH: "100000" });
+    const service = await Service.start(environment);
     service.closeLog();
-    for (let asked = 0; asked < 200; asked++) {
-      expect((await service.ask(operations.health.path)).status).toBe(200);
-    }
+    for (let asked = 0; asked < 200; asked++) expect((await service.ask(path)).status).toBe(200);
     expect(await service.stop()).toBe(0);
   });
+
+  it("holds nothing up when a FIFO's reader stalls, and then says how much it dropped", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "fifo-"));
+    const fifo = join(folder, "fifo");
+    execFileSync("mkfifo", [fifo]);
+    const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writer = openSync(fifo, "w");
+    const service = await Service.start(environment, { logTo: writer });
+    closeSync(writer);
+
+    await askOften(service.port, 12_000);
+    const received = text(new Socket({ fd: reader, readable: true, writable: false }));
+    await eventually(async () => expect((await service.ask(path)).status).toBe(200));
+    expect(await service.stop()).toBe(0);
+    const lines = (await received).trimEnd().split("\n");
+    const entries = lines.map((line) => JSON.parse(line));
+    const [notice, ...others] = entries.filter(({ dropped }) => dropped !== undefined);
+    expect(notice).toEqual({
+      level: "warn",
+      time: expect.any(Number),
+      dropped: expect.any(Number),
+      msg: "the reader of the log was too far behind: lines were dropped",
+    });
+    expect(others).toEqual([]);
+    const visits = entries.filter((entry) => entry.path === path).length;
+    expect(visits + notice.dropped, "every line is there or counted").toBeGreaterThanOrEqual(12_001);
+    expect(lines.join("\n").length, "what is held for the reader").toBeLessThan(1.2 * mebibyte);
+    rmSync(folder, { recursive: true });
+  });
+
+  it("holds nothing up when the program behind a shell's pipe stalls, nor the stop", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "pipe-"));
+    const port = await freePort();
+    const server = 'sh -c "echo \\$\\$ >$DATA_DIR/pid; exec node dist/front/main.js"';
+    const shell = spawn("sh", ["-c", `${server} 2>&1 >/dev/null | sleep 60`], {
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: "production",
+        PORT: `${port}`,
+        DATA_DIR: folder,
+        ...environment,
+      },
+      stdio: "ignore",
+      detached: true,
+    });
+    await eventually(() => askOften(port, 1));
+    await askOften(port, 3000);
+    const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+    process.kill(pid, "SIGTERM");
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
+    process.kill(-(shell.pid ?? 0), "SIGKILL");
+    rmSync(folder, { recursive: true });
+  });
 });
+
+/** Asks so often on one connection, and waits for every answer. */
+function askOften(port: number, times: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let received = "";
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(times - 1));
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    });
+    const count = () => received.split("HTTP/1.1 200 OK").length - 1;
+    socket.setTimeout(10_000, () => reject(new Error(`${count()} answers, then none for ten seconds`)));
+    socket.once("error", reject).on("data", (chunk) => {
+      received += chunk.toString("latin1");
+    });
+    socket.once("close", () => (count() === times ? resolve() : reject(new Error(`${count()} answers`))));
+  });
+}
