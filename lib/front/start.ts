@@ -16,8 +16,8 @@ const stopWithinMs = 10_000; // 10 seconds
 
 /** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
 export async function start(): Promise<void> {
-  const { port, host, production, appUrl, dataDir, warnings } = readSettings();
-  prepareDataDir(dataDir);
+  const { port, host, production, appUrl, warnings } = readSettings();
+  prepareDataDir();
   // Next takes every Upgrade on its server for its own hot reload, which production has not: it would hang.
   const deaf = production ? { httpServer: createServer() } : {};
   const app = createNext({ dev: !production, dir: process.cwd(), ...deaf });
@@ -46,13 +46,13 @@ function readSettings() {
   }
 }
 
-/** Makes what `DATA_DIR` keeps, so that a folder which cannot be written shows now and not at a request. */
-function prepareDataDir(dataDir: string): void {
+/** Makes what `DATA_DIR` keeps, so that a folder which cannot be used shows now and not at a request. */
+function prepareDataDir(): void {
   try {
     derivedKeys("client-address:v1");
     sessionIssuer();
   } catch (fault) {
-    giveUp(`DATA_DIR: ${dataDir} cannot be written (${(fault as NodeJS.ErrnoException).code})`);
+    giveUp((fault as Error).message);
   }
 }
 

@@ -11,15 +11,19 @@ export type Purpose =
   | "sign-in-mail:v1"
   | "unsubscribe:onboarding:v1";
 
+const madeSecret = {
+  make: () => randomBytes(32).toString("base64url"),
+  isSound: (text: string) => /^[\w-]{43}$/.test(text),
+};
+
 /**
  * The 32-byte keys derived from `APP_SECRET` for one purpose: the newest first, which signs, then the one
- * of `APP_SECRET_PREVIOUS`, which still verifies. Throws when a made secret cannot be kept in `DATA_DIR`.
+ * of `APP_SECRET_PREVIOUS`, which still verifies. Throws a DataDirError when a made secret cannot be kept in `DATA_DIR`, or is damaged there.
  */
 export function derivedKeys(purpose: Purpose): [newest: Buffer, ...previous: Buffer[]] {
   return oncePerProcess(`derived keys ${purpose}`, () => {
     const { appSecret, previousAppSecret, dataDir } = settings();
-    const newest =
-      appSecret ?? keepInDataDir(dataDir, "app-secret", () => randomBytes(32).toString("base64url"));
+    const newest = appSecret ?? keepInDataDir(dataDir, "app-secret", madeSecret);
     const derive = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", purpose, 32));
     return [derive(newest), ...(previousAppSecret ? [derive(previousAppSecret)] : [])];
   });

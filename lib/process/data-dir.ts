@@ -1,28 +1,90 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
+/** What the data folder keeps cannot be used; `message` is one line for the operator. */
+export class DataDirError extends Error {}
+
+/** How a kept text is made, and what is one: whatever else stands in the file is damage. */
+type Kept = { make: () => string; isSound: (text: string) => boolean };
+
 /**
- * The text kept in a file of the data folder, made at first asking and the same ever after.
+ * The text kept in a file of the data folder, made at first asking and the same ever after, through a power loss too.
  *
  * Folder 0700, file 0600. Processes that ask at the same moment get the same text: `link` creates the
- * finished file or fails, so nobody reads half of one. Throws the file system's error.
+ * finished file or fails, so nobody reads half of one. Throws a {@link DataDirError}.
  */
-export function keepInDataDir(dataDir: string, name: string, make: () => string): string {
+export function keepInDataDir(dataDir: string, name: string, { make, isSound }: Kept): string {
   const file = join(dataDir, name);
+  let text: string | undefined;
+  try {
+    text = readIfThere(file);
+    if (text === undefined) {
+      makeFile(dataDir, name, make);
+      text = readFileSync(file, "utf8");
+    }
+    removeDrafts(dataDir, name);
+  } catch (failure) {
+    throw new DataDirError(
+      `DATA_DIR: ${dataDir} cannot be used (${(failure as NodeJS.ErrnoException).code})`,
+    );
+  }
+  if (isSound(text)) return text;
+  throw new DataDirError(
+    `DATA_DIR: ${file} is damaged (${text.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
+  );
+}
+
+function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw failure;
   }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, make(), { mode: 0o600 });
-  try {
-    linkSync(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    rmSync(draft);
-  }
-  return readFileSync(file, "utf8");
 }
+
+/** Writes a draft to the disk, and only then gives it the name that others read. */
+function makeFile(dataDir: string, name: string, make: () => string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const draft = join(dataDir, `${draftOf(name)}${process.pid}`);
+  try {
+    writeFileSync(draft, make(), { mode: 0o600, flush: true });
+    linkSync(draft, join(dataDir, name));
+  } catch (failure) {
+    // Whoever was first removes the drafts of the others, perhaps before they are linked.
+    const isMadeByAnother = readIfThere(join(dataDir, name)) !== undefined;
+    if (!isMadeByAnother) throw failure;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  flushFolder(dataDir);
+}
+
+/** A name is on the disk once its folder is. */
+function flushFolder(dataDir: string): void {
+  const folder = openSync(dataDir, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** Removes what a process left that ended while it wrote. */
+function removeDrafts(dataDir: string, name: string): void {
+  for (const entry of readdirSync(dataDir)) {
+    if (entry.startsWith(draftOf(name))) rmSync(join(dataDir, entry), { force: true });
+  }
+}
+
+const draftOf = (name: string) => `${name}.draft.`;

@@ -4,7 +4,7 @@ const flushEveryMs = 200;
 const flushAtCharacters = 4096;
 const lookAgainMs = 10; // whether a reader who was behind has read on
 const mostHeldCharacters = 1024 * 1024; // what a reader may be behind before lines are dropped
-const finishWithinMs = 250;
+const finishWithinMs = 500;
 const nothing = Buffer.alloc(0);
 
 /**
@@ -31,7 +31,7 @@ export class PatientStderr {
     else this.timer ??= setTimeout(() => this.flush(), flushEveryMs).unref();
   }
 
-  /** Writes what the reader still takes within a quarter of a second: for the end of the process. */
+  /** Writes what the reader still takes within half a second: for the end of the process. */
   finish(): void {
     const giveUpAtMs = performance.now() + finishWithinMs;
     const bell = new Int32Array(new SharedArrayBuffer(4));

@@ -45,14 +45,24 @@ export function sessionIssuer(): Issuer | undefined {
   });
 }
 
+const madeKey = {
+  make() {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  },
+  isSound(text: string) {
+    try {
+      return createPrivateKey(text).asymmetricKeyType === "rsa";
+    } catch {
+      return false;
+    }
+  },
+};
+
 /** The key of local sign-in, made on first use in `DATA_DIR`; the issuer is named after it, not after an address. */
 export function localIssuerKey(): { name: string; publicKey: KeyObject; privateKey: KeyObject } {
   return oncePerProcess("local issuer key", () => {
-    const pem = keepInDataDir(settings().dataDir, "issuer-key.pem", () =>
-      generateKeyPairSync("rsa", { modulusLength: 2048 })
-        .privateKey.export({ type: "pkcs8", format: "pem" })
-        .toString(),
-    );
+    const pem = keepInDataDir(settings().dataDir, "issuer-key.pem", madeKey);
     const privateKey = createPrivateKey(pem);
     const publicKey = createPublicKey(privateKey);
     const thumbprint = createHash("sha256").update(publicKey.export({ type: "spki", format: "der" }));

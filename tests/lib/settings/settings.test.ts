@@ -324,9 +324,9 @@ describe("a start with settings that cannot be used", () => {
     );
   });
 
-  it("says so when the data folder cannot be written", async () => {
+  it("says so when the data folder cannot be used", async () => {
     await expect(Service.start({ DATA_DIR: "/dev/null/data" })).rejects.toThrow(
-      "The service ended with 1: DATA_DIR: /dev/null/data cannot be written (ENOTDIR)\n",
+      "The service ended with 1: DATA_DIR: /dev/null/data cannot be used (ENOTDIR)\n",
     );
   });
 

@@ -4,7 +4,6 @@ import Database from "libsql";
 import { beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
-import { keepInDataDir } from "@/lib/process/data-dir";
 import { Store } from "@/lib/store/store";
 import { createDatabase } from "@/tests/support/databases";
 import { makeFolder } from "@/tests/support/leash";
@@ -85,19 +84,5 @@ describe.runIf(postgresUrl)("PostgreSQL", () => {
     const stores = Array.from({ length: 6 }, () => new Store({ dataDir, databaseUrl }));
     await Promise.all(stores.map((store) => store.ready()));
     await Promise.all(stores.map((store) => store.close()));
-  });
-});
-
-describe("keepInDataDir", () => {
-  it("gives every process that asks at the same moment the same text, in a file of its owner's", async () => {
-    const first = keepInDataDir(dataDir, "secret", () => "one");
-    expect(keepInDataDir(dataDir, "secret", () => "two")).toBe(first);
-    expect(statSync(join(dataDir, "secret")).mode & 0o777).toBe(0o600);
-    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
-  });
-
-  it("throws when the folder cannot be made", () => {
-    keepInDataDir(dataDir, "file", () => "x");
-    expect(() => keepInDataDir(join(dataDir, "file"), "secret", () => "x")).toThrow("ENOTDIR");
   });
 });
