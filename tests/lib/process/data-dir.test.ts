@@ -1,23 +1,22 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { transformSync } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { keepInDataDir } from "@/lib/process/data-dir";
 import { isInstalled } from "@/tests/support/databases";
+import { makeFolder } from "@/tests/support/leash";
 import { Service } from "@/tests/support/service";
 
 const run = promisify(execFile);
 const asModule = ["--input-type=module", "-e"];
 const compiled = transformSync(readFileSync("lib/process/data-dir.ts", "utf8"), { loader: "ts" }).code;
-const newFolder = () => mkdtempSync(join(tmpdir(), "data-dir-"));
 const kept = { make: () => "sound text", isSound: (text: string) => text === "sound text" };
 
 describe("a text kept in the data folder", () => {
   it("is made once, for nobody else to read, and leaves nothing beside it", () => {
-    const folder = join(newFolder(), "new");
+    const folder = join(makeFolder(), "new");
     expect(keepInDataDir(folder, "kept", kept)).toBe("sound text");
     const remade = { ...kept, make: () => "another" };
     expect(keepInDataDir(folder, "kept", remade)).toBe("sound text");
@@ -27,7 +26,7 @@ describe("a text kept in the data folder", () => {
   });
 
   it("is the same for all who ask at once", async () => {
-    const folder = newFolder();
+    const folder = makeFolder();
     const program = `${compiled}
       const kept = { make: () => String(process.pid), isSound: () => true };
       process.stdout.write(keepInDataDir(${JSON.stringify(folder)}, "kept", kept));`;
@@ -39,12 +38,12 @@ describe("a text kept in the data folder", () => {
   it.runIf(isInstalled("strace"))(
     "is on the disk before it has its name, and its name before it is used",
     async () => {
-      const folder = newFolder();
+      const folder = makeFolder();
       const program = `${compiled}
       keepInDataDir(${JSON.stringify(folder)}, "kept", { make: () => "x", isSound: () => true });`;
       const calls = ["-f", "-y", "-e", "trace=fsync,link,linkat", "node", ...asModule, program];
       const { stderr } = await run("strace", calls);
-      const order = [...stderr.matchAll(/(fsync|link)(?:at)?\([^\n]*?(kept\.draft|data-dir-\w+>)/g)];
+      const order = [...stderr.matchAll(/(fsync|link)(?:at)?\([^\n]*?(kept\.draft|corner-office-\w+>)/g)];
       expect(
         order.map(([, call, what]) => `${call} ${what?.startsWith("kept") ? "draft" : "folder"}`),
       ).toEqual(["fsync draft", "link draft", "fsync folder"]);
@@ -52,7 +51,7 @@ describe("a text kept in the data folder", () => {
   );
 
   it.each(["", "sound", "\0".repeat(10)])("is refused when it is damaged: %j", (damaged) => {
-    const folder = newFolder();
+    const folder = makeFolder();
     writeFileSync(join(folder, "kept"), damaged);
     expect(() => keepInDataDir(folder, "kept", kept)).toThrow(
       `DATA_DIR: ${folder}/kept is damaged (${damaged.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
@@ -61,13 +60,13 @@ describe("a text kept in the data folder", () => {
   });
 
   it("is not kept where there can be no folder", () => {
-    const file = join(newFolder(), "file");
+    const file = join(makeFolder(), "file");
     writeFileSync(file, "");
     expect(() => keepInDataDir(file, "kept", kept)).toThrow(`DATA_DIR: ${file} cannot be used (ENOTDIR)`);
   });
 
   it("comes without the draft of a process that ended while it wrote", () => {
-    const folder = newFolder();
+    const folder = makeFolder();
     writeFileSync(join(folder, "kept.draft.1"), "sou");
     expect(keepInDataDir(folder, "kept", kept)).toBe("sound text");
     writeFileSync(join(folder, "kept.draft.2"), "sou");
@@ -76,7 +75,7 @@ describe("a text kept in the data folder", () => {
   });
 
   it("leaves no draft where it cannot be made", () => {
-    const folder = newFolder();
+    const folder = makeFolder();
     const make = () => {
       throw Object.assign(new Error("full"), { code: "ENOSPC" });
     };
@@ -89,7 +88,7 @@ describe("a text kept in the data folder", () => {
 
 describe("a service whose secret is damaged", () => {
   it("does not start, and says why in one line", async () => {
-    const folder = newFolder();
+    const folder = makeFolder();
     writeFileSync(join(folder, "app-secret"), "");
     await expect(Service.start({ DATA_DIR: folder })).rejects.toThrow(
       `The service ended with 1: DATA_DIR: ${folder}/app-secret is damaged (0 characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it\n`,

@@ -1,11 +1,12 @@
-import { execFileSync, spawn } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { connect, Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
-import { eventually, freePort } from "@/tests/support/databases";
+import { eventually } from "@/tests/support/databases";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 
 const { path } = operations.health;
@@ -21,7 +22,7 @@ describe("the log", () => {
   });
 
   it("holds nothing up when a FIFO's reader stalls, and then says how much it dropped", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "fifo-"));
+    const folder = makeFolder();
     const fifo = join(folder, "fifo");
     execFileSync("mkfifo", [fifo]);
     const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -51,14 +52,13 @@ describe("the log", () => {
     const visits = entries.filter((entry) => entry.path === path).length;
     expect(visits + notice.dropped, "every line is there or counted").toBe(12_000);
     expect(received.length, "what is held for the reader").toBeLessThan(1.2 * mebibyte);
-    rmSync(folder, { recursive: true });
   });
 
   it("holds nothing up when the program behind a shell's pipe stalls, nor the stop", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "pipe-"));
-    const port = await freePort();
+    const folder = makeFolder();
+    const port = await reservePort();
     const server = 'sh -c "echo \\$\\$ >$DATA_DIR/pid; exec node dist/front/main.js"';
-    const shell = spawn("sh", ["-c", `${server} 2>&1 >/dev/null | sleep 60`], {
+    spawnLeashed("sh", ["-c", `${server} 2>&1 >/dev/null | sleep 60`], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: "production",
@@ -67,11 +67,6 @@ describe("the log", () => {
         ...environment,
       },
       stdio: "ignore",
-      detached: true,
-    });
-    onTestFinished(() => {
-      process.kill(-(shell.pid ?? 0), "SIGKILL");
-      rmSync(folder, { recursive: true });
     });
     await eventually(() => askOften(port, 1));
     await askOften(port, 3000);
