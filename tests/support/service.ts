@@ -6,15 +6,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recordAnswer, recordRaw } from "@/tests/support/answers";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { type Outcome, operate } from "@/tests/support/operator";
 import { reservePort } from "@/tests/support/port";
 
 export type Environment = Record<string, string>;
 
 /** An answer as it came over the wire. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
-
-/** How a program ended, and what it printed. */
-export type Outcome = { code: number; stdout: string; stderr: string };
 
 type LogTo = "here" | "file" | number;
 
@@ -198,15 +196,11 @@ export class Service {
 
   /** Runs an operator's command beside the running server, with the same settings. */
   admin(...args: string[]): Promise<Outcome> {
-    return this.execute(["dist/admin/main.js", ...args]);
+    return operate(args, this.environment);
   }
 
-  /** Starts the service a second time, with the same settings. */
-  rival(): Promise<Outcome> {
-    return this.execute(this.program);
-  }
-
-  private execute(program: string[]): Promise<Outcome> {
+  /** Runs another program beside it with the same settings, by default the service a second time. */
+  execute(program: string[] = this.program): Promise<Outcome> {
     return new Promise((resolve) => {
       execFile("node", program, { env: this.environment as NodeJS.ProcessEnv }, (error, stdout, stderr) =>
         resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),

@@ -278,6 +278,19 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
 });
 
 describe("npm run admin on its own", () => {
+  it("ends with 0, with 1 when it is refused, and with 2 when it is wrong", async () => {
+    const service = await Service.start({ SIGN_IN: "local" });
+    for (const [code, ...args] of [
+      [0, "account", "list"],
+      [1, "token", "gone@example.com"],
+      [2, "nonsense"],
+    ] as const) {
+      const outcome = await service.execute(["dist/admin/main.js", ...args]);
+      expect(outcome).toEqual({ ...(await service.admin(...args)), code });
+    }
+    await service.stop();
+  });
+
   it("migrates a fresh folder", async () => {
     const service = await Service.start({ SIGN_IN: "local" });
     await service.kill();

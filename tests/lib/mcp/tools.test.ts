@@ -3,6 +3,7 @@ import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
 import { findDocument } from "@/lib/docs/documents";
 import { tools } from "@/lib/mcp/tools";
 import { expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { expectMcpStamp, postLegacy, postModern } from "@/tests/support/mcp";
 import { Service } from "@/tests/support/service";
@@ -137,7 +138,10 @@ describe.each(engines)("the tools on $name", (engine) => {
     const fresh = await Service.start({ ...stage.environment, ...raised });
     await fresh.adminJson("banner", "set", "warning", "Repairs at <noon>");
     const banner = { kind: "warning", message: "Repairs at <noon>" };
-    expect((await call(fresh, "get_site_banner")).structuredContent).toEqual({ banner });
+    // A notice waits for no store, so it may not be there at first.
+    await eventually(async () =>
+      expect((await call(fresh, "get_site_banner")).structuredContent).toEqual({ banner }),
+    );
     await fresh.adminJson("banner", "clear");
     await fresh.stop();
   });

@@ -332,7 +332,7 @@ describe("a start with settings that cannot be used", () => {
 
   it("says so when the port is taken", async () => {
     const service = await Service.start();
-    const { code, stderr } = await service.rival();
+    const { code, stderr } = await service.execute();
     expect(code).toBe(1);
     expect(stderr).toBe(`PORT: cannot listen on ${service.port} (EADDRINUSE)\n`);
     await service.stop();
