@@ -1,7 +1,8 @@
 import type { NextConfig } from "next";
+import { documentPages, markdownPath, pages, publications } from "@/lib/api/pages";
 
 /**
- * What every page carries. The build adds the Content-Security-Policy (`lib/pages/hash-inline-scripts.ts`). Answers of
+ * What every page carries. The build adds the Content-Security-Policy (`lib/pages/finish-build.ts`). Answers of
  * the API and of the webhooks build theirs in `lib/api/headers.ts`.
  */
 const pageHeaders = [
@@ -9,19 +10,19 @@ const pageHeaders = [
   { key: "Referrer-Policy", value: "same-origin" },
 ];
 
-const documentPaths = "/:path(docs|docs/(?!search)[a-z/-]+)";
+const documents = Object.values(documentPages).map(({ path }) => ({ path, markdown: markdownPath(path) }));
 
 /** Next would let a proxy keep a document for a year, and it names scripts that are gone after an upgrade. */
-const documentHeaders = [
+const documentHeaders = (markdown: string) => [
   { key: "Cache-Control", value: "public, no-cache" },
-  { key: "Link", value: '</:path.md>; rel="alternate"; type="text/markdown"' },
+  { key: "Link", value: `<${markdown}>; rel="alternate"; type="text/markdown"` },
 ];
 
 /** Where a program that knows only our address finds the rest (RFC 9727 §3, RFC 8631). */
 const discovery = [
-  '</.well-known/api-catalog>; rel="api-catalog"',
-  '</openapi.json>; rel="service-desc"; type="application/json"',
-  '</docs>; rel="service-doc"; type="text/html"',
+  `<${publications.apiCatalog.path}>; rel="api-catalog"`,
+  `<${publications.openApi.path}>; rel="service-desc"; type="application/json"`,
+  `<${pages.quickStart.path}>; rel="service-doc"; type="text/html"`,
 ];
 
 const config: NextConfig = {
@@ -33,12 +34,13 @@ const config: NextConfig = {
   experimental: { globalNotFound: true },
   headers: async () => [
     { source: "/((?!(?:api|mcp|hooks)(?:/|$)).*)", headers: pageHeaders },
-    { source: "/", headers: [{ key: "Link", value: discovery.join(", ") }] },
+    { source: pages.front.path, headers: [{ key: "Link", value: discovery.join(", ") }] },
     // Its address holds a token.
-    { source: "/unsubscribe", headers: [{ key: "Referrer-Policy", value: "no-referrer" }] },
-    { source: documentPaths, headers: documentHeaders },
+    { source: pages.unsubscribe.path, headers: [{ key: "Referrer-Policy", value: "no-referrer" }] },
+    ...documents.map(({ path, markdown }) => ({ source: path, headers: documentHeaders(markdown) })),
   ],
-  rewrites: async () => [{ source: `${documentPaths}.md`, destination: "/markdown/:path" }],
+  rewrites: async () =>
+    documents.map(({ path, markdown }) => ({ source: markdown, destination: `/markdown${path}` })),
   // Read where Clerk's code is bundled: neither its middleware nor its components report on anybody.
   env: { NEXT_PUBLIC_CLERK_TELEMETRY_DISABLED: "1" },
 };

@@ -15,7 +15,8 @@ export async function readBody({ body }: Request, mostBytes: number): Promise<Bu
     if (!chunk || chunk.done) return Buffer.concat(chunks);
     bytes += chunk.value.byteLength;
     if (bytes > mostBytes) {
-      throw new ApiError("too_large", { message: `The body is over ${mostBytes / 1024} KiB.` });
+      const message = mostBytes > 0 ? `The body is over ${mostBytes / 1024} KiB.` : "No body is taken here.";
+      throw new ApiError("too_large", { message });
     }
     chunks.push(chunk.value);
   }

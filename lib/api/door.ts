@@ -1,7 +1,9 @@
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
 import { type Address, mcpServer, operations } from "@/lib/api/operations";
+import { type Page, type Place, pages, places } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
+import { settings } from "@/lib/settings/settings";
 
 const byPath = new Map<string, Address>();
 for (const operation of Object.values(operations)) byPath.set(operation.path, operation);
@@ -12,17 +14,45 @@ export function addressAt(path: string): Address | undefined {
   return byPath.get(path);
 }
 
-const pageMethods = ["GET", "HEAD", "POST"];
-const hookMethods = ["POST"];
+const placesByPath = new Map(places.map((place) => [place.path as string, place]));
+
+/** What there is at exactly this path outside `/api` and `/mcp`, in this deployment. */
+export function placeAt(path: string): Place | undefined {
+  const place = placesByPath.get(path);
+  return place && isHere(place) ? place : undefined;
+}
+
+const pagesByPath = new Map(Object.values<Page>(pages).map((page) => [page.path as string, page]));
+
+/** The page at exactly this path, in this deployment. */
+export function pageAt(path: string): Page | undefined {
+  const page = pagesByPath.get(path);
+  return page && isHere(page) ? page : undefined;
+}
+
+/** Whether this deployment has a place: some are there only under one kind of sign-in. */
+export function isHere({ under }: Place): boolean {
+  return !under || under.includes(settings().signIn.kind);
+}
 
 /** Whether a path is that of a provider's webhook. */
 export function isHook(path: string): boolean {
   return path.startsWith("/hooks/");
 }
 
+/** Next's own files and, while the pages are worked on, its tools. */
+const frameworkPath = /^\/(?:_next\/|__nextjs)/;
+const readMethods = ["GET", "HEAD"];
+
+/** What is accepted at an address; `undefined` where nothing is known to be. */
+function methodsAt(path: string): readonly string[] | undefined {
+  if (frameworkPath.test(path)) return settings().production ? readMethods : [...readMethods, "POST"];
+  return (addressAt(path) ?? placeAt(path))?.methods;
+}
+
 /**
- * The front door: refuses an unknown address under `/api` or `/mcp` (404) and a method that the address, the
- * webhook or any page does not accept (405). Answers `undefined` when the request may come in.
+ * The front door: refuses an unknown address (404) and a method that the address does not accept (405). Answers
+ * `undefined` when the request may come in, as may who looks for a page that is not there: a page says so.
  *
  * @param path - as it was sent, without its query
  */
@@ -31,14 +61,13 @@ export function refuseAtDoor(
   path: string,
   headers: Pick<Headers, "get">,
 ): Response | undefined {
-  const address = addressAt(path);
-  const methods: readonly string[] = address?.methods ?? (isHook(path) ? hookMethods : pageMethods);
-  const isKnown = address !== undefined || !isUnderApi(path);
-  if (isKnown && methods.includes(method)) return undefined;
-  const error = isKnown
+  const methods = methodsAt(path);
+  if (methods?.includes(method)) return undefined;
+  if (!methods && readMethods.includes(method) && !isUnderApi(path)) return undefined;
+  const error = methods
     ? new ApiError("method_not_allowed", { headers: { allow: methods.join(", ") } })
     : new ApiError("not_found");
-  return leave(address, beginVisit(method, path, headers), refusal(error));
+  return leave(addressAt(path), beginVisit(method, path, headers), refusal(error));
 }
 
 /** Whether a path is under `/api` or `/mcp` in any spelling: case, doubled or backward slashes, dots, encodings. */

@@ -23,15 +23,21 @@ export type Answer = {
  * `/mcp` leaves here.
  *
  * @param address - the address it belongs to; none for a 404
- * @param visit - its method says whether a body is sent (RFC 9110 §9.3.2)
  */
-export function leave(
-  address: Address | undefined,
-  visit: Visit,
+export function leave(address: Address | undefined, visit: Visit, answer: Answer): Response {
+  const caching = answer.status === 200 && address ? address.caching : "no-store";
+  const stamp = [...stampOf(address), "x-request-id", visit.requestId, "cache-control", caching];
+  logVisit(visit, answer.status);
+  return toResponse(visit.method, answer, stamp);
+}
+
+/** The Response of an answer. HEAD gets its headers alone (RFC 9110 §9.3.2). */
+export function toResponse(
+  method: string,
   { status, body, mediaType, headers = [] }: Answer,
+  stamp: HeaderList,
 ): Response {
-  const caching = status === 200 && address ? address.caching : "no-store";
-  const fields = [...stampOf(address), "x-request-id", visit.requestId, "cache-control", caching, ...headers];
+  const fields = [...stamp, ...headers];
   let content: string | null = null;
   if (body !== null) {
     const isText = typeof body === "string";
@@ -41,8 +47,7 @@ export function leave(
   } else if (status !== 204) {
     fields.push("content-length", "0");
   }
-  logVisit(visit, status);
-  return new ReadyResponse(status, fields, visit.method === "HEAD" ? null : content) as unknown as Response;
+  return new ReadyResponse(status, fields, method === "HEAD" ? null : content) as unknown as Response;
 }
 
 /** The answer to a refusal: its status, body and headers, and those gathered before it was thrown. */

@@ -40,7 +40,7 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
     const handler = throughNext ? undefined : routeHandler(path, method);
     if (handler) return send(await handler(toRequest(incoming, appUrl + target)), incoming, outgoing);
     const isLoggedInside = addressAt(path) !== undefined || isHook(path);
-    if (!isLoggedInside) logWhenSent(beginVisit(method, path, toHeaders(incoming)), outgoing);
+    if (!isLoggedInside) enter(beginVisit(method, path, toHeaders(incoming)), incoming, outgoing);
     await next(incoming, outgoing);
   }
 
@@ -62,7 +62,9 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
   return server;
 }
 
-function logWhenSent(visit: Visit, outgoing: ServerResponse): void {
+/** Begins the visit of a page: its answer, its line in the log and whatever its code logs name the same id. */
+function enter(visit: Visit, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  incoming.headers["x-request-id"] = visit.requestId;
   outgoing.setHeader("x-request-id", visit.requestId);
   outgoing.once("finish", () => logVisit(visit, outgoing.statusCode));
 }

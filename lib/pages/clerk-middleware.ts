@@ -1,6 +1,7 @@
 import { clerkMiddleware } from "@clerk/nextjs/server";
 import type { NextFetchEvent, NextMiddleware, NextRequest, NextResponse } from "next/server";
-import { clerkPages } from "@/lib/pages/content-security-policy";
+import { pages } from "@/lib/api/pages";
+import { isClerks } from "@/lib/pages/content-security-policy";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
 import { oncePerProcess } from "@/lib/process/once-per-process";
@@ -22,15 +23,15 @@ export async function passClerk(
   proceed: (request: NextRequest) => NextResponse,
 ): Promise<Response | undefined> {
   const { signIn } = settings();
-  if (signIn.kind !== "clerk" || !clerkPages.has(request.nextUrl.pathname)) return undefined;
+  if (signIn.kind !== "clerk" || !isClerks(request.nextUrl.pathname)) return undefined;
   if (request.headers.has("authorization")) return undefined;
   const pass = oncePerProcess<NextMiddleware>("clerk middleware", () =>
     clerkMiddleware(async (_, passed) => proceed(passed), {
       publishableKey: signIn.publishableKey,
       jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
       authorizedParties: signIn.authorizedParties,
-      signInUrl: "/sign-in",
-      signUpUrl: "/invitation",
+      signInUrl: pages.signIn.path,
+      signUpUrl: pages.invitation.path,
     }),
   );
   try {

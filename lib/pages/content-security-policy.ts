@@ -1,4 +1,5 @@
-import { isHook, isUnderApi } from "@/lib/api/door";
+import { isHook, isUnderApi, pageAt } from "@/lib/api/door";
+import type { ClerkSettings } from "@/lib/settings/clerk-settings";
 import { settings } from "@/lib/settings/settings";
 
 type Directive = "script-src" | "style-src" | "img-src" | "connect-src" | "frame-src" | "worker-src";
@@ -35,11 +36,10 @@ export function contentSecurityPolicy(
     .join("; ");
 }
 
-/** Pages made anew for every request; all others are made by the build, and their scripts are known by hash. */
-const renderedPages = /^\/(?:(?:waitlist|invitation|sign-in|home|unsubscribe)(?:\/.*)?|docs\/search\/?)?$/;
-
-/** The pages that Clerk's components are on. */
-export const clerkPages = new Set(["/sign-in", "/invitation", "/home"]);
+/** Whether Clerk's components are on the page at this path, and Clerk signs in. */
+export function isClerks(path: string): boolean {
+  return settings().signIn.kind === "clerk" && (pageAt(path)?.loads.includes("clerk") ?? false);
+}
 
 /**
  * The policy of a page that is rendered for this request, with a nonce of its own; `undefined` for every
@@ -47,12 +47,13 @@ export const clerkPages = new Set(["/sign-in", "/invitation", "/home"]);
  */
 export function renderedPagePolicy(path: string): string | undefined {
   const { production, signIn } = settings();
-  const isRendered = production ? renderedPages.test(path) : !isUnderApi(path) && !isHook(path);
+  const isRendered = production
+    ? pageAt(path)?.made === "for each request"
+    : !isUnderApi(path) && !isHook(path);
   if (!isRendered) return undefined;
   const nonce = `'nonce-${btoa(crypto.randomUUID())}'`;
   if (!production) return contentSecurityPolicy([nonce, "'unsafe-eval'"], hotReload);
-  const isClerks = signIn.kind === "clerk" && clerkPages.has(path);
-  return contentSecurityPolicy([nonce], isClerks ? clerk(signIn.issuer) : {});
+  return contentSecurityPolicy([nonce], isClerks(path) ? clerk((signIn as ClerkSettings).issuer) : {});
 }
 
 /** What Next needs while the pages are worked on. */

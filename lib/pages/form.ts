@@ -1,12 +1,9 @@
-import { readBody } from "@/lib/api/body";
 import { clientKey } from "@/lib/api/client-address";
 import { type CookieName, readCookie } from "@/lib/api/cookies";
-import { ApiError } from "@/lib/api/errors";
+import type { Answer } from "@/lib/api/headers";
+import type { Place } from "@/lib/api/pages";
 import { counter } from "@/lib/api/rate-limit";
-import { isFromOurPages } from "@/lib/pages/origin";
-import { log } from "@/lib/process/log";
-import { bodyLimits } from "@/lib/settings/limits";
-import { type SignIn, settings } from "@/lib/settings/settings";
+import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
 
 /** Where the browser goes after a form, and the cookies that it takes along. */
 export type Onward = { to: string; cookies?: string[] };
@@ -18,54 +15,42 @@ export type Submission = {
   nowMs: number;
 };
 
-type FormOptions = {
-  /** The address of the page the form is on; it explains a `problem` of its query in words. */
-  page: (field: Submission["field"]) => string;
-  /** The kinds of sign-in under which there is such a form; under others it is a 404. */
-  under: readonly SignIn["kind"][];
-};
-
 /** Forms of one client address in ten minutes, whatever they are for. */
 const mostForms = 30;
 const windowSeconds = 10 * 60; // 10 minutes
 
 /**
- * The hall of forms: the POST handler of a form on one of our pages. A form walks origin → fields → count →
- * room, and the browser is sent on to a page (303, so that going back posts nothing again). Whatever is
- * thrown on the way sends it back to the form's own page, which says what to do.
+ * The POST handler of a form on one of our pages. The browser is sent on to a page (303, so that going back
+ * posts nothing again). A failure sends it back to the form's own page, which says what to do.
+ *
+ * @param page - the address of the page the form is on; it explains a `problem` of its query in words
  */
 export function form(
-  { page, under }: FormOptions,
+  place: Place,
+  page: (field: Submission["field"]) => string,
   room: (submission: Submission) => Promise<Onward>,
 ): (request: Request) => Promise<Response> {
-  return async (request) => {
-    if (!under.includes(settings().signIn.kind)) return say(404, "There is nothing at this address.");
-    if (!isFromOurPages(request.headers))
-      return say(403, `This form is only taken from ${settings().appUrl}.`);
-    const nowMs = Date.now();
-    const fields = await readFields(request);
-    if (fields instanceof ApiError) return say(fields.status, fields.message);
-    const field = (name: string) => fields.get(name)?.trim() ?? "";
-    const cookie = (name: CookieName) => readCookie(request.headers, name);
-    const back = (problem: string) => goTo({ to: withProblem(page(field), problem) });
-    try {
+  const back = (call: Call, problem: string) => ({ to: withProblem(page(readFields(call)), problem) });
+  return hall(
+    place,
+    async (call) => {
+      const { headers, nowMs } = call;
       const forms = counter("forms", mostForms, { windowSeconds });
-      const { allowed } = await forms.spend(clientKey(request.headers), performance.now());
-      return allowed ? goTo(await room({ field, cookie, nowMs })) : back("too-many");
-    } catch (failure) {
-      log().error({ err: failure }, "a form could not be taken");
-      return back("unavailable");
-    }
-  };
+      const { allowed } = await forms.spend(clientKey(headers), performance.now());
+      if (!allowed) return goTo(back(call, "too-many"));
+      const cookie = (name: CookieName) => readCookie(headers, name);
+      return goTo(await room({ field: readFields(call), cookie, nowMs }));
+    },
+    {
+      say: ({ status, message }, call) =>
+        status >= 500 ? goTo(back(call, "unavailable")) : { status, body: `${message}\n` },
+    },
+  );
 }
 
-async function readFields(request: Request): Promise<URLSearchParams | ApiError> {
-  try {
-    return new URLSearchParams((await readBody(request, bodyLimits.form)).toString());
-  } catch (failure) {
-    if (failure instanceof ApiError) return failure;
-    throw failure;
-  }
+function readFields({ body }: Call): Submission["field"] {
+  const fields = new URLSearchParams(body.toString());
+  return (name) => fields.get(name)?.trim() ?? "";
 }
 
 /** A page's address with the problem that it is to explain. */
@@ -73,13 +58,7 @@ export function withProblem(page: string, problem: string): string {
   return `${page}${page.includes("?") ? "&" : "?"}problem=${problem}`;
 }
 
-function goTo({ to, cookies = [] }: Onward): Response {
-  const headers = new Headers({ location: to, "cache-control": "no-store" });
-  for (const cookie of cookies) headers.append("set-cookie", cookie);
-  return new Response(null, { status: 303, headers });
-}
-
-function say(status: number, words: string): Response {
-  const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
-  return new Response(`${words}\n`, { status, headers });
+/** Sends a browser on to a page. */
+export function goTo({ to, cookies = [] }: Onward): Answer {
+  return { status: 303, body: null, headers: ["location", to, ...cookieHeaders(cookies)] };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { webhook } from "@/lib/api/webhook";
+import { hooks } from "@/lib/api/pages";
+import { webhook } from "@/lib/pages/webhook";
 import { settings } from "@/lib/settings/settings";
 import { clerkUser, dropClerkUser, keepClerkUser } from "@/lib/sign-in/clerk-user";
 import { store } from "@/lib/store/store";
@@ -11,6 +12,7 @@ const keep = async (data: unknown, nowMs: number) =>
 
 /** What Clerk says of its users: their accounts follow. */
 export const { POST } = webhook(
+  hooks.clerk,
   () => {
     const { signIn } = settings();
     return signIn.kind === "clerk" ? signIn.webhookKey : undefined;

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { webhook } from "@/lib/api/webhook";
+import { hooks } from "@/lib/api/pages";
 import { suppressEmail } from "@/lib/onboarding/outbox";
+import { webhook } from "@/lib/pages/webhook";
 import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
 
@@ -8,7 +9,7 @@ const complained = z.object({ to: z.array(z.string()) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional() });
 
 /** Resend's events: an address that is not there, or whose owner calls our mail spam, gets no more of the series. */
-export const { POST } = webhook(readKey, {
+export const { POST } = webhook(hooks.resend, readKey, {
   async "email.bounced"(data, nowMs) {
     const { to, bounce } = bounced.parse(data);
     // A full mailbox, say, is no reason to give up an address.

@@ -1,31 +1,35 @@
 import { identifyCaller } from "@/lib/accounts/caller";
-import { beginVisit } from "@/lib/api/visit";
-import { isFromOurPages } from "@/lib/pages/origin";
+import { ApiError } from "@/lib/api/errors";
+import { refusal } from "@/lib/api/headers";
+import { actions } from "@/lib/api/pages";
+import type { Visit } from "@/lib/api/visit";
+import { hall } from "@/lib/pages/hall";
 import { log } from "@/lib/process/log";
-import { mintProgramToken } from "@/lib/session/local-session";
+import { type MintedToken, mintProgramToken } from "@/lib/session/local-session";
+import type { Session } from "@/lib/session/session-token";
 import { settings } from "@/lib/settings/settings";
 import { mintTokenAtClerk } from "@/lib/sign-in/clerk";
 
 /** Mints the token that the owner gives to a program: `{token, expiresAt}`, over when the session is. */
-export async function POST({ headers }: Request): Promise<Response> {
-  const answer = (status: number, body: object | null) =>
-    new Response(body && JSON.stringify(body), {
-      status,
-      headers: { "cache-control": "no-store", "content-type": "application/json" },
-    });
-  if (!isFromOurPages(headers)) return answer(403, null);
-  const caller = await identifyCaller(headers, beginVisit("POST", "/home/token", headers));
-  if (caller.is === "signed-out") return answer(401, null);
-  if (caller.is !== "account") return answer(caller.is === "unavailable" ? 503 : 403, null);
-  const { session } = caller;
+export const POST = hall(
+  actions.mintToken,
+  async ({ headers, visit, nowMs }) => {
+    const caller = await identifyCaller(headers, visit);
+    if (caller.is === "signed-out" || caller.is === "unconfigured") throw new ApiError("signed_out");
+    if (caller.is === "unreadable") throw new ApiError("forbidden");
+    if (caller.is !== "account") throw new ApiError("unavailable");
+    const { token, expiresAtMs } = await mint(caller.session, visit, nowMs);
+    return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
+  },
+  { say: (error) => refusal(error) },
+);
+
+async function mint(session: Session, { requestId }: Visit, nowMs: number): Promise<MintedToken> {
+  if (settings().signIn.kind !== "clerk") return mintProgramToken(session, nowMs);
   try {
-    const { token, expiresAtMs } =
-      settings().signIn.kind === "clerk"
-        ? await mintTokenAtClerk(session.sessionId)
-        : mintProgramToken(session, Date.now());
-    return answer(200, { token, expiresAt: new Date(expiresAtMs).toISOString() });
+    return await mintTokenAtClerk(session.sessionId);
   } catch (failure) {
-    log().error({ err: failure }, "a token could not be minted");
-    return answer(503, null);
+    log().error({ err: failure, requestId }, "a token could not be minted");
+    throw new ApiError("unavailable");
   }
 }

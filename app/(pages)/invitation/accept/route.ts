@@ -1,14 +1,16 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { acceptInvitation } from "@/lib/accounts/invitations";
+import { actions, pages } from "@/lib/api/pages";
 import { form, type Submission, withProblem } from "@/lib/pages/form";
 import { mintLocalSubject } from "@/lib/session/local-session";
 import { sendCode } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 
-const page = (field: Submission["field"]) => `/invitation?token=${encodeURIComponent(field("token"))}`;
+const page = (field: Submission["field"]) =>
+  `${pages.invitation.path}?token=${encodeURIComponent(field("token"))}`;
 
 /** Accepts an invitation, and goes on to sign in: the code proves that the mailbox is theirs. */
-export const POST = form({ page, under: ["local"] }, async ({ field, nowMs }) => {
+export const POST = form(actions.acceptInvitation, page, async ({ field, nowMs }) => {
   const email = parseEmailAddress(field("email"));
   if (!email) return { to: withProblem(page(field), "email") };
   const db = await store();

@@ -1,11 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { readBody } from "@/lib/api/body";
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, leave, refusal } from "@/lib/api/headers";
-import { beginVisit } from "@/lib/api/visit";
-import { log } from "@/lib/process/log";
-import { bodyLimits } from "@/lib/settings/limits";
+import type { Place } from "@/lib/api/pages";
+import { type Call, hall } from "@/lib/pages/hall";
 
 /** What becomes of one type of event. It may be delivered twice, late and out of order. */
 type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
@@ -13,7 +11,7 @@ type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
 const retryAfterSeconds = 30;
 
 /**
- * The route handler of a provider's webhook, at an address under `/hooks`.
+ * The route handler of a provider's webhook.
  *
  * 204 once the event is dealt with, and for one that we do not ask for. 400 `invalid_signature` unless it is
  * signed with our key; 413 past the bound; 503 when its handler fails, so that the provider delivers it again.
@@ -22,33 +20,32 @@ const retryAfterSeconds = 30;
  * @param key - reads the shared key; with none, no delivery can be verified
  * @param handlers - by the event's `type`
  */
-export function webhook(key: () => Buffer | undefined, handlers: Record<string, EventHandler>) {
+export function webhook(
+  place: Place,
+  key: () => Buffer | undefined,
+  handlers: Record<string, EventHandler>,
+): { POST: (request: Request) => Promise<Response> } {
+  const receive = async (call: Call): Promise<Answer> => {
+    await deal(call, key(), handlers);
+    return { status: 204, body: null };
+  };
   return {
-    async POST(request: Request): Promise<Response> {
-      const visit = beginVisit(request.method, new URL(request.url).pathname, request.headers);
-      let answer: Answer = { status: 204, body: null };
-      try {
-        await receive(request, key(), handlers);
-      } catch (thrown) {
-        if (!(thrown instanceof ApiError)) {
-          log().error(
-            { err: thrown, requestId: visit.requestId },
-            "a webhook's event could not be dealt with",
-          );
-        }
-        answer = refusal(thrown instanceof ApiError ? thrown : tryAgain());
-      }
-      return leave(undefined, visit, answer);
-    },
+    POST: hall(place, receive, {
+      fromAnywhere: true,
+      say: (error) => refusal(error.status >= 500 ? tryAgain() : error),
+      leave: (visit, answer) => leave(undefined, visit, answer),
+    }),
   };
 }
 
 const eventSchema = z.object({ type: z.string(), data: z.unknown() });
 
-async function receive(request: Request, key: Buffer | undefined, handlers: Record<string, EventHandler>) {
-  const body = await readBody(request, bodyLimits.webhook);
-  const nowMs = Date.now();
-  if (!key || !isSigned(request.headers, body, key, nowMs)) throw new ApiError("invalid_signature");
+async function deal(
+  { headers, body, nowMs }: Call,
+  key: Buffer | undefined,
+  handlers: Record<string, EventHandler>,
+): Promise<void> {
+  if (!key || !isSigned(headers, body, key, nowMs)) throw new ApiError("invalid_signature");
   const event = eventSchema.safeParse(parseJson(body)).data;
   if (!event) throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });
   const handler = Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined;

@@ -1,15 +1,29 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { contentSecurityPolicy } from "@/lib/pages/content-security-policy";
+import { findDrift } from "@/lib/pages/register-check";
 
 /*
- * The last step of the build. Next starts a page with inline scripts; those of the pages that the build has
+ * The last step of the build. It fails when the registers and what was built know of different addresses. Next starts a page with inline scripts; those of the pages that the build has
  * made are known now, so their policy names them by hash. It goes to where `headers` of `next.config.ts`
  * went: the routes manifest, which Next and the platforms read.
  */
 
 const pages = ".next/server/app";
 const manifestFile = ".next/routes-manifest.json";
+const readManifest = (name: string) => JSON.parse(readFileSync(`.next/${name}.json`, "utf8"));
+
+const drift = findDrift({
+  routes: Object.values(readManifest("app-path-routes-manifest")),
+  made: Object.keys(readManifest("prerender-manifest").routes),
+  files: readdirSync("public"),
+});
+if (drift.length > 0) {
+  process.stderr.write(
+    `${drift.join("\n")}\nThe registers are lib/api/pages.ts and lib/api/operations.ts.\n`,
+  );
+  process.exit(1);
+}
 
 type Entry = { source: string; regex: string; headers: { key: string; value: string }[] };
 const manifest: { headers: Entry[] } = JSON.parse(readFileSync(manifestFile, "utf8"));
