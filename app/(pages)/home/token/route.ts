@@ -15,8 +15,8 @@ export const POST = hall(
   actions.mintToken,
   async ({ headers, visit, nowMs }) => {
     const caller = await identifyCaller(headers, visit);
-    if (caller.is === "signed-out" || caller.is === "unconfigured") throw new ApiError("signed_out");
-    if (caller.is === "unreadable") throw new ApiError("forbidden");
+    if (caller.is === "signed-out") throw new ApiError("signed_out");
+    if (caller.is === "unreadable" || caller.is === "unconfigured") throw new ApiError("forbidden");
     if (caller.is !== "account") throw new ApiError("unavailable");
     const { token, expiresAtMs } = await mint(caller.session, visit, nowMs);
     return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
