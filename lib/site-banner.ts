@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { siteBannerResponse } from "@/lib/api/schemas";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 import { type Db, store } from "@/lib/store/store";
 
-export const bannerKinds = ["promo", "warning"] as const;
+export const bannerKinds = siteBannerResponse.shape.banner.unwrap().shape.kind.options;
 
 /** A notice and, where it has them, the instants between which it shows: Unix milliseconds, the end excluded. */
 export type StoredBanner = z.infer<typeof bannerRow>;

@@ -2,10 +2,12 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { mostThousandths, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
 import { ApiError } from "@/lib/api/errors";
+import { entitlementAllowed } from "@/lib/api/schemas";
 import { scheduleOnboarding } from "@/lib/onboarding/outbox";
 import type { Db } from "@/lib/store/store";
 
-export const plans = ["licensed", "trial", "hobby"] as const;
+/** What an account can have; its entitlement reports it as it is. */
+export const plans = entitlementAllowed.shape.status.options;
 export type Plan = (typeof plans)[number];
 
 /** An account as it leaves the store: parsed, so a trial always has an end. */
@@ -24,7 +26,7 @@ export type AccountTerms = {
 };
 
 const dayMs = 24 * 60 * 60 * 1000;
-const defaultTrialDays = 14;
+export const defaultTrialDays = 14;
 
 const wholeNumber = z.int().min(0);
 const accountRow = z

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import {
   type AccountTerms,
+  defaultTrialDays,
   deleteAccount,
   describeAccount,
   findAccount,
@@ -102,10 +103,10 @@ export function withTerms(command: Command): Command {
 /** The same for who has no subject yet. */
 export function withInvitedTerms(command: Command): Command {
   return command
-    .addOption(new Option("--plan <plan>", "licensed, trial or hobby").choices(plans))
+    .addOption(new Option("--plan <plan>", "what it may").choices(plans))
     .addOption(new Option("--trial-ends <instant>", "when the trial ends").argParser(parseInstant))
     .addOption(
-      new Option("--trial-days <days>", "or: how many days it lasts")
+      new Option("--trial-days <days>", `or: how many days it lasts (a new trial: ${defaultTrialDays})`)
         .argParser(parseWholeNumber)
         .conflicts("trialEnds"),
     )

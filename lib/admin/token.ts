@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { parseEmail, type Run } from "@/lib/admin/command";
 import { ApiError } from "@/lib/api/errors";
-import { startProgramSession } from "@/lib/session/local-session";
+import { programTokenSeconds, startProgramSession } from "@/lib/session/local-session";
 import { settings } from "@/lib/settings/settings";
 import type { Db } from "@/lib/store/store";
 
@@ -10,7 +10,9 @@ import type { Db } from "@/lib/store/store";
 export function addTokenCommand(program: Command, run: Run): void {
   program
     .command("token")
-    .description("print a bearer token of an account, good for one hour (local sign-in only)")
+    .description(
+      `print a bearer token of an account, good for ${programTokenSeconds / 60} minutes (local sign-in only)`,
+    )
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {

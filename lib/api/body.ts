@@ -1,4 +1,5 @@
 import { ApiError } from "@/lib/api/errors";
+import { inKibibytes } from "@/lib/settings/limits";
 
 /**
  * The body of a request, read to its end. Throws an {@link ApiError}: 413 as soon as it is over the bound, counted
@@ -15,7 +16,7 @@ export async function readBody({ body }: Request, mostBytes: number): Promise<Bu
     if (!chunk || chunk.done) return Buffer.concat(chunks);
     bytes += chunk.value.byteLength;
     if (bytes > mostBytes) {
-      const message = mostBytes > 0 ? `The body is over ${mostBytes / 1024} KiB.` : "No body is taken here.";
+      const message = mostBytes > 0 ? `The body is over ${inKibibytes(mostBytes)}.` : "No body is taken here.";
       throw new ApiError("too_large", { message });
     }
     chunks.push(chunk.value);

@@ -1,3 +1,4 @@
+import { bodyLimits, connectionLimits, inKibibytes } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
 export type CatalogueEntry = {
@@ -92,7 +93,7 @@ export const errorCatalogue = {
   too_large: {
     status: 413,
     also: "431 when it is the headers",
-    when: "The body of an unsubscribe is over 4 KiB, that of an MCP message over 64 KiB, or the headers of any request over 16 KiB.",
+    when: `The body of an unsubscribe is over ${inKibibytes(bodyLimits.unsubscribe)}, that of an MCP message over ${inKibibytes(bodyLimits.mcp)}, or the headers of any request over ${inKibibytes(connectionLimits.maxHeaderSize)}.`,
     message: "The request is larger than this address accepts.",
     hint: "Send a smaller request.",
   },

@@ -4,6 +4,9 @@ import * as schemas from "@/lib/api/schemas";
 
 export type Method = "GET" | "HEAD" | "POST" | "OPTIONS";
 
+/** The statuses that operations answer with; `lib/docs/answers.ts` says what each means. */
+export type Status = 200 | 400 | 401 | 403 | 405 | 413 | 429 | 500 | 502 | 503;
+
 /** What the door, the hall and the way out read of an address. */
 export type Address = {
   /** What `Allow` lists, in this order. */
@@ -25,9 +28,9 @@ export type Operation = Address & {
   /** Who may call it: anyone, an account's session, or whoever holds a signed link. */
   access: "anyone" | "session" | "signed link";
   /** The bodies it answers with, by status. */
-  answers: Readonly<Record<number, z.ZodType>>;
+  answers: Readonly<Partial<Record<Status, z.ZodType>>>;
   /** What `error.code` can be, by status. */
-  codes: Readonly<Record<number, readonly PublicErrorCode[]>>;
+  codes: Readonly<Partial<Record<Status, readonly PublicErrorCode[]>>>;
 };
 
 /** The published retirement of an operation; `lib/api/retirement.ts` holds its rules. */

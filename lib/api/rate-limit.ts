@@ -29,10 +29,15 @@ export async function spendQuota(
     headers,
     refusal: new ApiError("unavailable", {
       status: 429,
-      message: `Too many requests: ${limit} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
+      message: overQuota(limit, windowSeconds, wait),
       headers: { "retry-after": String(wait) },
     }),
   };
+}
+
+/** What a refusal says to a client that has spent its quota. */
+export function overQuota(limit: number, windowSeconds: number, waitSeconds: number | undefined): string {
+  return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds. Wait ${waitSeconds} seconds.`;
 }
 
 /** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */

@@ -1,7 +1,8 @@
 import type { Operation, Retirement } from "@/lib/api/operations";
 
 const dayMs = 24 * 60 * 60 * 1000;
-const leastNoticeMs = 90 * dayMs;
+/** From the announcement of a retirement to its sunset. */
+export const leastNoticeDays = 90;
 
 /**
  * Checks every retirement of a register, at start. Throws an Error naming the operation and the broken
@@ -17,7 +18,9 @@ export function checkRetirements(register: Record<string, Operation>): void {
       throw new Error(`The retirement of ${name} ${rule}.`);
     };
     if ([announced, deprecated, sunset].some(Number.isNaN)) refuse("has a date that is not ISO 8601");
-    if (sunset < announced + leastNoticeMs) refuse("ends less than 90 days after its announcement");
+    if (sunset < announced + leastNoticeDays * dayMs) {
+      refuse(`ends less than ${leastNoticeDays} days after its announcement`);
+    }
     if (sunset < deprecated) refuse("ends before its deprecation");
   }
 }

@@ -13,7 +13,9 @@ export type Visit = {
   subject?: string;
 };
 
-const saneRequestId = /^[\w.:-]{1,128}$/;
+export const mostRequestIdCharacters = 128;
+/** The `X-Request-Id` that we take over from a client. */
+export const saneRequestId = new RegExp(`^[\\w.:-]{1,${mostRequestIdCharacters}}$`);
 const mostPathCharacters = 200;
 const queryOrFragment = /[?#]/;
 

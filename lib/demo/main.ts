@@ -4,7 +4,7 @@ import { mintTokenFor } from "@/lib/admin/token";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { start } from "@/lib/front/start";
 import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
-import { mintLocalSubject } from "@/lib/session/local-session";
+import { mintLocalSubject, programTokenSeconds } from "@/lib/session/local-session";
 import { loadEnvFiles } from "@/lib/settings/env-files";
 import { settings } from "@/lib/settings/settings";
 import { showCodesOnTerminal } from "@/lib/sign-in/terminal";
@@ -64,7 +64,7 @@ async function describeDemo(db: Db, [licensed, ...others]: Account[]): Promise<s
 Corner Office runs at ${appUrl}
 
 A session cannot make an assistant send, publish, deploy or charge: those steps wait for the CEO's approval
-in the app. A token never goes into a chat, an issue or a log. These live for one hour.
+in the app. A token never goes into a chat, an issue or a log. These live for ${programTokenSeconds / 60} minutes.
 
 # a token of ${licensed?.email}
 ${token}

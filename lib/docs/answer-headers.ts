@@ -1,4 +1,5 @@
-import type { Operation } from "@/lib/api/operations";
+import type { Operation, QuotaName } from "@/lib/api/operations";
+import { saneRequestId } from "@/lib/api/visit";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { quotas } from "@/lib/settings/limits";
 
@@ -15,12 +16,12 @@ export type HeaderDocument = {
 /** The headers of an operation's answers with this status. */
 export function headersOf(operation: Operation, status: number): HeaderDocument[] {
   const headers = [...stamp(status === 200 ? operation.caching : "no-store")];
-  const isCounted = operation.quota && ![400, 405].includes(status);
-  if (isCounted) headers.push(...quotaHeaders(operation.quota ?? "", status === 429));
-  if (operation.anyOrigin) headers.push(...crossOrigin);
+  if (operation.quota && ![400, 405].includes(status))
+    headers.push(...quotaHeaders(operation.quota, status === 429));
+  if (operation.anyOrigin) headers.push(...crossOrigin(operation.anyOrigin.reads));
   headers.push(...retirementHeaders(operation.retirement !== undefined));
   if (status === 401) headers.push(challenge);
-  if (status === 405) headers.push({ ...allow, example: operation.methods.join(", ") });
+  if (status === 405) headers.push(allow(operation.methods.join(", ")));
   if (status === 429) headers.push({ ...retryAfter, always: true });
   if (status === 503) headers.push(retryAfter);
   return headers;
@@ -47,7 +48,7 @@ export function stamp(caching: string): HeaderDocument[] {
       name: "X-Request-Id",
       meaning: "Names this request in our log: the one you sent, when it is sane, or a new one.",
       example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
-      pattern: "^[\\w.:-]{1,128}$",
+      pattern: saneRequestId.source,
       always: true,
     },
     {
@@ -60,8 +61,8 @@ export function stamp(caching: string): HeaderDocument[] {
   ];
 }
 
-function quotaHeaders(name: string, isRefused: boolean): HeaderDocument[] {
-  const { requests, windowSeconds } = quotas.health;
+function quotaHeaders(name: QuotaName, isRefused: boolean): HeaderDocument[] {
+  const { requests, windowSeconds } = quotas[name];
   const left = isRefused ? 0 : requests - 1;
   return [
     {
@@ -95,7 +96,7 @@ function quotaHeaders(name: string, isRefused: boolean): HeaderDocument[] {
   ];
 }
 
-const crossOrigin: HeaderDocument[] = [
+const crossOrigin = (reads: string): HeaderDocument[] => [
   {
     name: "Access-Control-Allow-Origin",
     meaning: "Browsers on any origin may read the answer.",
@@ -106,8 +107,8 @@ const crossOrigin: HeaderDocument[] = [
   {
     name: "Access-Control-Expose-Headers",
     meaning: "The headers that such a browser may read.",
-    example: "API-Version, Deprecation, Link, Sunset, X-Request-Id",
-    pattern: "API-Version",
+    example: reads,
+    pattern: `^${reads}$`,
     always: true,
   },
   {
@@ -147,13 +148,13 @@ const challenge: HeaderDocument = {
   always: true,
 };
 
-const allow: HeaderDocument = {
+const allow = (methods: string): HeaderDocument => ({
   name: "Allow",
   meaning: "The methods that the address accepts.",
-  example: "GET, HEAD, OPTIONS",
-  pattern: "^(GET, HEAD|POST), OPTIONS$",
+  example: methods,
+  pattern: `^${methods}$`,
   always: true,
-};
+});
 
 const retryAfter: HeaderDocument = {
   name: "Retry-After",

@@ -1,23 +1,24 @@
 import type { z } from "zod";
-import { type DeniedStatus, denialCodes } from "@/lib/accounts/entitlement";
+import { denialCodes } from "@/lib/accounts/entitlement";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
-import type { Operation } from "@/lib/api/operations";
+import type { Operation, Status } from "@/lib/api/operations";
+import { overQuota } from "@/lib/api/rate-limit";
 import { apiError, entitlementDenied } from "@/lib/api/schemas";
 import { type HeaderDocument, headersOf, stamp } from "@/lib/docs/answer-headers";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import { quotas } from "@/lib/settings/limits";
+import { connectionLimits, inKibibytes, quotas } from "@/lib/settings/limits";
 
 /** One kind of answer of an operation, as the reference and the API description tell it. */
 export type AnswerDocument = {
   status: number;
   meaning: string;
-  /** What `error.code` can be; none where it worked. */
-  codes: readonly PublicErrorCode[];
+  /** An example for each `error.code` there can be; none where it worked. */
+  refusals: Partial<Record<PublicErrorCode, object>>;
   schema: z.ZodType;
   headers: readonly HeaderDocument[];
 };
 
-const meanings: Record<number, string> = {
+const meanings: Record<Status, string> = {
   200: "It worked.",
   400: "The request could not be understood.",
   401: "There is no signed-in session.",
@@ -33,37 +34,47 @@ const meanings: Record<number, string> = {
 /** The answers of an operation, by rising status. */
 export function answersOf(operation: Operation): AnswerDocument[] {
   return Object.entries(operation.answers).map(([text, schema]) => {
-    const status = Number(text);
+    const status = Number(text) as Status;
+    const message = status === 429 && operation.quota ? spent(quotas[operation.quota]) : undefined;
+    const codes = operation.codes[status] ?? [];
     return {
       status,
-      meaning: meanings[status] ?? "",
-      codes: operation.codes[status] ?? [],
+      meaning: meanings[status],
+      refusals: Object.fromEntries(codes.map((code) => [code, exampleRefusal(code, schema, message)])),
       schema,
       headers: headersOf(operation, status),
     };
   });
 }
 
+const spent = ({ requests, windowSeconds }: (typeof quotas)["health" | "mcp"]) =>
+  overQuota(requests, windowSeconds, 17);
+
 /** What is answered before anybody knows which operation was meant, so by any of them. */
 export const earlyRefusals = [
-  earlyRefusal("RequestTimeout", 408, "The request took too long to arrive.", "invalid_request"),
-  earlyRefusal("HeadersTooLarge", 431, "The headers are over 16 KiB.", "too_large"),
+  earlyRefusal("RequestTimeout", 408, "invalid_request", "The request took too long to arrive."),
+  earlyRefusal(
+    "HeadersTooLarge",
+    431,
+    "too_large",
+    `The headers are over ${inKibibytes(connectionLimits.maxHeaderSize)}.`,
+  ),
 ];
 
-function earlyRefusal(name: string, status: number, meaning: string, code: PublicErrorCode) {
-  return { name, status, meaning, codes: [code], schema: apiError, headers: stamp("no-store") };
+function earlyRefusal(name: string, status: number, code: PublicErrorCode, message: string) {
+  const refusals = { [code]: exampleRefusal(code, apiError, message) };
+  return { name, status, meaning: message, refusals, schema: apiError, headers: stamp("no-store") };
 }
 
-/** An example of the refusal with this code, as this operation words it. */
-export function exampleRefusal(schema: z.ZodType, status: number, code: PublicErrorCode) {
-  const { hint, ...entry } = errorCatalogue[code];
-  const { requests, windowSeconds } = quotas.health;
-  const message =
-    status === 429
-      ? `Too many requests: ${requests} are allowed in ${windowSeconds} seconds. Wait 17 seconds.`
-      : entry.message;
+/** An example of the refusal with this code, in the shape of this schema. */
+export function exampleRefusal(
+  code: PublicErrorCode,
+  schema: z.ZodType = apiError,
+  message: string = errorCatalogue[code].message,
+) {
+  const { hint } = errorCatalogue[code];
   const error = { code, message, hint, docs: `${placeholderAddress}/docs/api/errors#${code}` };
   if (schema !== entitlementDenied) return { error };
-  const [denied] = Object.entries(denialCodes).find(([, other]) => other === code) ?? [];
-  return { ok: false, status: denied as DeniedStatus, message, error };
+  const [status] = Object.entries(denialCodes).find(([, other]) => other === code) ?? [];
+  return { ok: false, status, message, error };
 }

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { type Operation, operations } from "@/lib/api/operations";
 import * as schemas from "@/lib/api/schemas";
+import { mostRequestIdCharacters, saneRequestId } from "@/lib/api/visit";
 import type { HeaderDocument } from "@/lib/docs/answer-headers";
-import { type AnswerDocument, answersOf, earlyRefusals, exampleRefusal } from "@/lib/docs/answers";
-import { policy } from "@/lib/docs/documents/policy";
+import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/answers";
+import { descriptionVersion, policy } from "@/lib/docs/documents/policy";
 import { anchorOf, placeholderAddress } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-words";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
@@ -19,7 +20,7 @@ export function openApiDocument() {
     openapi: "3.1.1",
     info: {
       title: "Corner Office",
-      version: "1.0.0",
+      version: descriptionVersion,
       summary: "The public HTTP API of Corner Office.",
       description: `${whatSessionsCannotDo} ${whereTokensNeverGo}\n\n${absoluteLinks(policy.markdown())}`,
       contact: {
@@ -111,10 +112,10 @@ function describeOperation(name: OperationName, operation: Operation, method: st
   };
 }
 
-function describeAnswer({ status, meaning, codes, schema, headers }: AnswerDocument, success: unknown) {
+function describeAnswer({ status, meaning, refusals, schema, headers }: AnswerDocument, success: unknown) {
   const isText = schema === schemas.unsubscribed;
   const examples: Record<string, { value: unknown }> = Object.fromEntries(
-    codes.map((code) => [code, { value: exampleRefusal(schema, status, code) }]),
+    Object.entries(refusals).map(([code, value]) => [code, { value }]),
   );
   if (status === 200) examples.success = { value: isText ? `${success}\n` : success };
   return {
@@ -122,7 +123,7 @@ function describeAnswer({ status, meaning, codes, schema, headers }: AnswerDocum
     headers: describeHeaders(headers),
     content: {
       [isText ? "text/plain" : "application/json"]: {
-        schema: { $ref: `#/components/schemas/${resources.get(schema)?.id}` },
+        schema: { $ref: `#/components/schemas/${schemas.resources.get(schema)?.id}` },
         examples,
       },
     },
@@ -138,19 +139,8 @@ function describeHeaders(headers: readonly HeaderDocument[]) {
   );
 }
 
-const resources = z
-  .registry<{ id: string }>()
-  .add(schemas.health, { id: "Health" })
-  .add(schemas.siteBannerResponse, { id: "SiteBannerResponse" })
-  .add(schemas.entitlementAllowed, { id: "EntitlementAllowed" })
-  .add(schemas.entitlementDenied, { id: "EntitlementDenied" })
-  .add(schemas.creditsBalance, { id: "CreditsBalance" })
-  .add(schemas.unsubscribed, { id: "Unsubscribed" })
-  .add(schemas.apiError, { id: "ApiError" })
-  .add(schemas.apiErrorDetail, { id: "ApiErrorDetail" });
-
 function schemasByName(): Record<string, object> {
-  const made = z.toJSONSchema(resources, {
+  const made = z.toJSONSchema(schemas.resources, {
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ jsonSchema }) => {
       delete jsonSchema.additionalProperties;
@@ -177,7 +167,7 @@ const requestId = {
   in: "header",
   required: false,
   description: "Names this request in our log. One that does not fit is replaced.",
-  schema: { type: "string", pattern: "^[\\w.:-]{1,128}$", maxLength: 128 },
+  schema: { type: "string", pattern: saneRequestId.source, maxLength: mostRequestIdCharacters },
   example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
 };
 

@@ -1,5 +1,5 @@
 import type { operations } from "@/lib/api/operations";
-import { quotas } from "@/lib/settings/limits";
+import { bodyLimits, inKibibytes, quotas } from "@/lib/settings/limits";
 
 const { requests, windowSeconds } = quotas.health;
 
@@ -31,8 +31,7 @@ export const operationWords: Record<keyof typeof operations, { about: string; ex
     example: { credits: 1250.5 },
   },
   unsubscribe: {
-    about:
-      "One-click unsubscribe (RFC 8058). Needs no sign-in: the signed `token` in the query is the credential. Use the link of the email exactly as it was sent; it does not expire, and using it again answers `200` again. Any body of up to 4 KiB is accepted and ignored. `GET` never unsubscribes, because scanners open links.",
+    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent; it does not expire, and using it again answers \`200\` again. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because scanners open links.`,
     example: "The later onboarding emails are stopped.",
   },
 };

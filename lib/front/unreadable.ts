@@ -4,9 +4,11 @@ import { refuseAtDoor } from "@/lib/api/door";
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
 import { beginVisit } from "@/lib/api/visit";
+import { connectionLimits, inKibibytes } from "@/lib/settings/limits";
 
 type ParseError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number };
 
+const headersTooLarge = `The headers are over ${inKibibytes(connectionLimits.maxHeaderSize)}.`;
 const noHeaders = new Headers();
 
 /**
@@ -37,7 +39,7 @@ function answerTo(error: ParseError): Response {
   const refuse = (apiError: ApiError) => leave(undefined, beginVisit("", "", noHeaders), refusal(apiError));
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW":
-      return refuse(new ApiError("too_large", { status: 431, message: "The headers are over 16 KiB." }));
+      return refuse(new ApiError("too_large", { status: 431, message: headersTooLarge }));
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return refuse(
         new ApiError("invalid_request", { status: 408, message: "The request took too long to arrive." }),

@@ -1,6 +1,6 @@
 import { type Block, type Letter, setAsHtml, setAsText } from "@/lib/mail/letter";
 import type { Mail } from "@/lib/mail/mail";
-import type { OnboardingKind } from "@/lib/onboarding/series";
+import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/onboarding/series";
 import { unsubscribePageUrl, unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
 import { settings } from "@/lib/settings/settings";
 
@@ -33,7 +33,7 @@ export function renderOnboarding(kind: OnboardingKind, accountId: string): Omit<
 
 function footerOf(stopUrl: string, supportEmail: string | undefined): Block[] {
   return [
-    "You get these five mails, over your first 14 days, because you accepted an invitation to Corner Office.",
+    `You get these ${onboardingSeries.length} mails, over your first ${onboardingDays} days, because you accepted an invitation to Corner Office.`,
     { label: "Stop the rest of them", url: stopUrl },
     ...(supportEmail ? [`A person reads ${supportEmail}: an answer to this mail goes there.`] : []),
   ];
@@ -54,7 +54,7 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
         ],
       },
       { label: "Open your home page", url: `${appUrl}/home` },
-      "Tomorrow: how to hire a first assistant that you keep.",
+      "Next: how to hire a first assistant that you keep.",
     ],
   }),
   "first-assistant": (appUrl) => ({
@@ -109,10 +109,10 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
     ],
   }),
   "next-steps": (appUrl) => ({
-    subject: "Two weeks in: what now?",
+    subject: "Your first weeks: what now?",
     preview: "A review in three questions, and where to go from here.",
     body: [
-      "Two weeks are a good moment to look at your company as an owner would. Three questions are enough:",
+      "This is a good moment to look at your company as an owner would. Three questions are enough:",
       {
         steps: [
           "Which job have you not thought about for a week? That assistant is ready for a larger one.",

@@ -9,4 +9,7 @@ export const onboardingSeries = [
 
 export type OnboardingKind = (typeof onboardingSeries)[number]["kind"];
 
+/** How long the series lasts. */
+export const onboardingDays = Math.max(...onboardingSeries.map(({ afterDays }) => afterDays));
+
 export const onboardingKinds = onboardingSeries.map(({ kind }) => kind);

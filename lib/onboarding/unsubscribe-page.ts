@@ -9,7 +9,7 @@ export const words = {
   ask: {
     title: "Stop the onboarding emails?",
     paragraphs: [
-      "The rest of the five emails that introduce Corner Office will not be sent to you, now or later.",
+      "The rest of the emails that introduce Corner Office will not be sent to you, now or later.",
       "What you ask for yourself still comes: codes to sign in with, and invitations.",
     ],
     button: "Stop these emails",

@@ -7,7 +7,7 @@ import type { Db } from "@/lib/store/store";
 export const sessionTokenSeconds = 60;
 /** How long a browser stays signed in: as long as Clerk's sessions by default. */
 export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
-const programTokenSeconds = 60 * 60; // 1 hour, so that a program reaches its next check
+export const programTokenSeconds = 60 * 60; // 1 hour, so that a program reaches its next check
 
 /** A token and the instant it ends at, Unix milliseconds. */
 export type MintedToken = { token: string; expiresAtMs: number };

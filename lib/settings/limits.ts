@@ -20,6 +20,11 @@ export const bodyLimits = {
   mcp: 64 * 1024, // 64 KiB
 };
 
+/** A bound as people read it. */
+export function inKibibytes(bytes: number): string {
+  return `${bytes / 1024} KiB`;
+}
+
 /** Requests that one client address may make in a window, where nothing else is set. */
 export const quotas = {
   health: { requests: 120, windowSeconds: 60 },

@@ -3,12 +3,11 @@ import { invitationDays } from "@/lib/accounts/invitations";
 import { ApiError } from "@/lib/api/errors";
 import { within } from "@/lib/process/deadline";
 import { oncePerProcess } from "@/lib/process/once-per-process";
-import type { MintedToken } from "@/lib/session/local-session";
+import { type MintedToken, programTokenSeconds } from "@/lib/session/local-session";
 import type { ClerkSettings } from "@/lib/settings/clerk-settings";
 import { settings } from "@/lib/settings/settings";
 
 const deadlineMs = 5000; // 5 seconds: its client has none of its own
-const programTokenSeconds = 60 * 60; // 1 hour, as under local sign-in
 
 /**
  * Has Clerk invite an email: it mails a link that leads to our page `/invitation`, and answers the link.

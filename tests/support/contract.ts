@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
-import type { Operation } from "@/lib/api/operations";
+import type { Operation, Status } from "@/lib/api/operations";
 import type { Answer, Service } from "@/tests/support/service";
 
 /** Checks what every answer of an operation carries, and its body against the register. Answers the body. */
@@ -8,7 +8,7 @@ export function expectAnswer(
   service: Service,
   operation: Operation,
   answer: Answer,
-  status: number,
+  status: Status,
 ): unknown {
   expect(answer.status, answer.text).toBe(status);
   expectStamp(service, answer);

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { mcpServer } from "@/lib/api/operations";
+import { quotas } from "@/lib/settings/limits";
 import { expectStamp } from "@/tests/support/contract";
 import type { Answer, Service } from "@/tests/support/service";
 
@@ -54,7 +55,7 @@ export function expectMcpStamp(service: Service, answer: Answer): void {
 
 /** Checks that an answer was counted, as every POST that got past the door is. */
 export function expectCounted({ headers }: Answer, limit: number): void {
-  expect(headers["ratelimit-policy"]).toBe(`"mcp";q=${limit};w=60`);
+  expect(headers["ratelimit-policy"]).toBe(`"mcp";q=${limit};w=${quotas.mcp.windowSeconds}`);
   expect(headers.ratelimit).toMatch(/^"mcp";r=\d+(;t=\d+)?$/);
   expect(headers["ratelimit-limit"]).toBe(String(limit));
   expect(headers["ratelimit-remaining"]).toMatch(/^\d+$/);

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
-import { findInvitationProblem, type InvitationProblem } from "@/lib/accounts/invitations";
+import { findInvitationProblem, type InvitationProblem, invitationDays } from "@/lib/accounts/invitations";
 import { log } from "@/lib/process/log";
 import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
@@ -81,7 +81,7 @@ const hindrances: Record<InvitationProblem | "unavailable", HindranceProps> = {
   },
   expired: {
     heading: "This invitation has run out",
-    words: "An invitation works for 14 days. Ask whoever invited you for a new one.",
+    words: `An invitation works for ${invitationDays} days. Ask whoever invited you for a new one.`,
   },
   "foreign-email": { heading: "This invitation is for another email", words: problems["foreign-email"] },
   unavailable: {

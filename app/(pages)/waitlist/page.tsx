@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import { connection } from "next/server";
+import { invitationDays } from "@/lib/accounts/invitations";
 import { settings } from "@/lib/settings/settings";
 import { EmailForm } from "../email-form";
 import { anyFormsProblems } from "../problem";
@@ -51,7 +52,7 @@ function Joined() {
       <h1>You are on the list</h1>
       <p role="status">
         There is nothing more to do. When there is a place for you, an email brings a link that opens your
-        account; it works for 14 days.
+        account; it works for {invitationDays} days.
       </p>
       <p>
         Until then, the <a href="/docs">documents</a> show what your company’s software can ask this service.

@@ -1,7 +1,8 @@
-import { errorCatalogue } from "@/lib/api/errors";
+import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import { type Operation, operations } from "@/lib/api/operations";
 import * as schemas from "@/lib/api/schemas";
-import { type AnswerDocument, answersOf, exampleRefusal } from "@/lib/docs/answers";
+import { mostRequestIdCharacters } from "@/lib/api/visit";
+import { type AnswerDocument, answersOf } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { fieldsOf } from "@/lib/docs/fields";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
@@ -36,7 +37,7 @@ The same facts for programs: [/openapi.json](/openapi.json), OpenAPI 3.1.
 - A method that it does not accept answers \`405\` [\`method_not_allowed\`](/docs/api/errors#method_not_allowed), with \`Allow\`. Where \`GET\` is accepted so is \`HEAD\`, and \`OPTIONS\` everywhere.
 - Checks come in this order: address, method, \`API-Version\`, quota, the operation.
 - \`API-Version: 1\` may be sent and is [confirmed](/docs/api/policy) on every answer.
-- \`X-Request-Id\` may be sent (up to 128 letters, digits and \`. _ : -\`) and comes back on the answer; quote it when you report something.
+- \`X-Request-Id\` may be sent (up to ${mostRequestIdCharacters} letters, digits and \`. _ : -\`) and comes back on the answer; quote it when you report something.
 - Answers are JSON in UTF-8, but for the one line of text that confirms an unsubscribe. [Ignore fields you do not know](/docs/api/policy#what-can-change-within-a-version).
 - A request that arrives too slowly or with oversized headers is refused before its address is known: [\`408\` and \`431\`](/docs/api/limits#sizes-and-deadlines).
 
@@ -105,24 +106,24 @@ function fieldTable(schema: AnswerDocument["schema"]): string {
   );
 }
 
-function denialExample({ schema }: AnswerDocument): string {
+function denialExample({ schema, refusals }: AnswerDocument): string {
   return `A denial says why:
 
-${code("json", JSON.stringify(exampleRefusal(schema, 403, "trial_ended"), null, 2))}
+${code("json", JSON.stringify(refusals.trial_ended, null, 2))}
 
 ${fieldTable(schema)}`;
 }
 
 function statusTable(operation: Operation): string {
-  const rows = answersOf(operation).flatMap(({ status, meaning, codes }) =>
-    codes.length === 0
-      ? [[String(status), "", meaning]]
-      : codes.map((name) => [
-          String(status),
-          `[\`${name}\`](/docs/api/errors#${name})`,
-          codes.length > 1 ? errorCatalogue[name].message : meaning,
-        ]),
-  );
+  const rows = answersOf(operation).flatMap(({ status, meaning, refusals }) => {
+    const codes = Object.keys(refusals) as PublicErrorCode[];
+    if (codes.length === 0) return [[String(status), "", meaning]];
+    return codes.map((name) => [
+      String(status),
+      `[\`${name}\`](/docs/api/errors#${name})`,
+      codes.length > 1 ? errorCatalogue[name].message : meaning,
+    ]);
+  });
   return table(["Status", "Code", "Meaning"], rows);
 }
 

@@ -2,6 +2,7 @@ import { type Operation, operations } from "@/lib/api/operations";
 import type { DocumentPage } from "@/lib/docs/document";
 import { anchorOf, code, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
+import { programTokenSeconds } from "@/lib/session/local-session";
 
 export const authentication: DocumentPage = {
   path: "/docs/authentication",
@@ -9,7 +10,7 @@ export const authentication: DocumentPage = {
   summary: "How a session token is given to a program, sent, renewed and kept safe.",
   markdown: () => `# Authentication
 
-Two operations need a session; the others need nothing, or a signed link.
+An account's own operations need a session; the others need nothing, or a signed link.
 
 ${table(["Operation", "Needs"], Object.values<Operation>(operations).map(needs))}
 
@@ -43,7 +44,7 @@ Long-lived developer tokens are not issued.
 
 ## How long a token lives
 
-A token belongs to one signed-in account and is short lived: minutes to an hour. One that stops working answers \`401\` with the code [\`signed_out\`](/docs/api/errors#signed_out); signing in again yields a new one. Signing out may end it sooner.
+A token belongs to one signed-in account and is short lived: ${programTokenSeconds / 60} minutes at most. One that stops working answers \`401\` with the code [\`signed_out\`](/docs/api/errors#signed_out); signing in again yields a new one. Signing out may end it sooner.
 
 A \`401\` always carries a challenge, which tells the two cases apart:
 

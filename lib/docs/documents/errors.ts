@@ -1,10 +1,9 @@
 import { type CatalogueEntry, errorCatalogue } from "@/lib/api/errors";
-import { apiError } from "@/lib/api/schemas";
 import { exampleRefusal } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code } from "@/lib/docs/markdown";
 
-const example = () => exampleRefusal(apiError, 404, "not_found");
+const example = () => exampleRefusal("not_found");
 
 /** One anchor a code: where `error.docs` points. */
 export const errors: DocumentPage = {

@@ -1,8 +1,8 @@
-import { operations } from "@/lib/api/operations";
+import { mcpServer, operations } from "@/lib/api/operations";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code, table } from "@/lib/docs/markdown";
 import { patientCall } from "@/lib/docs/samples";
-import { bodyLimits, connectionLimits, quotas } from "@/lib/settings/limits";
+import { bodyLimits, connectionLimits, inKibibytes, quotas } from "@/lib/settings/limits";
 
 const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
   `${requests} requests per ${windowSeconds} seconds`;
@@ -18,7 +18,7 @@ ${table(
   [
     [`\`GET ${operations.health.path}\``, `${allowance(quotas.health)} per client address`],
     [
-      "MCP server (`POST` JSON at `/mcp` and `/api/mcp`)",
+      `MCP server (\`POST\` JSON at ${mcpServer.paths.map((path) => `\`${path}\``).join(" and ")})`,
       `${allowance(quotas.mcp)} per address, shared by both paths`,
     ],
     [
@@ -86,12 +86,17 @@ ${table(
   [
     [
       "Body of an unsubscribe",
-      kibibytes(bodyLimits.unsubscribe),
+      inKibibytes(bodyLimits.unsubscribe),
+      "`413` [`too_large`](/docs/api/errors#too_large)",
+    ],
+    [
+      "Message to the MCP server",
+      inKibibytes(bodyLimits.mcp),
       "`413` [`too_large`](/docs/api/errors#too_large)",
     ],
     [
       "Request line and headers",
-      kibibytes(connectionLimits.maxHeaderSize),
+      inKibibytes(connectionLimits.maxHeaderSize),
       "`431` [`too_large`](/docs/api/errors#too_large)",
     ],
     [
@@ -108,10 +113,6 @@ ${table(
 )}
 `,
 };
-
-function kibibytes(bytes: number): string {
-  return `${bytes / 1024} KiB`;
-}
 
 function seconds(milliseconds: number): string {
   return `${milliseconds / 1000} seconds`;

@@ -1,7 +1,7 @@
 import type { DocumentPage } from "@/lib/docs/document";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { quotas } from "@/lib/settings/limits";
+import { bodyLimits, inKibibytes, quotas } from "@/lib/settings/limits";
 
 const address = `${placeholderAddress}/mcp`;
 const json = (value: object) => code("json", JSON.stringify(value, null, 2));
@@ -85,7 +85,7 @@ ${code(
 
 ## Limits and errors
 
-${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](/docs/api/limits#headers) are those of the API, under the name \`mcp\`. A body over 64 KiB is a [\`413\`](/docs/api/errors#too_large). A tool that is refused answers \`isError\` with the same \`code\`, \`message\`, \`hint\` and \`docs\` as the API; a bad token is a \`401\` with a challenge.
+${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](/docs/api/limits#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} is a [\`413\`](/docs/api/errors#too_large). A tool that is refused answers \`isError\` with the same \`code\`, \`message\`, \`hint\` and \`docs\` as the API; a bad token is a \`401\` with a challenge.
 
 ${whereTokensNeverGo}
 `,

@@ -1,15 +1,19 @@
 import { type Operation, operations } from "@/lib/api/operations";
+import { leastNoticeDays } from "@/lib/api/retirement";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code } from "@/lib/docs/markdown";
 
 /** What has changed in the API, newest first: `on` is the day it went out. */
-export const changes: readonly { on: string; version: string; what: string }[] = [
+export const changes = [
   {
     on: "2026-11-21",
     version: "1.0.0",
-    what: "The first published version: five operations, 22 error codes.",
+    what: "The first published version.",
   },
-];
+] as const satisfies readonly { on: string; version: string; what: string }[];
+
+/** What `info.version` of the API description says: the latest change's. */
+export const descriptionVersion = changes[0].version;
 
 /** Where the `Link` of every answer points: the versioning and retirement policy, and what is being retired. */
 export const policy: DocumentPage = {
@@ -24,7 +28,7 @@ The header \`API-Version: 1\` selects major version 1. It is optional: omitting 
 
 ${code("sh", `curl -sS -H "API-Version: 1" "$CORNER_OFFICE_URL${operations.health.path}"`)}
 
-The [API description](/openapi.json)'s \`info.version\` (1.0.0) versions the description itself; \`API-Version\` selects the major version.
+The [API description](/openapi.json)'s \`info.version\` (${descriptionVersion}) versions the description itself; \`API-Version\` selects the major version.
 
 ## What can change within a version
 
@@ -32,7 +36,7 @@ Additive fields and new operations can arrive. Clients ignore unknown fields. Re
 
 ## How something is retired
 
-Retirement of a version or operation is announced here at least 90 days ahead, with a migration guide. Affected responses then carry \`Deprecation\` (RFC 9745: \`@\` followed by Unix seconds) and \`Sunset\` (RFC 8594: an HTTP date). The sunset date is at least 90 days after the announcement and not earlier than the deprecation date.
+Retirement of a version or operation is announced here at least ${leastNoticeDays} days ahead, with a migration guide. Affected responses then carry \`Deprecation\` (RFC 9745: \`@\` followed by Unix seconds) and \`Sunset\` (RFC 8594: an HTTP date). The sunset date is at least ${leastNoticeDays} days after the announcement and not earlier than the deprecation date.
 
 ${code("http", "Deprecation: @1801440000\nSunset: Thu, 01 Apr 2027 00:00:00 GMT")}
 

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
+import { quotas } from "@/lib/settings/limits";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { Service } from "@/tests/support/service";
 
 const { health } = operations;
+const { requests, windowSeconds } = quotas.health;
+const policy = `"health";q=${requests};w=${windowSeconds}`;
 let service: Service;
 
 describe("GET /api/health", () => {
@@ -26,30 +29,30 @@ describe("GET /api/health", () => {
     const from = "127.0.1.1";
     await service.ask(health.path, { from });
     const { headers } = await service.ask(health.path, { from });
-    expect(headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
-    expect(headers.ratelimit).toBe('"health";r=118');
-    expect(headers["ratelimit-limit"]).toBe("120");
-    expect(headers["ratelimit-remaining"]).toBe("118");
+    expect(headers["ratelimit-policy"]).toBe(policy);
+    expect(headers.ratelimit).toBe(`"health";r=${requests - 2}`);
+    expect(headers["ratelimit-limit"]).toBe(String(requests));
+    expect(headers["ratelimit-remaining"]).toBe(String(requests - 2));
     expect(headers).not.toHaveProperty("retry-after");
   });
 
-  it("refuses the 121st request of a minute with 429, and says how long to wait", async () => {
+  it("refuses one request more than that with 429, and says how long to wait", async () => {
     const from = "127.0.1.2";
     const statuses: number[] = [];
-    for (let n = 0; n < 120; n++) statuses.push((await service.ask(health.path, { from })).status);
-    expect(statuses).toEqual(Array(120).fill(200));
+    for (let n = 0; n < requests; n++) statuses.push((await service.ask(health.path, { from })).status);
+    expect(statuses).toEqual(Array(requests).fill(200));
     const refused = await service.ask(health.path, { from });
     const wait = Number(refused.headers["retry-after"]);
     expectRefusal(service, refused, {
       status: 429,
       code: "unavailable",
-      message: `Too many requests: 120 are allowed in 60 seconds. Wait ${wait} seconds.`,
+      message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
     });
     expect(wait).toBeGreaterThanOrEqual(1);
-    expect(wait).toBeLessThanOrEqual(60);
+    expect(wait).toBeLessThanOrEqual(windowSeconds);
     expect(refused.headers.ratelimit).toBe(`"health";r=0;t=${wait}`);
-    expect(refused.headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
-    expect(refused.headers["ratelimit-limit"]).toBe("120");
+    expect(refused.headers["ratelimit-policy"]).toBe(policy);
+    expect(refused.headers["ratelimit-limit"]).toBe(String(requests));
     expect(refused.headers["ratelimit-remaining"]).toBe("0");
   });
 
@@ -150,7 +153,7 @@ describe("behind trusted proxies", () => {
       return headers["ratelimit-remaining"];
     };
     expect(await remainingOf("203.0.113.1")).toBe("119");
-    expect(await remainingOf("198.51.100.9, 203.0.113.1")).toBe("118");
+    expect(await remainingOf("198.51.100.9, 203.0.113.1")).toBe(String(requests - 2));
     expect(await remainingOf("203.0.113.2")).toBe("119");
     expect(await remainingOf("198.51.100.9"), "and spends nobody else's").toBe("119");
     await behindOne.stop();

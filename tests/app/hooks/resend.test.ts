@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bodyLimits, inKibibytes } from "@/lib/settings/limits";
 import { expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
@@ -90,13 +91,17 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(scheduled);
   });
 
-  it("refuses a body that is no event, one over 256 KiB, and any method but POST", async () => {
+  it("refuses a body that is no event, one over its bound, and any method but POST", async () => {
     const message = "The delivery is not an event in JSON.";
     for (const body of ["", "nonsense", "[]", "{}"]) {
       expectRefusal(service, await deliver(body), { status: 400, code: "invalid_request", message });
     }
-    const large = await deliver(" ".repeat(256 * 1024 + 1));
-    expectRefusal(service, large, { status: 413, code: "too_large", message: "The body is over 256 KiB." });
+    const large = await deliver(" ".repeat(bodyLimits.webhook + 1));
+    expectRefusal(service, large, {
+      status: 413,
+      code: "too_large",
+      message: `The body is over ${inKibibytes(bodyLimits.webhook)}.`,
+    });
     for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]) {
       const refused = await service.ask("/hooks/resend", { method });
       expect(refused.status, method).toBe(405);

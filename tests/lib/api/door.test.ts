@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Address, mcpServer, operations } from "@/lib/api/operations";
+import { connectionLimits } from "@/lib/settings/limits";
 import { expectRefusal, expectStamp } from "@/tests/support/contract";
 import { Service } from "@/tests/support/service";
 
@@ -120,8 +121,8 @@ describe("a request that Node's parser gives up on", () => {
       "invalid_request",
     ],
     [
-      "headers over 16 KiB",
-      `GET /api/health HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(17_000)}\r\n\r\n`,
+      "headers over their bound",
+      `GET /api/health HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(connectionLimits.maxHeaderSize)}\r\n\r\n`,
       431,
       "too_large",
     ],

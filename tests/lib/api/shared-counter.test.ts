@@ -2,6 +2,7 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { SharedCounter } from "@/lib/api/shared-counter";
+import { quotas } from "@/lib/settings/limits";
 import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
@@ -9,6 +10,7 @@ import { type Fault, startUpstashBridge } from "@/tests/support/upstash-bridge";
 
 const redisPort = inject("redisPort");
 const { path } = operations.health;
+const { requests, windowSeconds } = quotas.health;
 
 describe.runIf(redisPort)("the counter in Upstash", () => {
   let bridge: Awaited<ReturnType<typeof startUpstashBridge>>;
@@ -48,12 +50,12 @@ describe.runIf(redisPort)("the counter in Upstash", () => {
     for (const service of [first, second, first, second]) {
       remaining.push((await service.ask(path, { from })).headers["ratelimit-remaining"]);
     }
-    expect(remaining).toEqual(["119", "118", "117", "116"]);
+    expect(remaining).toEqual([1, 2, 3, 4].map((spent) => String(requests - spent)));
   });
 
-  it("refuses the 121st of both together, with the same headers as in process", async () => {
+  it("refuses one more than that of both together, with the same headers as in process", async () => {
     const from = "127.0.2.2";
-    for (let n = 0; n < 120; n++) {
+    for (let n = 0; n < requests; n++) {
       expect((await (n % 2 ? first : second).ask(path, { from })).status).toBe(200);
     }
     let refused = await second.ask(path, { from });
@@ -62,7 +64,7 @@ describe.runIf(redisPort)("the counter in Upstash", () => {
     expectRefusal(second, refused, {
       status: 429,
       code: "unavailable",
-      message: `Too many requests: 120 are allowed in 60 seconds. Wait ${wait} seconds.`,
+      message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
     });
     expect(refused.headers.ratelimit).toBe(`"health";r=0;t=${wait}`);
     expect(wait).toBeGreaterThanOrEqual(1);
@@ -105,9 +107,9 @@ describe.runIf(redisPort)("the counter in Upstash", () => {
         const { status, headers } = await first.ask(path);
         expect(status).toBe(200);
         expect(headers.ratelimit).toBe('"health";r=0');
-        expect(headers["ratelimit-limit"]).toBe("120");
+        expect(headers["ratelimit-limit"]).toBe(String(requests));
         expect(headers["ratelimit-remaining"]).toBe("0");
-        expect(headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
+        expect(headers["ratelimit-policy"]).toBe(`"health";q=${requests};w=${windowSeconds}`);
       }
       const tookMs = Date.now() - startedAtMs;
       expect(tookMs).toBeLessThan(900);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
+import { bodyLimits, inKibibytes, quotas } from "@/lib/settings/limits";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import {
@@ -28,7 +29,9 @@ describe.each(platforms)("the contract on $name", ({ environment, program }) => 
 
     const counted = await service.ask(health.path);
     expectAnswer(service, health, counted, 200);
-    expect(counted.headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
+    expect(counted.headers["ratelimit-policy"]).toBe(
+      `"health";q=${quotas.health.requests};w=${quotas.health.windowSeconds}`,
+    );
     const remaining = Number(counted.headers["ratelimit-remaining"]);
     const spoofed = await service.ask(health.path, { headers: { "X-Forwarded-For": "198.51.100.1" } });
     expect(Number(spoofed.headers["ratelimit-remaining"]), "no new allowance").toBe(remaining - 1);
@@ -64,9 +67,13 @@ describe.each(platforms)("the contract on $name", ({ environment, program }) => 
     }
     const unsigned = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
     expectRefusal(service, unsigned, { status: 400, code: "invalid_signature" });
-    const large = { method: "POST", body: "x".repeat(5000) };
+    const large = { method: "POST", body: "x".repeat(bodyLimits.unsubscribe + 1) };
     const tooLarge = await service.ask(url.slice(service.url.length), large);
-    expectRefusal(service, tooLarge, { status: 413, code: "too_large", message: "The body is over 4 KiB." });
+    expectRefusal(service, tooLarge, {
+      status: 413,
+      code: "too_large",
+      message: `The body is over ${inKibibytes(bodyLimits.unsubscribe)}.`,
+    });
 
     const call = { method: "tools/call", params: { name: "get_entitlement", arguments: {} } };
     for (const path of mcpServer.paths) {
@@ -74,7 +81,7 @@ describe.each(platforms)("the contract on $name", ({ environment, program }) => 
         const called = await send(service, call, { path, headers });
         expect(JSON.parse(called.text).result.structuredContent).toMatchObject({ status: "licensed" });
         expectMcpStamp(service, called);
-        expectCounted(called, 60);
+        expectCounted(called, quotas.mcp.requests);
       }
       const list = await service.ask(path);
       expectRefusal(service, list, { status: 405, code: "method_not_allowed" });

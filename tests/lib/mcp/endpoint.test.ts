@@ -1,6 +1,8 @@
 import { request as sendRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mcpServer } from "@/lib/api/operations";
+import { tools } from "@/lib/mcp/tools";
+import { bodyLimits, inKibibytes } from "@/lib/settings/limits";
 import { expectRefusal } from "@/tests/support/contract";
 import {
   expectCounted,
@@ -33,7 +35,7 @@ describe.each(mcpServer.paths)("POST %s", (path) => {
       expectMcpStamp(service, answer);
       expectCounted(answer, limit);
       expect(answer.headers).not.toHaveProperty("vary");
-      expect(JSON.parse(answer.text).result.tools).toHaveLength(8);
+      expect(JSON.parse(answer.text).result.tools).toHaveLength(tools.length);
     }
   });
 
@@ -149,17 +151,17 @@ describe("a message that is not one", () => {
     },
   );
 
-  it("over 64 KiB is refused with 413", async () => {
+  it("over its bound is refused with 413", async () => {
     const pad = (bytes: number) => ping.padEnd(bytes, " ");
-    expect((await post(service, pad(64 * 1024))).status).toBe(200);
-    const answer = await post(service, pad(64 * 1024 + 1));
-    const message = "The body is over 64 KiB.";
+    expect((await post(service, pad(bodyLimits.mcp))).status).toBe(200);
+    const answer = await post(service, pad(bodyLimits.mcp + 1));
+    const message = `The body is over ${inKibibytes(bodyLimits.mcp)}.`;
     expectRefusal(service, answer, { status: 413, code: "too_large", message });
     expectMcpStamp(service, answer);
     expectCounted(answer, limit);
   });
 
-  it("over 64 KiB is refused before it has ended, when it comes in pieces that name no length", async () => {
+  it("over its bound is refused before it has ended, when it comes in pieces that name no length", async () => {
     const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const headers = { "Content-Type": "application/json", "Transfer-Encoding": "chunked" };
       const options = { port: service.port, host: "127.0.0.1", path: "/mcp", method: "POST", headers };
@@ -172,7 +174,7 @@ describe("a message that is not one", () => {
         response.once("end", () => resolve({ status: response.statusCode, text }));
       });
       request.once("error", reject);
-      request.write("x".repeat(65 * 1024));
+      request.write("x".repeat(bodyLimits.mcp + 1024));
     });
     expect(answer.status).toBe(413);
     expect(JSON.parse(answer.text).error.code).toBe("too_large");

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
+import { bodyLimits, quotas } from "@/lib/settings/limits";
 import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { expectCounted, expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
@@ -7,6 +8,9 @@ import { Service } from "@/tests/support/service";
 import { startUpstashBridge } from "@/tests/support/upstash-bridge";
 
 const list = { method: "tools/list" };
+const { requests, windowSeconds } = quotas.mcp;
+/** What `RateLimit-Remaining` says after so many. */
+const leftAfter = (spent: number) => String(requests - spent);
 
 describe("the quota of the MCP server", () => {
   let service: Service;
@@ -15,27 +19,27 @@ describe("the quota of the MCP server", () => {
   });
   afterAll(() => service.stop());
 
-  it("is 60 in 60 seconds for an address, whichever of the two paths it takes", async () => {
+  it("is one for an address, whichever of the two paths it takes", async () => {
     const from = "127.0.3.1";
     const remaining: number[] = [];
-    for (let n = 0; n < 60; n++) {
+    for (let n = 0; n < requests; n++) {
       const answer = await postLegacy(service, list, { from, path: mcpServer.paths[n % 2] ?? "" });
       expect(answer.status).toBe(200);
       remaining.push(Number(answer.headers["ratelimit-remaining"]));
     }
-    expect(remaining).toEqual(Array.from({ length: 60 }, (_, n) => 59 - n));
+    expect(remaining).toEqual(Array.from({ length: requests }, (_, n) => requests - 1 - n));
     for (const path of mcpServer.paths) {
       const refused = await postLegacy(service, list, { from, path });
       const wait = Number(refused.headers["retry-after"]);
       expectRefusal(service, refused, {
         status: 429,
         code: "unavailable",
-        message: `Too many requests: 60 are allowed in 60 seconds. Wait ${wait} seconds.`,
+        message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
       });
       expectMcpStamp(service, refused);
-      expectCounted(refused, 60);
+      expectCounted(refused, requests);
       expect(wait).toBeGreaterThanOrEqual(1);
-      expect(wait).toBeLessThanOrEqual(60);
+      expect(wait).toBeLessThanOrEqual(windowSeconds);
       expect(refused.headers.ratelimit).toBe(`"mcp";r=0;t=${wait}`);
     }
   });
@@ -44,23 +48,23 @@ describe("the quota of the MCP server", () => {
     const from = "127.0.3.2";
     const remaining = async (body: string, headers = {}) =>
       (await post(service, body, { from, headers })).headers["ratelimit-remaining"];
-    expect(await remaining("{")).toBe("59");
-    expect(await remaining("", { "Content-Type": "text/plain" })).toBe("58");
-    expect(await remaining("x".repeat(70_000))).toBe("57");
-    expect(await remaining("{}", { "API-Version": "2" })).toBe("56");
+    expect(await remaining("{")).toBe(leftAfter(1));
+    expect(await remaining("", { "Content-Type": "text/plain" })).toBe(leftAfter(2));
+    expect(await remaining("x".repeat(bodyLimits.mcp + 1))).toBe(leftAfter(3));
+    expect(await remaining("{}", { "API-Version": "2" })).toBe(leftAfter(4));
     await service.ask("/mcp", { from, method: "OPTIONS" });
     await service.ask("/mcp", { from });
     await service.ask("/mcp", { from, method: "DELETE" });
     await service.ask("/mcp/", { from, method: "POST" });
     expect(await remaining("{}", { Host: "evil.example" })).toBeUndefined();
-    expect(await remaining("{}")).toBe("55");
+    expect(await remaining("{}")).toBe(leftAfter(5));
   });
 
   it("is another than that of the health check", async () => {
     const from = "127.0.3.3";
     await postModern(service, list, { from });
     const { headers } = await service.ask(operations.health.path, { from });
-    expect(headers["ratelimit-remaining"]).toBe("119");
+    expect(headers["ratelimit-remaining"]).toBe(String(quotas.health.requests - 1));
   });
 });
 
@@ -85,10 +89,10 @@ describe.runIf(redisPort)("the quota of the MCP server in Upstash", () => {
     await untilItCounts(second);
 
     const [one, other] = mcpServer.paths;
-    expect(await remaining(first, one)).toBe("59");
-    expect(await remaining(second, other)).toBe("58");
-    expect(await remaining(first, other)).toBe("57");
-    expect(await remaining(second, one)).toBe("56");
+    expect(await remaining(first, one)).toBe(leftAfter(1));
+    expect(await remaining(second, other)).toBe(leftAfter(2));
+    expect(await remaining(first, other)).toBe(leftAfter(3));
+    expect(await remaining(second, one)).toBe(leftAfter(4));
 
     bridge.fault = "reset";
     expect(await remaining(first, one)).toBe("0");

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { leastNoticeDays } from "@/lib/api/retirement";
+import { inKibibytes, quotas } from "@/lib/settings/limits";
+import { parseSettings } from "@/lib/settings/settings";
+
+/** The only place beside its source where a figure of the specification stands: everything else reads the source. */
+describe("what the specification fixes", () => {
+  it("is 120 health checks and 60 messages to the MCP server in 60 seconds, and 90 days' notice", () => {
+    expect(quotas.health).toEqual({ requests: 120, windowSeconds: 60 });
+    expect(quotas.mcp).toEqual({ requests: 60, windowSeconds: 60 });
+    expect(leastNoticeDays).toBe(90);
+  });
+
+  it("is what a service has that nobody has told otherwise", () => {
+    const { requestsPerMinute } = parseSettings({});
+    expect(requestsPerMinute).toEqual({ health: quotas.health.requests, mcp: quotas.mcp.requests });
+  });
+});
+
+describe("a bound in words", () => {
+  it.each([
+    [4096, "4 KiB"],
+    [65_536, "64 KiB"],
+    [1536, "1.5 KiB"],
+  ])("%i bytes are %s", (bytes, words) => {
+    expect(inKibibytes(bytes)).toBe(words);
+  });
+});
