@@ -16,7 +16,8 @@ export async function readBody({ body }: Request, mostBytes: number): Promise<Bu
     if (!chunk || chunk.done) return Buffer.concat(chunks);
     bytes += chunk.value.byteLength;
     if (bytes > mostBytes) {
-      const message = mostBytes > 0 ? `The body is over ${inKibibytes(mostBytes)}.` : "No body is taken here.";
+      const message =
+        mostBytes > 0 ? `The body is over ${inKibibytes(mostBytes)}.` : "No body is taken here.";
       throw new ApiError("too_large", { message });
     }
     chunks.push(chunk.value);

@@ -2,7 +2,7 @@ import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import { type Operation, operations } from "@/lib/api/operations";
 import * as schemas from "@/lib/api/schemas";
 import { mostRequestIdCharacters } from "@/lib/api/visit";
-import { type AnswerDocument, answersOf } from "@/lib/docs/answers";
+import { type AnswerDocument, answersOf, exampleRefusal } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { fieldsOf } from "@/lib/docs/fields";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
@@ -106,10 +106,10 @@ function fieldTable(schema: AnswerDocument["schema"]): string {
   );
 }
 
-function denialExample({ schema, refusals }: AnswerDocument): string {
+function denialExample({ schema }: AnswerDocument): string {
   return `A denial says why:
 
-${code("json", JSON.stringify(refusals.trial_ended, null, 2))}
+${code("json", JSON.stringify(exampleRefusal("trial_ended", schema), null, 2))}
 
 ${fieldTable(schema)}`;
 }
