@@ -1,4 +1,4 @@
-import { bodyLimits, connectionLimits, inKibibytes } from "@/lib/settings/limits";
+import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
 export type CatalogueEntry = {
@@ -93,7 +93,7 @@ export const errorCatalogue = {
   too_large: {
     status: 413,
     also: "431 when it is the headers",
-    when: `The body of an unsubscribe is over ${inKibibytes(bodyLimits.unsubscribe)}, that of an MCP message over ${inKibibytes(bodyLimits.mcp)}, or the headers of any request over ${inKibibytes(connectionLimits.maxHeaderSize)}.`,
+    when: `The body of an unsubscribe is over ${inKibibytes(bodyLimits.unsubscribe)}, that of an MCP message over ${inKibibytes(bodyLimits.mcp)}, or the headers of any request over ${headBoundsInWords}.`,
     message: "The request is larger than this address accepts.",
     hint: "Send a smaller request.",
   },

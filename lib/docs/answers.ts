@@ -6,7 +6,7 @@ import { overQuota } from "@/lib/api/rate-limit";
 import { apiError, entitlementDenied } from "@/lib/api/schemas";
 import { type HeaderDocument, headersOf, stamp } from "@/lib/docs/answer-headers";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import { connectionLimits, inKibibytes, quotas } from "@/lib/settings/limits";
+import { headBoundsInWords, quotas } from "@/lib/settings/limits";
 
 /** One kind of answer of an operation, as the reference and the API description tell it. */
 export type AnswerDocument = {
@@ -53,12 +53,7 @@ const spent = ({ requests, windowSeconds }: (typeof quotas)["health" | "mcp"]) =
 /** What is answered before anybody knows which operation was meant, so by any of them. */
 export const earlyRefusals = [
   earlyRefusal("RequestTimeout", 408, "invalid_request", "The request took too long to arrive."),
-  earlyRefusal(
-    "HeadersTooLarge",
-    431,
-    "too_large",
-    `The headers are over ${inKibibytes(connectionLimits.maxHeaderSize)}.`,
-  ),
+  earlyRefusal("HeadersTooLarge", 431, "too_large", `The headers are over ${headBoundsInWords}.`),
 ];
 
 function earlyRefusal(name: string, status: number, code: PublicErrorCode, message: string) {

@@ -1,15 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { BlockList, isIPv6 } from "node:net";
+import { BlockList, isIPv6, type Socket } from "node:net";
 import { trustFrontServer } from "@/lib/api/client-address";
 import { addressAt, isHook, refuseAtDoor } from "@/lib/api/door";
-import { ApiError } from "@/lib/api/errors";
-import { leave, refusal } from "@/lib/api/headers";
+import { type Answer, leave, refusal } from "@/lib/api/headers";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
 import { send, toHeaders, toRequest } from "@/lib/front/exchange";
+import { allowedAtAll, refuseHead } from "@/lib/front/head";
 import { routeHandler } from "@/lib/front/routes";
+import { pathOf, withoutAuthority } from "@/lib/front/target";
 import { answerUnreadable, refuseConnect } from "@/lib/front/unreadable";
 import { log } from "@/lib/process/log";
-import { connectionLimits } from "@/lib/settings/limits";
+import { connectionLimits, headBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
 type FrontServerOptions = {
@@ -28,19 +29,20 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
   const { appUrl } = settings();
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const { method = "" } = incoming;
-    const target = withoutAuthority(incoming.url ?? "");
-    const query = target.indexOf("?");
-    const path = query === -1 ? target : target.slice(0, query);
+    const { method = "", url = "" } = incoming;
+    const target = withoutAuthority(url);
+    const path = pathOf(target);
+    const headers = toHeaders(incoming);
+    const early = answerToHead(incoming, path);
+    if (early) return send(leave(undefined, beginVisit(method, path, headers), early), incoming, outgoing);
     incoming.url = target;
     appendPeer(incoming);
-
-    const refused = refuseUnreadableTarget(path, incoming) ?? refuseAtDoor(method, path, toHeaders(incoming));
+    const refused = refuseAtDoor(method, path, headers);
     if (refused) return send(refused, incoming, outgoing);
     const handler = throughNext ? undefined : routeHandler(path, method);
     if (handler) return send(await handler(toRequest(incoming, appUrl + target)), incoming, outgoing);
     const isLoggedInside = addressAt(path) !== undefined || isHook(path);
-    if (!isLoggedInside) enter(beginVisit(method, path, toHeaders(incoming)), incoming, outgoing);
+    if (!isLoggedInside) enter(beginVisit(method, path, headers), incoming, outgoing);
     await next(incoming, outgoing);
   }
 
@@ -57,9 +59,19 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
     receive,
   );
   server.on("checkExpectation", receive);
-  server.on("clientError", answerUnreadable);
-  server.on("connect", refuseConnect);
+  // One more than is allowed, so that we see the one too many: what is over, Node drops.
+  server.maxHeadersCount = headBounds.lines + 1;
+  server.on("clientError", (error, socket) => answerUnreadable(error, socket as Socket, server));
+  server.on("connect", (incoming, socket) => refuseConnect(incoming, socket as Socket));
   return server;
+}
+
+/** What is answered for the head alone: a refusal, or what there is to say of the whole server (RFC 9110 §9.3.7). */
+function answerToHead(incoming: IncomingMessage, path: string): Answer | undefined {
+  const isForAll = incoming.method === "OPTIONS" && path === "*";
+  const refused = refuseHead(incoming, isForAll ? "/" : path);
+  if (refused) return refusal(refused);
+  return isForAll ? { status: 204, body: null, headers: ["allow", allowedAtAll] } : undefined;
 }
 
 /** Begins the visit of a page: its answer, its line in the log and whatever its code logs name the same id. */
@@ -67,26 +79,6 @@ function enter(visit: Visit, incoming: IncomingMessage, outgoing: ServerResponse
   incoming.headers["x-request-id"] = visit.requestId;
   outgoing.setHeader("x-request-id", visit.requestId);
   outgoing.once("finish", () => logVisit(visit, outgoing.statusCode));
-}
-
-/** An absolute-form target (RFC 9112 §3.2.2) is served as its path: who we are is APP_URL, whatever it names. */
-function withoutAuthority(target: string): string {
-  if (target.startsWith("/")) return target;
-  const [, path] = /^https?:\/\/[^/?#]*(.*)$/i.exec(target) ?? [];
-  if (path === undefined) return target;
-  return path.startsWith("/") ? path : `/${path}`;
-}
-
-/** Refuses what has not exactly one Host (RFC 9112 §3.2), or no path. */
-function refuseUnreadableTarget(path: string, incoming: IncomingMessage): Response | undefined {
-  const isHost = (field: string, at: number) =>
-    at % 2 === 0 && field.length === 4 && field.toLowerCase() === "host";
-  const hosts = incoming.rawHeaders.filter(isHost).length;
-  const hasHost = hosts === 1 || (hosts === 0 && incoming.httpVersion === "1.0");
-  if (hasHost && path.startsWith("/")) return undefined;
-  const message = hasHost ? "The request target is not a path." : "The request needs one Host header.";
-  const visit = beginVisit(incoming.method ?? "", path, toHeaders(incoming));
-  return leave(undefined, visit, refusal(new ApiError("invalid_request", { message })));
 }
 
 /** What a proxy does: the peer goes to the right of whatever the client wrote there. */

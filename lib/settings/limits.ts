@@ -1,7 +1,9 @@
-/** What one connection may cost us. Past a limit it gets 431 or 408 in our shape and is closed. */
+/** Of the request line and the headers of one request together; past them it is a 431. */
+export const headBounds = { bytes: 16 * 1024, lines: 100 };
+
+/** What one connection may cost us, by Node's names. Past a limit it gets 431 or 408 in our shape and is closed. */
 export const connectionLimits = {
-  /** Bytes of the request line and headers together: 16 KiB. */
-  maxHeaderSize: 16 * 1024,
+  maxHeaderSize: headBounds.bytes,
   /** For the headers of a request: 10 s. */
   headersTimeout: 10_000,
   /** For the whole of a request, its body included: 30 s. */
@@ -24,6 +26,9 @@ export const bodyLimits = {
 export function inKibibytes(bytes: number): string {
   return `${bytes / 1024} KiB`;
 }
+
+/** The bounds of a head as people read them. */
+export const headBoundsInWords = `${inKibibytes(headBounds.bytes)} or ${headBounds.lines} lines`;
 
 /** Requests that one client address may make in a window, where nothing else is set. */
 export const quotas = {

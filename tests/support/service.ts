@@ -179,7 +179,7 @@ export class Service {
   }
 
   /** Writes bytes to the socket and answers everything that came back until it closed. */
-  send(bytes: string): Promise<string> {
+  send(bytes: string | Buffer): Promise<string> {
     return new Promise((resolve, reject) => {
       let received = "";
       const socket = connect(this.port, "127.0.0.1", () => socket.write(bytes));
@@ -187,7 +187,7 @@ export class Service {
         received += chunk;
       });
       socket.once("close", () => {
-        recordRaw(bytes, received);
+        recordRaw(String(bytes), received);
         resolve(received);
       });
       socket.once("error", reject);

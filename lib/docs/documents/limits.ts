@@ -2,7 +2,7 @@ import { mcpServer, operations } from "@/lib/api/operations";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code, table } from "@/lib/docs/markdown";
 import { patientCall } from "@/lib/docs/samples";
-import { bodyLimits, connectionLimits, inKibibytes, quotas } from "@/lib/settings/limits";
+import { bodyLimits, connectionLimits, headBoundsInWords, inKibibytes, quotas } from "@/lib/settings/limits";
 
 const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
   `${requests} requests per ${windowSeconds} seconds`;
@@ -94,11 +94,7 @@ ${table(
       inKibibytes(bodyLimits.mcp),
       "`413` [`too_large`](/docs/api/errors#too_large)",
     ],
-    [
-      "Request line and headers",
-      inKibibytes(connectionLimits.maxHeaderSize),
-      "`431` [`too_large`](/docs/api/errors#too_large)",
-    ],
+    ["Request line and headers", headBoundsInWords, "`431` [`too_large`](/docs/api/errors#too_large)"],
     [
       "Time for the headers to arrive",
       seconds(connectionLimits.headersTimeout),
