@@ -1,6 +1,6 @@
-import { Redis } from "@upstash/redis";
 import type { Command } from "commander";
 import { asTable, type Result } from "@/lib/admin/command";
+import { counterStore } from "@/lib/api/rate-limit";
 import { sender } from "@/lib/mail/sender";
 import { sessionIssuer } from "@/lib/session/issuer";
 import { settings } from "@/lib/settings/settings";
@@ -51,11 +51,11 @@ async function checkStore(): Promise<string> {
 }
 
 async function checkCounters(): Promise<string> {
-  const { upstash } = settings();
-  if (!upstash) return "per process: instances do not share them";
-  const signal = () => AbortSignal.timeout(2000);
-  await new Redis({ ...upstash, signal, retry: false, enableTelemetry: false }).ping();
-  return "Upstash answers";
+  const store = counterStore();
+  if (!store) return "per process: instances do not share them";
+  const [reply] = await store.run([["PING"]], AbortSignal.timeout(2000));
+  if (reply instanceof Error) throw reply;
+  return `${store.name} answers`;
 }
 
 async function checkClientAddress(): Promise<string> {

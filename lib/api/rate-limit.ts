@@ -1,9 +1,12 @@
 import { clientKey } from "@/lib/api/client-address";
+import type { CounterStore } from "@/lib/api/counter-store";
 import { ApiError } from "@/lib/api/errors";
 import type { HeaderList } from "@/lib/api/headers";
 import type { QuotaName } from "@/lib/api/operations";
 import { type Decision, ProcessCounter } from "@/lib/api/process-counter";
+import { RedisStore } from "@/lib/api/redis-store";
 import { SharedCounter } from "@/lib/api/shared-counter";
+import { UpstashStore } from "@/lib/api/upstash-store";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 import { quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
@@ -51,15 +54,31 @@ function quotaHeaders(name: QuotaName, limit: number, decision: Decision): Heade
   ];
 }
 
-/** The counter of that name: shared by all instances where a shared store is configured, else of this process. */
+/**
+ * The counter of that name: shared by all instances where a shared store is configured, else of this process. While
+ * the store is away health checks go on uncounted, and everything else is counted in this process.
+ */
 export function counter(
   name: string,
   limit: number,
   { windowSeconds }: { windowSeconds: number },
 ): ProcessCounter | SharedCounter {
   return oncePerProcess(`counter ${name}`, () => {
-    const { upstash } = settings();
     const windowMs = windowSeconds * 1000;
-    return upstash ? new SharedCounter(upstash, name, limit, windowMs) : new ProcessCounter(limit, windowMs);
+    const inProcess = new ProcessCounter(limit, windowMs);
+    const store = counterStore();
+    if (!store) return inProcess;
+    const whileAway = (key: string, nowMs: number) =>
+      name === "health" ? { allowed: true, remaining: 0 } : inProcess.spend(key, nowMs);
+    return new SharedCounter(store, { name, limit, windowMs, whileAway });
+  });
+}
+
+/** The store that all instances share for their counters; none where each process counts for itself. */
+export function counterStore(): CounterStore | undefined {
+  return oncePerProcess("counter store", () => {
+    const { upstash, redisUrl } = settings();
+    if (upstash) return new UpstashStore(upstash);
+    return redisUrl ? new RedisStore(redisUrl) : undefined;
   });
 }

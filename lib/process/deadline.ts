@@ -17,3 +17,20 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+const ticks = 5;
+
+/**
+ * A signal that aborts with a {@link DeadlineError} after `ms` milliseconds in which this process could have heard an
+ * answer: while it is held up by its own work it hears nothing, and that time does not count. To be stopped after use.
+ */
+export function listeningDeadline(ms: number): { signal: AbortSignal; stop: () => void } {
+  const controller = new AbortController();
+  let left = ticks;
+  // However late a tick is, the next one comes no sooner than its share of the time after it.
+  const timer = setInterval(() => {
+    left--;
+    if (left === 0) controller.abort(new DeadlineError(ms));
+  }, ms / ticks);
+  return { signal: controller.signal, stop: () => clearInterval(timer) };
+}

@@ -46,12 +46,15 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   if (!env.UPSTASH_REDIS_REST_URL !== !env.UPSTASH_REDIS_REST_TOKEN) {
     faults.push("UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: set both or neither");
   }
+  if (env.REDIS_URL && env.UPSTASH_REDIS_REST_URL) {
+    faults.push("REDIS_URL, UPSTASH_REDIS_REST_URL: set one, not both");
+  }
   if ((env.DATABASE_URL || signIn === "clerk" || mail.kind !== "files") && !env.APP_URL) {
     faults.push("APP_URL: is required with DATABASE_URL, with Clerk and to send mail");
   }
-  if ((env.DATABASE_URL || env.UPSTASH_REDIS_REST_URL) && !env.APP_SECRET) {
+  if ((env.DATABASE_URL || env.UPSTASH_REDIS_REST_URL || env.REDIS_URL) && !env.APP_SECRET) {
     faults.push(
-      "APP_SECRET: is required with DATABASE_URL or Upstash, because every instance must derive the same keys",
+      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
     );
   }
   if (faults.length > 0) throw new SettingsError(faults);
@@ -73,6 +76,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
       env.UPSTASH_REDIS_REST_URL && env.UPSTASH_REDIS_REST_TOKEN
         ? { url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN }
         : undefined,
+    redisUrl: env.REDIS_URL,
     signIn: (signIn === "clerk" && clerk ? { kind: signIn, ...clerk } : { kind: signIn }) as SignIn,
     mail,
     supportEmail: env.SUPPORT_EMAIL,
@@ -112,6 +116,12 @@ const environmentSchema = z.object({
     .optional(),
   UPSTASH_REDIS_REST_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   UPSTASH_REDIS_REST_TOKEN: z.string().optional(),
+  REDIS_URL: z
+    .url({
+      protocol: /^rediss?$/,
+      error: "must be an address like rediss://user:password@redis.example.com:6379",
+    })
+    .optional(),
   SIGN_IN: z.enum(["clerk", "local", "none"], { error: "must be clerk, local or none" }).optional(),
   CLERK_PUBLISHABLE_KEY: z.string().optional(),
   NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: z.string().optional(),

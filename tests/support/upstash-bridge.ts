@@ -6,14 +6,14 @@ import { Redis } from "ioredis";
 import type { Environment } from "@/tests/support/service";
 
 /** How the bridge treats the requests it gets. */
-export type Fault = "none" | "reset" | "frozen" | "slow" | "500" | "html" | "nonsense";
+export type Fault = "none" | "reset" | "frozen" | "late" | "slow" | "500" | "html" | "nonsense" | "endless";
 
 const token = "bridge-token";
 const upstashFlags = /^#!lua flags=[^\n]*\n/;
 
 /**
  * A loopback server that speaks Upstash's REST protocol to a real redis-server: commands as JSON
- * arrays, answered as `{"result": …}`, in the batches (`/pipeline`) that its SDK sends. It can be told to misbehave.
+ * arrays, answered as `{"result": …}`, in the batches (`/pipeline`) that we send. It can be told to misbehave.
  */
 export async function startUpstashBridge(redisPort: number) {
   const redis = new Redis({ port: redisPort, host: "127.0.0.1" });
@@ -27,9 +27,11 @@ export async function startUpstashBridge(redisPort: number) {
     for await (const chunk of incoming) text += chunk;
     if (bridge.fault === "reset") return incoming.socket.destroy();
     if (bridge.fault === "frozen") return;
+    if (bridge.fault === "late") await sleep(240);
     if (bridge.fault === "slow") await sleep(600);
     if (bridge.fault === "500") return outgoing.writeHead(500).end('{"error":"ERR inside"}');
     if (bridge.fault === "html") return outgoing.writeHead(503).end("<h1>Service Unavailable</h1>");
+    if (bridge.fault === "endless") return outgoing.end(`[{"result":"${"x".repeat(20 * 1024 * 1024)}"}]`);
     if (bridge.fault === "nonsense") return outgoing.end('[{"result":["many","some"]}]');
     if (incoming.headers.authorization !== `Bearer ${token}`)
       return outgoing.writeHead(401).end('{"error":"no"}');
@@ -40,7 +42,7 @@ export async function startUpstashBridge(redisPort: number) {
   async function run(command: unknown[]) {
     const [name = "", ...args] = withPlainScript(command.map(String));
     try {
-      return { result: encode(await redis.call(name, args)) };
+      return { result: await redis.call(name, args) };
     } catch (error) {
       return { error: (error as Error).message };
     }
@@ -68,12 +70,6 @@ export async function startUpstashBridge(redisPort: number) {
     redis.disconnect();
   };
   return bridge;
-}
-
-/** Upstash sends strings in base64 to a client that asks for it, as its SDK does; numbers as they are. */
-function encode(result: unknown): unknown {
-  if (Array.isArray(result)) return result.map(encode);
-  return typeof result === "string" && result !== "OK" ? Buffer.from(result).toString("base64") : result;
 }
 
 function sha1(text: string): string {

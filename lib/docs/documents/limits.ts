@@ -36,7 +36,7 @@ What counts are the last ${quotas.health.windowSeconds} seconds, with no moment 
 
 A refused request is not counted; nor is one that is refused earlier, for its address, its method or its \`API-Version\`; nor is an \`OPTIONS\`.
 
-When the counter's store is away, requests go on being answered, and the remaining quota is reported as zero until it is back.
+When the shared store is away, health checks go on being answered, and the remaining quota is reported as zero until it is back; the MCP server counts in each process for as long.
 
 ## Headers
 
@@ -55,7 +55,10 @@ ${table(
     ],
     ["`RateLimit-Limit`", "For older clients: requests allowed in the window"],
     ["`RateLimit-Remaining`", "For older clients: requests still available"],
-    ["`Retry-After`", "On a `429`: seconds to wait, a positive integer, equal to `t`"],
+    [
+      "`Retry-After`",
+      "On a `429`: a positive integer, equal to `t`: after so many seconds a request is let in, unless others from your address were sooner",
+    ],
   ],
 )}
 

@@ -31,6 +31,8 @@ const resend = { ...world, RESEND_API_KEY: "re_secret" };
 const smtp = { ...world, SMTP_URL: "smtp://me:pw%40@smtp.example.com" };
 const dkim = { ...smtp, DKIM_DOMAIN: "example.com", DKIM_SELECTOR: "mail", DKIM_PRIVATE_KEY: pem(2048) };
 
+const upstash = { UPSTASH_REDIS_REST_URL: "https://x.upstash.io", UPSTASH_REDIS_REST_TOKEN: "t" };
+
 describe("parseSettings", () => {
   it("needs nothing", () => {
     expect(parseSettings({})).toMatchObject({
@@ -191,7 +193,7 @@ describe("parseSettings", () => {
     [{ ...database, DATABASE_URL: "mysql://db/x" }, "DATABASE_URL: must be a postgres:// address"],
     [
       { ...database, APP_SECRET: "" },
-      "APP_SECRET: is required with DATABASE_URL or Upstash, because every instance must derive the same keys",
+      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
     ],
     [
       { UPSTASH_REDIS_REST_URL: "https://x.upstash.io", APP_SECRET: secret },
@@ -200,6 +202,18 @@ describe("parseSettings", () => {
     [
       { UPSTASH_REDIS_REST_URL: "redis://x", UPSTASH_REDIS_REST_TOKEN: "t", APP_SECRET: secret },
       "UPSTASH_REDIS_REST_URL: must be an http(s) address",
+    ],
+    [
+      { REDIS_URL: "https://redis.example.com", APP_SECRET: secret },
+      "REDIS_URL: must be an address like rediss://user:password@redis.example.com:6379",
+    ],
+    [
+      { ...upstash, REDIS_URL: "rediss://redis.example.com", APP_SECRET: secret },
+      "REDIS_URL, UPSTASH_REDIS_REST_URL: set one, not both",
+    ],
+    [
+      { REDIS_URL: "rediss://redis.example.com" },
+      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
     ],
     [
       { SIGN_IN: "clerk" },

@@ -1,0 +1,40 @@
+import { connect, createServer, type Socket } from "node:net";
+import { reservePort } from "@/tests/support/port";
+import type { Environment } from "@/tests/support/service";
+import type { Fault } from "@/tests/support/upstash-bridge";
+
+const commandStart = /\*\d+\r\n\$\d+\r\n(?:EVALSHA|EVAL|MGET)\r\n/g;
+
+/** A loopback server in front of a real redis-server, which can be told to misbehave. */
+export async function startRedisBridge(redisPort: number) {
+  const open = new Set<Socket>();
+  const bridge = { fault: "none" as Fault, calls: 0, environment: {} as Environment, stop: async () => {} };
+
+  const server = createServer((near) => {
+    const far = connect(redisPort, "127.0.0.1");
+    for (const socket of [near, far]) open.add(socket.on("error", () => {}));
+    near.on("close", () => far.destroy());
+    far.on("close", () => near.destroy());
+    const delayed = { late: 240, slow: 600 } as Record<Fault, number>;
+    near.on("data", (chunk) => {
+      bridge.calls++;
+      const commands = chunk.toString("latin1").match(commandStart)?.length ?? 0;
+      if (bridge.fault === "none") far.write(chunk);
+      else if (delayed[bridge.fault]) setTimeout(() => far.write(chunk), delayed[bridge.fault]);
+      else if (bridge.fault === "reset") near.destroy();
+      else if (bridge.fault === "500") near.write("-ERR inside\r\n".repeat(commands));
+      else if (bridge.fault === "html") near.write("HTTP/1.1 503 Service Unavailable\r\n\r\n<h1>No</h1>");
+      else if (bridge.fault === "nonsense") near.write("*2\r\n$4\r\nmany\r\n$4\r\nsome\r\n".repeat(commands));
+    });
+    far.on("data", (chunk) => near.write(chunk));
+  });
+
+  const port = await reservePort();
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  bridge.environment = { REDIS_URL: `redis://127.0.0.1:${port}/0`, APP_SECRET: "s".repeat(32) };
+  bridge.stop = async () => {
+    for (const socket of open) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return bridge;
+}
