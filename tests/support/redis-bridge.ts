@@ -15,7 +15,7 @@ export async function startRedisBridge(redisPort: number) {
     for (const socket of [near, far]) open.add(socket.on("error", () => {}));
     near.on("close", () => far.destroy());
     far.on("close", () => near.destroy());
-    const delayed = { late: 240, slow: 600 } as Record<Fault, number>;
+    const delayed = { late: 100, slow: 600 } as Record<Fault, number>;
     near.on("data", (chunk) => {
       bridge.calls++;
       const commands = chunk.toString("latin1").match(commandStart)?.length ?? 0;

@@ -27,7 +27,7 @@ export async function startUpstashBridge(redisPort: number) {
     for await (const chunk of incoming) text += chunk;
     if (bridge.fault === "reset") return incoming.socket.destroy();
     if (bridge.fault === "frozen") return;
-    if (bridge.fault === "late") await sleep(240);
+    if (bridge.fault === "late") await sleep(100);
     if (bridge.fault === "slow") await sleep(600);
     if (bridge.fault === "500") return outgoing.writeHead(500).end('{"error":"ERR inside"}');
     if (bridge.fault === "html") return outgoing.writeHead(503).end("<h1>Service Unavailable</h1>");
