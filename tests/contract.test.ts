@@ -1,8 +1,6 @@
-import Ajv2020 from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
-import { openApiDocument } from "@/lib/docs/openapi";
-import { readAnswers, type SeenAnswer } from "@/tests/support/answers";
+import { readAnswers } from "@/tests/support/answers";
+import { description, faultsOf, resolve, signaturesOf } from "@/tests/support/description";
 
 /*
  * The last step of `npm test`: every answer that the tests received, against the API description. A single file
@@ -10,28 +8,6 @@ import { readAnswers, type SeenAnswer } from "@/tests/support/answers";
  */
 
 const file = process.env.RECORDED_ANSWERS;
-const description = openApiDocument() as unknown as {
-  paths: Record<string, Record<string, DescribedOperation>>;
-  components: { responses: Record<string, DescribedAnswer> };
-};
-
-type DescribedOperation = { responses: Record<string, DescribedAnswer | { $ref: string }> };
-type DescribedAnswer = {
-  headers: Record<string, { required: boolean; schema: { pattern: string } }>;
-  content: Record<string, { schema: { $ref: string }; examples: Record<string, unknown> }>;
-};
-
-const ajv = new Ajv2020({ strict: false });
-addFormats(ajv);
-ajv.addSchema(description, "description");
-
-/** What any HTTP message carries, or any of our answers for safety's sake. */
-const ordinaryHeaders = [
-  ...["date", "connection", "keep-alive", "transfer-encoding", "content-type", "content-length", "vary"],
-  ...["x-content-type-options", "referrer-policy", "content-security-policy", "strict-transport-security"],
-];
-
-const apiError = { $ref: "#/components/schemas/ApiError" };
 
 describe.runIf(file)("every answer that the tests received", () => {
   const answers = file ? readAnswers(file) : [];
@@ -57,73 +33,3 @@ describe.runIf(file)("every answer that the tests received", () => {
     expect(described.filter((signature) => !seen.has(signature))).toEqual([]);
   });
 });
-
-function faultsOf(answer: SeenAnswer): string[] {
-  const item = description.paths[answer.path];
-  if (!item) return unknownAddress(answer);
-  if (answer.method === "OPTIONS" && answer.status === 204) return preflight(answer, item);
-  const operation = item[answer.method.toLowerCase()] ?? (answer.method === "HEAD" ? item.get : undefined);
-  // A method without an operation of its own is refused by the door.
-  const described = (operation ?? item.get ?? item.post)?.responses[answer.status];
-  const isRefusable = operation || [400, 405].includes(answer.status);
-  if (!described || !isRefusable) return ["is not described"];
-  return faultsAgainst(answer, resolve(described));
-}
-
-/** Under `/mcp` the answers are the MCP server's. Anywhere else there is nothing, or nothing that can be read. */
-function unknownAddress({ path, status, body, method }: SeenAnswer): string[] {
-  if (/^(\/api)?\/mcp$/.test(path)) return [];
-  if (![404, 400].includes(status)) return ["is not described"];
-  return method === "HEAD" ? [] : bodyFaults(apiError, JSON.parse(body));
-}
-
-function preflight({ headers, body }: SeenAnswer, item: Record<string, unknown>): string[] {
-  const isSaid = String(item.description).startsWith(`Accepts ${headers.allow}. `);
-  return isSaid && body === "" ? [] : ["is not the 204 with Allow that is described"];
-}
-
-function faultsAgainst({ method, headers, body }: SeenAnswer, described: DescribedAnswer): string[] {
-  const faults: string[] = [];
-  const known = new Map(
-    Object.entries(described.headers).map(([name, header]) => [name.toLowerCase(), header]),
-  );
-  for (const [name, { required, schema }] of known) {
-    const value = headers[name];
-    if (value === undefined && required) faults.push(`has no ${name}`);
-    if (value !== undefined && !new RegExp(schema.pattern).test(String(value))) {
-      faults.push(`has another ${name}: ${value}`);
-    }
-  }
-  for (const name of Object.keys(headers)) {
-    if (!known.has(name) && !ordinaryHeaders.includes(name))
-      faults.push(`has ${name}, which is not described`);
-  }
-  const [type, content] = Object.entries(described.content)[0] ?? [];
-  if (headers["content-type"]?.split(";")[0] !== type) faults.push(`is ${headers["content-type"]}`);
-  if (method === "HEAD") return body === "" ? faults : [...faults, "has a body"];
-  const value = type === "application/json" ? JSON.parse(body) : body;
-  if (content) faults.push(...bodyFaults(content.schema, value));
-  const code = value.error?.code;
-  if (code && !Object.hasOwn(content?.examples ?? {}, code)) faults.push(`has the code ${code}`);
-  return faults;
-}
-
-function bodyFaults({ $ref }: { $ref: string }, value: unknown): string[] {
-  const validate = ajv.getSchema(`description${$ref}`);
-  if (!validate) return [`has no schema ${$ref}`];
-  return validate(value) ? [] : [ajv.errorsText(validate.errors)];
-}
-
-/** What an answer shows to be given: at its own path, and anywhere. */
-function signaturesOf({ method, path, status, body }: SeenAnswer): string[] {
-  if (method === "HEAD" || method === "OPTIONS" || body === "") return [];
-  const code = status === 200 ? "success" : JSON.parse(body).error.code;
-  return [`${path} ${status} ${code}`, `any ${status} ${code}`];
-}
-
-function resolve(answer: DescribedAnswer | { $ref: string }): DescribedAnswer {
-  if (!("$ref" in answer)) return answer;
-  const shared = description.components.responses[answer.$ref.split("/").at(-1) ?? ""];
-  if (!shared) throw new Error(`There is no ${answer.$ref}`);
-  return shared;
-}

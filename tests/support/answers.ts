@@ -19,22 +19,32 @@ export type SeenAnswer = {
 /** Records an answer of the API. */
 export function recordAnswer(answer: SeenAnswer): void {
   const file = process.env.RECORDED_ANSWERS;
-  const path = answer.path.replace(/\?.*$/, "");
+  const path = withoutQuery(answer.path);
   if (file && isUnderApi(path)) appendFileSync(file, `${JSON.stringify({ ...answer, path })}\n`);
 }
 
 /** Records the one answer to bytes that were written to a socket; of several, nobody knows which is whose. */
 export function recordRaw(sent: string, received: string): void {
-  const [, method, path] = /^([A-Z]+) (\S+) HTTP\/1\.1\r\n/.exec(sent) ?? [];
+  const answer = readRaw(sent, received);
+  if (answer) recordAnswer(answer);
+}
+
+/** The answer to bytes that were written to a socket, when there is one and no more. */
+export function readRaw(sent: string, received: string): SeenAnswer | undefined {
+  const [, method, target] = /^(\S+) ([^ ]+) HTTP\/1\.[01]\r\n/.exec(sent) ?? [];
   const [head = "", body = "", ...more] = received.split("\r\n\r\n");
   const [statusLine = "", ...fields] = head.split("\r\n");
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-  if (!method || !path || !status || more.length > 0 || body.includes("HTTP/1.1 ")) return;
+  if (!method || !target || !status || more.length > 0 || body.includes("HTTP/1.1 ")) return undefined;
   const headers = fields.map((field) => {
     const colon = field.indexOf(":");
     return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
   });
-  recordAnswer({ method, path, status, headers: Object.fromEntries(headers), body });
+  return { method, path: withoutQuery(target), status, headers: Object.fromEntries(headers), body };
+}
+
+function withoutQuery(target: string): string {
+  return target.replace(/\?.*$/s, "");
 }
 
 /** Records the answer of a handler that was called without a server. */

@@ -1,10 +1,8 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { spendQuota } from "@/lib/api/rate-limit";
+import { makeFolder } from "@/tests/support/leash";
 
-beforeAll(() => vi.stubEnv("DATA_DIR", mkdtempSync(join(tmpdir(), "corner-office-"))));
+beforeAll(() => vi.stubEnv("DATA_DIR", makeFolder()));
 afterAll(() => {
   vi.useRealTimers();
   vi.unstubAllEnvs();

@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { eventually, isInstalled } from "@/tests/support/databases";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+
+/* Health is for monitors: here are two that many people use, where this machine has them. */
+
+const run = promisify(execFile);
+const { path } = operations.health;
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start();
+});
+afterAll(() => service.stop());
+
+const checkHttp = "/usr/lib/nagios/plugins/check_http";
+
+describe.runIf(existsSync(checkHttp))("check_http of the Monitoring Plugins", () => {
+  const check = (...options: string[]) =>
+    run(checkHttp, ["-I", "127.0.0.1", "-p", String(service.port), "-u", path, ...options]);
+
+  it.each([
+    ["by the status", "-e", "HTTP/1.1 200"],
+    ["by the body", "-s", '"ok":true'],
+    ["by a header", "-d", "ratelimit-policy"],
+    ["by HEAD, whose body nobody waits for", "-j", "HEAD"],
+    ["under the name of a virtual host", "-H", "office.example.com"],
+  ])("finds the service well %s", async (_, ...options) => {
+    expect((await check(...options)).stdout).toMatch(/^HTTP OK: /);
+  });
+
+  it("says what is wrong where something is", async () => {
+    await expect(check("-j", "DELETE")).rejects.toMatchObject({
+      stdout: expect.stringMatching(/^HTTP WARNING: HTTP\/1\.1 405 Method Not Allowed /),
+    });
+  });
+});
+
+const exporter = "prometheus-blackbox-exporter";
+
+describe.runIf(isInstalled(exporter))("the blackbox exporter of Prometheus", () => {
+  const modules = {
+    get: { prober: "http", http: { fail_if_body_not_matches_regexp: ['"ok":true'] } },
+    head: { prober: "http", http: { method: "HEAD" } },
+    version: { prober: "http", http: { headers: { "API-Version": "1" } } },
+    unsupported: { prober: "http", http: { headers: { "API-Version": "2" } } },
+  };
+  let port: number;
+  beforeAll(async () => {
+    port = await reservePort();
+    const config = join(makeFolder(), "blackbox.json");
+    writeFileSync(config, JSON.stringify({ modules }));
+    spawnLeashed(exporter, [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`]);
+    await eventually(() => fetch(`http://127.0.0.1:${port}/-/healthy`));
+  });
+
+  const probe = async (module: keyof typeof modules) => {
+    const target = encodeURIComponent(`http://127.0.0.1:${service.port}${path}`);
+    const answer = await fetch(`http://127.0.0.1:${port}/probe?module=${module}&target=${target}`);
+    return answer.text();
+  };
+
+  it.each(["get", "head", "version"] as const)("finds the service well by the module %s", async (module) => {
+    const metrics = await probe(module);
+    expect(metrics).toContain("\nprobe_success 1\n");
+    expect(metrics).toContain("\nprobe_http_status_code 200\n");
+  });
+
+  it("sees a refusal for what it is", async () => {
+    const metrics = await probe("unsupported");
+    expect(metrics).toContain("\nprobe_success 0\n");
+    expect(metrics).toContain("\nprobe_http_status_code 400\n");
+  });
+});
