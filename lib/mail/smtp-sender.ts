@@ -1,26 +1,11 @@
 import { createTransport, type NodemailerError } from "nodemailer";
+import { signStream } from "@/lib/mail/dkim";
 import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
 import { toMessage } from "@/lib/mail/message";
 import { within } from "@/lib/process/deadline";
 import type { MailSettings } from "@/lib/settings/mail-settings";
 
 type SmtpSettings = Extract<MailSettings, { kind: "smtp" }>;
-
-/** RFC 8058 §4: both List-Unsubscribe fields are signed. nodemailer's own list lacks the second. */
-const signedFields = [
-  "From",
-  "Reply-To",
-  "To",
-  "Subject",
-  "Date",
-  "Message-ID",
-  "MIME-Version",
-  "Content-Type",
-  "Content-Transfer-Encoding",
-  "List-Unsubscribe",
-  "List-Unsubscribe-Post",
-  "Auto-Submitted",
-].join(":");
 
 /**
  * Sends by SMTP, a connection for each mail. SMTP knows no idempotency: when the connection breaks after the
@@ -34,11 +19,16 @@ export function sendBySmtp(
 ): Sender {
   const transport = createTransport({
     ...server,
-    ...(dkim ? { dkim: { ...dkim, headerFieldNames: signedFields } } : {}),
     connectionTimeout: withinMs,
     // What is broken off must not be delivered from a buffer afterwards.
     socketCloseTimeout: 0,
   });
+  if (dkim) {
+    transport.use("stream", ({ message }, done) => {
+      message?.processFunc((composed) => signStream(composed, dkim));
+      done();
+    });
+  }
   return {
     withinMs,
     async send(mail) {

@@ -22,8 +22,12 @@ export function renderOnboarding(kind: OnboardingKind, accountId: string): Omit<
     text: setAsText(letter),
     html: setAsHtml(letter),
     headers: {
-      // RFC 8058 §3.1: the second field makes a POST of the first's address one click.
-      "List-Unsubscribe": `<${unsubscribeUrl(accountId)}>`,
+      // RFC 8058 §3.1: the second field makes a POST of the first's https address one click. Mail programs that know
+      // RFC 2369 alone write to a person instead.
+      "List-Unsubscribe": [
+        `<${unsubscribeUrl(accountId)}>`,
+        ...(supportEmail ? [`<mailto:${supportEmail}?subject=Stop%20the%20onboarding%20emails>`] : []),
+      ].join(", "),
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
       // RFC 3834 §5: nobody's holiday notice needs to answer this.
       "Auto-Submitted": "auto-generated",

@@ -36,7 +36,9 @@ describe("the onboarding series", () => {
     it("can be stopped with one click (RFC 8058), and answered by nobody's machine (RFC 3834)", () => {
       expect(mail().headers).toEqual({
         "List-Unsubscribe": expect.stringMatching(
-          new RegExp(`^<${base}${operations.unsubscribe.path}\\?token=${token}>$`),
+          new RegExp(
+            `^<${base}${operations.unsubscribe.path}\\?token=${token}>, <mailto:help@example\\.com\\?subject=[\\w%]+>$`,
+          ),
         ),
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "Auto-Submitted": "auto-generated",

@@ -1,0 +1,126 @@
+import { execFileSync } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { dkimVerify } from "mailauth/lib/dkim/verify.js";
+import { describe, expect, it } from "vitest";
+import { sign } from "@/lib/mail/dkim";
+
+const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const key = {
+  domainName: "example.com",
+  keySelector: "mail",
+  privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+};
+const record = `v=DKIM1; k=rsa; p=${publicKey.export({ type: "spki", format: "der" }).toString("base64")}`;
+
+/** What an independent verifier says of each of these messages. */
+type Verify = (messages: string[]) => Promise<string[]>;
+
+const byMailauth: Verify = (messages) => {
+  const resolver = async (name: string, type: string) => {
+    expect([name, type]).toEqual(["mail._domainkey.example.com", "TXT"]);
+    return [[record]];
+  };
+  const verify = async (message: string) => {
+    const { results } = await dkimVerify(Buffer.from(message, "latin1"), { resolver });
+    return results.every(({ status }) => status.result === "pass") ? "pass" : "fail";
+  };
+  return Promise.all(messages.map(verify));
+};
+
+const dkimpy = `
+import sys, json, dkim
+passes = lambda message: dkim.verify(message.encode("latin1"), dnsfunc=lambda name, timeout=5: sys.argv[1].encode())
+print(json.dumps(["pass" if passes(message) else "fail" for message in json.load(sys.stdin)]))`;
+
+/** Debian's python3-dkim is its own Python's. */
+const python = ["/usr/bin/python3", "python3"].find((program) => {
+  try {
+    execFileSync(program, ["-c", "import dkim"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+});
+
+const byDkimpy: Verify = async (messages) => {
+  const input = JSON.stringify(messages);
+  const said = execFileSync(python ?? "", ["-c", dkimpy, record], {
+    input,
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  return JSON.parse(said.toString());
+};
+
+const verifiers = [
+  { name: "mailauth", verify: byMailauth, isInstalled: true },
+  { name: "dkimpy", verify: byDkimpy, isInstalled: python !== undefined || Boolean(process.env.CI) },
+];
+
+const head = [
+  "From: Corner Office <office@example.com>",
+  "To: ceo@example.org",
+  "Reply-To: help@example.com",
+  "Subject: Gr=?UTF-8?Q?=C3=BC=C3=9Fe?=,\r\n  folded \t twice",
+  "Date: Sat, 21 Nov 2026 12:00:00 +0000",
+  "Message-ID: <1@example.com>",
+  "MIME-Version: 1.0",
+  "Content-Type: text/plain; charset=utf-8",
+  "List-Unsubscribe: <https://office.example.com/api/email/unsubscribe?token=v1.x.y>",
+  "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+].join("\r\n");
+
+const signed = (body: string) =>
+  sign(Buffer.from(`${head}\r\n\r\n${body}`, "latin1"), key).toString("latin1");
+
+describe.each(verifiers)("a signed mail, read by $name,", ({ verify, isInstalled }) => {
+  const expectAll = async (verdict: string, messages: Record<string, string>) => {
+    const verdicts = await verify(Object.values(messages));
+    expect(Object.fromEntries(Object.keys(messages).map((name, at) => [name, verdicts[at]]))).toEqual(
+      Object.fromEntries(Object.keys(messages).map((name) => [name, verdict])),
+    );
+  };
+
+  it.runIf(isInstalled)("passes, whatever its body is, and after a relay", async () => {
+    await expectAll("pass", {
+      "with words": signed("Hello.\r\n"),
+      "without any": signed(""),
+      "of blank lines": signed("\r\n \r\n\t\r\n\r\n"),
+      "that does not end its last line": signed("Hello,\r\n\r\nCEO"),
+      "with blanks in odd places": signed("  a \t b  \r\n\tc\r\n\r\n\r\n"),
+      "in bytes beyond ASCII": signed(Buffer.from("Grüße — 你好\r\n").toString("latin1")),
+      "with bare line feeds": signed("one\ntwo\n"),
+      refolded: signed("Hello.\r\n").replace(",\r\n  folded", ",\r\n\tfolded"),
+      relayed: `Received: from us by them\r\n${signed("Hello.\r\n")}`,
+    });
+  });
+
+  it.runIf(isInstalled)("fails once a second field that matters stands in front", async () => {
+    const fields = [
+      "From: The bank <bank@evil.example>",
+      "Sender: bank@evil.example",
+      "Reply-To: thief@evil.example",
+      "To: somebody@example.net",
+      "Cc: somebody@example.net",
+      "Subject: Pay at once",
+      "Date: Sun, 22 Nov 2026 12:00:00 +0000",
+      "Message-ID: <2@example.com>",
+      "MIME-Version: 1.0",
+      "Content-Type: text/html",
+      "Content-Transfer-Encoding: base64",
+      "List-Unsubscribe: <https://evil.example/>",
+      "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
+    ];
+    const mail = signed("Hello.\r\n");
+    await expectAll("fail", Object.fromEntries(fields.map((field) => [field, `${field}\r\n${mail}`])));
+  });
+
+  it.runIf(isInstalled)("fails once a word or a field is another, or gone", async () => {
+    const mail = signed("Hello.\r\n");
+    await expectAll("fail", {
+      "a word": mail.replace("Hello", "Hullo"),
+      "the link": mail.replace("token=v1", "token=v2"),
+      "the one click": mail.replace("One-Click", "Two-Click"),
+      "a field gone": mail.replace(/^List-Unsubscribe-Post:.*\r\n/m, ""),
+    });
+  });
+});
