@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
-import { ApiError } from "@/lib/api/errors";
+import { ApiError, errorCatalogue } from "@/lib/api/errors";
 import type { creditsBalance } from "@/lib/api/schemas";
 import { challenge } from "@/lib/session/session";
 
@@ -18,7 +18,8 @@ export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
       });
     // A 401 would send the client into a sign-in that cannot mend either.
     case "unreadable":
+      throw new ApiError("balance_unavailable", { hint: errorCatalogue.forbidden.hint });
     case "unconfigured":
-      throw new ApiError("balance_unavailable");
+      throw new ApiError("balance_unavailable", { hint: errorCatalogue.not_configured.hint });
   }
 }

@@ -44,13 +44,13 @@ export const errorCatalogue = {
     status: 403,
     when: "Entitlement: signed in, and the trial is over.",
     message: "The trial of this account has ended.",
-    hint: "Choose a plan in the app to go on.",
+    hint: "Your assistants wait, and nothing of theirs is lost. Ask whoever invited you for a plan; they run again as soon as you have one.",
   },
   forbidden: {
     status: 403,
     when: "Entitlement: signed in, and the account's record is absent or cannot be read. MCP: the request names another host than ours, or a page elsewhere sent it to a loopback address.",
     message: "The account of this session could not be read, so it may not run.",
-    hint: "Ask whoever invited you to check the account, then try again.",
+    hint: "If you have just accepted an invitation, look again in a moment. Otherwise ask whoever invited you to check your account.",
   },
   invalid_request: {
     status: 400,
@@ -69,7 +69,7 @@ export const errorCatalogue = {
     status: 503,
     when: "Entitlement: this deployment has no sign-in.",
     message: "Sign-in is not set up in this deployment.",
-    hint: "Ask the operator to set up sign-in; trying again will not help until then.",
+    hint: "Ask whoever operates this service to set up sign-in in its settings; asking again does not help until then.",
   },
   balance_unavailable: {
     status: 503,

@@ -76,7 +76,11 @@ function pathItem(name: OperationName) {
   const [method = "GET"] = operation.methods;
   return {
     summary: operation.summary,
-    description: `Accepts ${operation.methods.join(", ")}. \`HEAD\` answers as \`GET\` does, without the body; \`OPTIONS\` answers \`204\` with \`Allow\`. Any other method answers \`405\`.`,
+    description: [
+      `Accepts ${operation.methods.join(", ")}.`,
+      ...(operation.methods.includes("HEAD") ? ["`HEAD` answers as `GET` does, without the body;"] : []),
+      "`OPTIONS` answers `204` with `Allow`. Any other method answers `405`.",
+    ].join(" "),
     [method.toLowerCase()]: describeOperation(name, operation, method),
   };
 }

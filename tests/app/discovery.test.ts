@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mcpServer, operations } from "@/lib/api/operations";
 import { documents } from "@/lib/docs/documents";
 import { Service } from "@/tests/support/service";
 
@@ -58,17 +59,22 @@ describe("/", () => {
 });
 
 describe("/.well-known/api-catalog", () => {
-  it("leads to the description, the documents and the health of the API (RFC 9727)", async () => {
+  it("leads to every endpoint, to the description, the documents and the health of the API (RFC 9727)", async () => {
     const { text, headers } = await service.ask("/.well-known/api-catalog", { method: "HEAD" });
     expect(text).toBe("");
     expect(headers.link).toBe(
       `<${appUrl}/.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"`,
     );
-    const { linkset } = JSON.parse((await service.ask("/.well-known/api-catalog")).text);
-    const links = linkset.flatMap((entry: Record<string, unknown>) =>
-      Object.values(entry).filter(Array.isArray).flat(),
-    ) as { href: string }[];
-    for (const { href } of links.filter(({ href }) => !/\/(api|mcp)$/.test(href))) {
+    const { linkset } = JSON.parse((await service.ask("/.well-known/api-catalog")).text) as {
+      linkset: ({ anchor: string } & Record<string, { href: string }[]>)[];
+    };
+    const endpoints = [...Object.values(operations).map(({ path }) => path), ...mcpServer.paths];
+    const [own, ...described] = linkset;
+    expect(own?.item?.map(({ href }) => href)).toEqual(endpoints.map((path) => appUrl + path));
+    expect(described.map(({ anchor }) => anchor)).toEqual(own?.item?.map(({ href }) => href));
+    for (const path of endpoints) expect((await service.ask(path)).status, path).not.toBe(404);
+    const links = described.flatMap(({ anchor, ...relations }) => Object.values(relations).flat());
+    for (const href of new Set(links.map(({ href }) => href))) {
       expect((await service.ask(href.slice(appUrl.length))).status, href).toBe(200);
     }
   });

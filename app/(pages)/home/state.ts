@@ -1,5 +1,11 @@
 import type { Caller } from "@/lib/accounts/caller";
-import { type DeniedStatus, decideEntitlement, type EntitlementAllowed } from "@/lib/accounts/entitlement";
+import {
+  type DeniedStatus,
+  decideEntitlement,
+  denialCodes,
+  type EntitlementAllowed,
+} from "@/lib/accounts/entitlement";
+import { errorCatalogue } from "@/lib/api/errors";
 
 /** What the CEO is told: may the company run, why not, and what to do next. */
 export type HomeState = {
@@ -23,6 +29,9 @@ export function decideHomeState(caller: Exclude<Caller, { is: "signed-out" }>, n
 /** Every no may have ended a moment later, so the page looks sooner than an app would. */
 const lookAgainAfterSeconds = 10;
 
+/** What an app that is denied the same is told to do. */
+const adviceOn = (status: DeniedStatus) => errorCatalogue[denialCodes[status]].hint;
+
 const words: Record<HomeStatus, Pick<HomeState, "heading" | "next">> = {
   licensed: {
     heading: "Your company may run",
@@ -38,11 +47,11 @@ const words: Record<HomeStatus, Pick<HomeState, "heading" | "next">> = {
   },
   "trial-ended": {
     heading: "Your trial has ended",
-    next: "Your assistants wait, and nothing of theirs is lost. Ask whoever invited you for a plan; they run again as soon as you have one.",
+    next: adviceOn("trial-ended"),
   },
   invalid: {
     heading: "We cannot read your account",
-    next: "If you have just accepted an invitation, wait a moment: this page looks again by itself. Otherwise ask whoever invited you to check your account.",
+    next: adviceOn("invalid"),
   },
   unavailable: {
     heading: "We cannot check your account at the moment",
@@ -50,6 +59,6 @@ const words: Record<HomeStatus, Pick<HomeState, "heading" | "next">> = {
   },
   unconfigured: {
     heading: "Sign-in is not set up",
-    next: "Whoever operates this service sets up Clerk, or local sign-in, in its settings.",
+    next: adviceOn("unconfigured"),
   },
 };

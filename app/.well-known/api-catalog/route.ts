@@ -1,4 +1,4 @@
-import { operations } from "@/lib/api/operations";
+import { mcpServer, operations } from "@/lib/api/operations";
 import { publish } from "@/lib/docs/publish";
 import { settings } from "@/lib/settings/settings";
 
@@ -8,10 +8,12 @@ const profile = "https://www.rfc-editor.org/info/rfc9727";
 export function GET(request: Request): Response {
   const { appUrl } = settings();
   const own = `${appUrl}/.well-known/api-catalog`;
+  const endpoints = Object.values(operations).map(({ path }) => appUrl + path);
+  const mcpEndpoints = mcpServer.paths.map((path) => appUrl + path);
   const linkset = [
-    { anchor: own, item: [{ href: `${appUrl}/api` }, { href: `${appUrl}/mcp` }] },
-    {
-      anchor: `${appUrl}/api`,
+    { anchor: own, item: [...endpoints, ...mcpEndpoints].map((href) => ({ href })) },
+    ...endpoints.map((anchor) => ({
+      anchor,
       "service-desc": [{ href: `${appUrl}/openapi.json`, type: "application/json" }],
       "service-doc": [
         { href: `${appUrl}/docs/api`, type: "text/html" },
@@ -20,8 +22,11 @@ export function GET(request: Request): Response {
       "service-meta": [{ href: `${appUrl}/llms.txt`, type: "text/plain" }],
       status: [{ href: `${appUrl}${operations.health.path}`, type: "application/json" }],
       deprecation: [{ href: `${appUrl}/docs/api/policy`, type: "text/html" }],
-    },
-    { anchor: `${appUrl}/mcp`, "service-doc": [{ href: `${appUrl}/docs/mcp`, type: "text/html" }] },
+    })),
+    ...mcpEndpoints.map((anchor) => ({
+      anchor,
+      "service-doc": [{ href: `${appUrl}/docs/mcp`, type: "text/html" }],
+    })),
   ];
   return publish(request, {
     type: `application/linkset+json; profile="${profile}"`,

@@ -48,7 +48,8 @@ Both use nothing but what Node and Python bring along.
 - \`licensed\`, \`trial\` or \`hobby\`: run. On a trial, \`trialEndsAt\` says how long.
 - [\`signed_out\`](/docs/api/errors#signed_out): ask the person to sign in again; the token has stopped working.
 - [\`trial_ended\`](/docs/api/errors#trial_ended) or [\`forbidden\`](/docs/api/errors#forbidden): do not run, and say why.
-- [\`not_configured\`](/docs/api/errors#not_configured) or [\`unavailable\`](/docs/api/errors#unavailable): nobody can say at the moment. It is not a no; ask again.
+- [\`unavailable\`](/docs/api/errors#unavailable): nobody can say at the moment. It is not a no; ask again after \`Retry-After\`.
+- [\`not_configured\`](/docs/api/errors#not_configured): this deployment has no sign-in, so nobody can run. Asking again does not help until its operator has set one up.
 
 ${whatSessionsCannotDo}
 

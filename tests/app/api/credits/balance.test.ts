@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorCatalogue } from "@/lib/api/errors";
 import { operations } from "@/lib/api/operations";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -76,7 +77,8 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
 
   it("answers 503 to an account whose record does not parse", async () => {
     await stage.query("UPDATE accounts SET plan = 'platinum'");
-    expectRefusal(service, await ask(), { status: 503, code: "balance_unavailable" });
+    const { hint } = errorCatalogue.forbidden;
+    expectRefusal(service, await ask(), { status: 503, code: "balance_unavailable", hint });
     await stage.query("UPDATE accounts SET plan = 'licensed'");
   });
 });
@@ -87,6 +89,7 @@ describe("GET /api/credits/balance without sign-in", () => {
     expectRefusal(service, await service.ask(creditsBalance.path), {
       status: 503,
       code: "balance_unavailable",
+      hint: errorCatalogue.not_configured.hint,
     });
     await service.stop();
   });

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/api/operations";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+// Words do not depend on the engine.
+describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ ...stage.environment, SIGN_IN: "local" });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  /** What the app is told to do, and the page that the same session sees. */
+  async function both(of: Service, headers: Record<string, string> = {}) {
+    const { text } = await of.ask(operations.entitlement.path, { headers });
+    const page = await of.ask("/home", { headers });
+    return { hint: JSON.parse(text).error.hint as string, page: page.text };
+  }
+
+  const expectTheSame = ({ hint, page }: { hint: string; page: string }, says: string) => {
+    expect(hint).toContain(says);
+    expect(page).toContain(hint);
+  };
+
+  it("give the same advice when a trial has ended", async () => {
+    await service.adminJson("account", "add", "ended@example.com", "--trial-ends", "2026-01-01");
+    const Cookie = `__session=${await service.token("ended@example.com")}`;
+    expectTheSame(await both(service, { Cookie }), "Ask whoever invited you for a plan");
+  });
+
+  it("give the same advice when the account cannot be read", async () => {
+    await service.adminJson("account", "add", "odd@example.com");
+    const Cookie = `__session=${await service.token("odd@example.com")}`;
+    await stage.query("UPDATE accounts SET plan = 'platinum' WHERE email = 'odd@example.com'");
+    expectTheSame(await both(service, { Cookie }), "ask whoever invited you to check your account");
+  });
+
+  it("give the same advice where sign-in is not set up", async () => {
+    const closed = await Service.start({ SIGN_IN: "none" });
+    expectTheSame(await both(closed), "asking again does not help until then");
+    await closed.stop();
+  });
+});
