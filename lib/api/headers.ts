@@ -1,6 +1,6 @@
 import type { ApiError } from "@/lib/api/errors";
 import type { Address } from "@/lib/api/operations";
-import { retirementHeaders } from "@/lib/api/retirement";
+import { retirementHeaders, retirementOf } from "@/lib/api/retirement";
 import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 import { logVisit, type Visit } from "@/lib/api/visit";
 import { settings } from "@/lib/settings/settings";
@@ -101,7 +101,8 @@ function stampOf(address: Address | undefined): HeaderList {
   const known = stamps.get(address);
   if (known) return known;
   const { appUrl, hsts } = settings();
-  const { anyOrigin, retirement, caching } = address ?? {};
+  const { anyOrigin, caching } = address ?? {};
+  const retirement = address && retirementOf(address);
   const links = [`<${appUrl}/docs/api/policy>; rel="deprecation"; type="text/html"`];
   const stamp = [
     ...["api-version", "1"],

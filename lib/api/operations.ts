@@ -33,15 +33,15 @@ export type Operation = Address & {
   codes: Readonly<Partial<Record<Status, readonly PublicErrorCode[]>>>;
 };
 
-/** The published retirement of an operation; `lib/api/retirement.ts` holds its rules. */
+/** The published retirement of an operation or of a major version; `lib/api/retirement.ts` holds its rules. */
 export type Retirement = {
   /** When it was announced: an ISO 8601 instant, as are the next two. */
   announcedAt: string;
   deprecatedAt: string;
   /** At least 90 days after the announcement, and not before the deprecation. */
   sunsetAt: string;
-  /** Path of the migration guide on this site. */
-  guide: `/${string}`;
+  /** Path of the migration guide: a document, or a section of one. */
+  guide: `/docs/${string}`;
 };
 
 export type QuotaName = "health" | "mcp";
@@ -56,6 +56,9 @@ const shared = {
   405: ["method_not_allowed"],
   500: ["internal_error"],
 } as const;
+
+/** The major version that every operation is of. */
+export const version1: { retirement?: Retirement } = {};
 
 /** The register of public operations. Plain data: adding one starts here. */
 export const operations = {

@@ -1,27 +1,64 @@
-import type { Operation, Retirement } from "@/lib/api/operations";
+import { z } from "zod";
+import { type Address, type Operation, operations, type Retirement, version1 } from "@/lib/api/operations";
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** From the announcement of a retirement to its sunset. */
 export const leastNoticeDays = 90;
 
+/** Every retirement there is, by what is retired. */
+export function listRetirements(
+  register: Record<string, Operation> = operations,
+): { what: string; retirement: Retirement }[] {
+  const retirable = [
+    { what: "Version 1", ...version1 },
+    ...Object.values(register).map(({ methods, path, retirement }) => ({
+      what: `${methods[0]} ${path}`,
+      retirement,
+    })),
+  ];
+  return retirable.flatMap(({ what, retirement }) => (retirement ? [{ what, retirement }] : []));
+}
+
+/** The retirement that an address's answers announce: an operation's own or its version's, whichever ends first. */
+export function retirementOf(address: Address): Retirement | undefined {
+  const isOperation = "access" in address;
+  const ofVersion = isOperation ? version1.retirement : undefined;
+  const { retirement: own } = address;
+  if (!own || !ofVersion) return own ?? ofVersion;
+  return Date.parse(own.sunsetAt) <= Date.parse(ofVersion.sunsetAt) ? own : ofVersion;
+}
+
 /**
- * Checks every retirement of a register, at start. Throws an Error naming the operation and the broken
- * rule: 90 days from announcement to sunset, and no sunset before the deprecation (RFC 9745 §4).
+ * Checks retirements, at start. Throws an Error naming what is retired and the broken rule: an announcement is not
+ * in the future, a deprecation not before it, a sunset 90 days after it or more, not before the deprecation (RFC
+ * 9745 §4) and not past, and the guide opens.
+ *
+ * @param opens - whether a path of this site leads somewhere
  */
-export function checkRetirements(register: Record<string, Operation>): void {
-  for (const [name, { retirement }] of Object.entries(register)) {
-    if (!retirement) continue;
-    const announced = Date.parse(retirement.announcedAt);
-    const deprecated = Date.parse(retirement.deprecatedAt);
-    const sunset = Date.parse(retirement.sunsetAt);
-    const refuse = (rule: string) => {
-      throw new Error(`The retirement of ${name} ${rule}.`);
-    };
-    if ([announced, deprecated, sunset].some(Number.isNaN)) refuse("has a date that is not ISO 8601");
-    if (sunset < announced + leastNoticeDays * dayMs) {
-      refuse(`ends less than ${leastNoticeDays} days after its announcement`);
-    }
-    if (sunset < deprecated) refuse("ends before its deprecation");
+export function checkRetirements(
+  retirements: ReturnType<typeof listRetirements>,
+  nowMs: number,
+  opens: (path: string) => boolean,
+): void {
+  for (const { what, retirement } of retirements) {
+    const { announcedAt, deprecatedAt, sunsetAt, guide } = retirement;
+    const [announced = 0, deprecated = 0, sunset = 0] = [announcedAt, deprecatedAt, sunsetAt].map((text) =>
+      z.iso.datetime({ offset: true }).safeParse(text).success ? Date.parse(text) : Number.NaN,
+    );
+    const rules: [boolean, string][] = [
+      [[announced, deprecated, sunset].some(Number.isNaN), "has a date that is not ISO 8601"],
+      [announced > nowMs, "is announced in the future"],
+      [deprecated < announced, "is deprecated before its announcement"],
+      [
+        sunset < announced + leastNoticeDays * dayMs,
+        `ends less than ${leastNoticeDays} days after its announcement`,
+      ],
+      [sunset < deprecated, "ends before its deprecation"],
+      [sunset <= nowMs, "is past its sunset, and should be gone"],
+      [!opens(guide), `has a guide that does not open: ${guide}`],
+    ];
+    const [broken] = rules.filter(([isBroken]) => isBroken);
+    if (broken) throw new Error(`The retirement of ${what} ${broken[1]}.`);
   }
 }
 

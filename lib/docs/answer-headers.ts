@@ -1,4 +1,5 @@
 import type { Operation, QuotaName } from "@/lib/api/operations";
+import { retirementOf } from "@/lib/api/retirement";
 import { saneRequestId } from "@/lib/api/visit";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { quotas } from "@/lib/settings/limits";
@@ -19,7 +20,7 @@ export function headersOf(operation: Operation, status: number): HeaderDocument[
   if (operation.quota && ![400, 405].includes(status))
     headers.push(...quotaHeaders(operation.quota, status === 429));
   if (operation.anyOrigin) headers.push(...crossOrigin(operation.anyOrigin.reads));
-  headers.push(...retirementHeaders(operation.retirement !== undefined));
+  headers.push(...retirementHeaders(retirementOf(operation) !== undefined));
   if (status === 401) headers.push(challenge);
   if (status === 405) headers.push(allow(operation.methods.join(", ")));
   if (status === 429) headers.push({ ...retryAfter, always: true });

@@ -6,6 +6,7 @@ import { limits } from "@/lib/docs/documents/limits";
 import { mcp } from "@/lib/docs/documents/mcp";
 import { policy } from "@/lib/docs/documents/policy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
+import { readSection } from "@/lib/docs/sections";
 
 /** Every document, in reading order. */
 export const documents: readonly DocumentPage[] = [
@@ -17,6 +18,13 @@ export const documents: readonly DocumentPage[] = [
   policy,
   mcp,
 ];
+
+/** Whether a path leads to a document and, where it has an anchor, to a section of it. */
+export function leadsToDocument(path: string): boolean {
+  const [page = "", anchor] = path.split("#");
+  const document = findDocument(page);
+  return document !== undefined && (anchor === undefined || readSection(document, anchor) !== undefined);
+}
 
 /** The document at this path. */
 export function findDocument(path: string): DocumentPage | undefined {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Operation, operations } from "@/lib/api/operations";
+import { retirementOf } from "@/lib/api/retirement";
 import * as schemas from "@/lib/api/schemas";
 import { mostRequestIdCharacters, saneRequestId } from "@/lib/api/visit";
 import type { HeaderDocument } from "@/lib/docs/answer-headers";
@@ -86,7 +87,7 @@ function pathItem(name: OperationName) {
 }
 
 function describeOperation(name: OperationName, operation: Operation, method: string) {
-  const { access, path, summary, retirement } = operation;
+  const { access, path, summary } = operation;
   return {
     operationId: method === "GET" ? `get${name[0]?.toUpperCase()}${name.slice(1)}` : name,
     summary,
@@ -96,7 +97,7 @@ function describeOperation(name: OperationName, operation: Operation, method: st
       description: "Samples in curl, TypeScript and Python",
       url: `${placeholderAddress}/docs/api#${anchorOf(`${method} ${path}`)}`,
     },
-    ...(retirement ? { deprecated: true } : {}),
+    ...(retirementOf(operation) ? { deprecated: true } : {}),
     security: access === "session" ? [{ bearerAuth: [] }, { sessionCookie: [] }] : [],
     parameters: [
       { $ref: "#/components/parameters/ApiVersion" },

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import createNext from "next";
-import { operations } from "@/lib/api/operations";
-import { checkRetirements } from "@/lib/api/retirement";
+import { checkRetirements, listRetirements } from "@/lib/api/retirement";
+import { leadsToDocument } from "@/lib/docs/documents";
 import { createFrontServer } from "@/lib/front/server";
 import { startRunner } from "@/lib/onboarding/runner";
 import { derivedKeys } from "@/lib/process/app-secret";
@@ -39,7 +39,7 @@ export async function start(): Promise<void> {
 
 function readSettings() {
   try {
-    checkRetirements(operations);
+    checkRetirements(listRetirements(), Date.now(), leadsToDocument);
     return settings();
   } catch (fault) {
     return giveUp((fault as Error).message);

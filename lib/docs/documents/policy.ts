@@ -1,5 +1,5 @@
-import { type Operation, operations } from "@/lib/api/operations";
-import { leastNoticeDays } from "@/lib/api/retirement";
+import { operations } from "@/lib/api/operations";
+import { leastNoticeDays, listRetirements } from "@/lib/api/retirement";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code } from "@/lib/docs/markdown";
 
@@ -50,7 +50,7 @@ This policy covers the ${Object.keys(operations).length} operations of the publi
 
 ## Being retired now
 
-${retirements(Object.values(operations))}
+${retirements()}
 
 ## Change log
 
@@ -58,11 +58,10 @@ ${changes.map(({ on, version, what }) => `- **${on}, ${version}.** ${what}`).joi
 `,
 };
 
-function retirements(register: Operation[]): string {
-  const lines = register.flatMap(({ path, methods, retirement }) =>
-    retirement
-      ? `- \`${methods[0]} ${path}\`: announced ${retirement.announcedAt}, deprecated ${retirement.deprecatedAt}, gone from ${retirement.sunsetAt} on. [How to migrate](${retirement.guide})`
-      : [],
+function retirements(): string {
+  const lines = listRetirements().map(
+    ({ what, retirement: { announcedAt, deprecatedAt, sunsetAt, guide } }) =>
+      `- **${what}:** announced ${announcedAt}, deprecated ${deprecatedAt}, gone from ${sunsetAt} on. [How to migrate](${guide})`,
   );
   return lines.length > 0 ? lines.join("\n") : "No public operation is currently deprecated.";
 }

@@ -1,21 +1,42 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { refuseAtDoor } from "@/lib/api/door";
 import { endpoint } from "@/lib/api/endpoint";
-import { type Operation, operations, type Retirement } from "@/lib/api/operations";
-import { checkRetirements } from "@/lib/api/retirement";
+import { mcpServer, type Operation, operations, type Retirement, version1 } from "@/lib/api/operations";
+import { checkRetirements, leastNoticeDays, listRetirements, retirementOf } from "@/lib/api/retirement";
+import { leadsToDocument } from "@/lib/docs/documents";
+import { policy } from "@/lib/docs/documents/policy";
+import { openApiDocument } from "@/lib/docs/openapi";
 
+const dayMs = 24 * 60 * 60 * 1000;
+const announcedMs = Date.parse("2027-01-01T00:00:00Z");
+const inDays = (days: number) => new Date(announcedMs + days * dayMs).toISOString();
 const retirement: Retirement = {
-  announcedAt: "2027-01-01T00:00:00Z",
+  announcedAt: inDays(0),
   deprecatedAt: "2027-02-01T00:00:00Z",
-  sunsetAt: "2027-04-01T00:00:00Z",
-  guide: "/docs/api/migrate-to-2",
+  sunsetAt: "2027-05-01T00:00:00Z",
+  guide: "/docs/api/policy#how-something-is-retired",
 };
-const register = { old: { ...operations.siteBanner, retirement } satisfies Operation };
+const announced = {
+  deprecation: "@1801440000",
+  sunset: "Sat, 01 May 2027 00:00:00 GMT",
+  link:
+    '<https://office.example.com/docs/api/policy>; rel="deprecation"; type="text/html", ' +
+    '<https://office.example.com/docs/api/policy#how-something-is-retired>; rel="sunset"; type="text/html"',
+};
+const headersOf = ({ headers }: Response) => ({
+  deprecation: headers.get("deprecation"),
+  sunset: headers.get("sunset"),
+  link: headers.get("link"),
+});
 
 beforeAll(() => vi.stubEnv("APP_URL", "https://office.example.com"));
+afterEach(() => {
+  delete version1.retirement;
+});
 afterAll(() => vi.unstubAllEnvs());
 
 describe("an operation being retired", () => {
-  const { GET } = endpoint(register.old, () => ({ banner: null }));
+  const { GET } = endpoint({ ...operations.siteBanner, retirement }, () => ({ banner: null }));
 
   it("says when on every answer: Deprecation (RFC 9745), Sunset (RFC 8594) and where the guide is", async () => {
     const good = await GET(new Request("https://office.example.com/api/site-banner"));
@@ -23,38 +44,85 @@ describe("an operation being retired", () => {
       new Request("https://office.example.com/api/site-banner", { headers: { "api-version": "2" } }),
     );
     expect([good.status, bad.status]).toEqual([200, 400]);
-    for (const { headers } of [good, bad]) {
-      expect(headers.get("deprecation")).toBe("@1801440000");
-      expect(headers.get("sunset")).toBe("Thu, 01 Apr 2027 00:00:00 GMT");
-      expect(headers.get("link")).toBe(
-        '<https://office.example.com/docs/api/policy>; rel="deprecation"; type="text/html", ' +
-          '<https://office.example.com/docs/api/migrate-to-2>; rel="sunset"; type="text/html"',
-      );
+    for (const answer of [good, bad]) expect(headersOf(answer)).toEqual(announced);
+  });
+});
+
+describe("a version being retired", () => {
+  it("says so on the answers of all its operations, and nowhere else", async () => {
+    version1.retirement = retirement;
+    // Fresh copies, because what does not vary between the answers of an operation is made once.
+    for (const operation of Object.values<Operation>(operations)) {
+      const { OPTIONS } = endpoint({ ...operation }, () => "") as Record<
+        string,
+        (request: Request) => Promise<Response>
+      >;
+      const request = new Request(`https://office.example.com${operation.path}`, { method: "OPTIONS" });
+      expect(headersOf((await OPTIONS?.(request)) as Response), operation.path).toEqual(announced);
     }
+    expect(retirementOf(mcpServer)).toBeUndefined();
+    const unknown = refuseAtDoor("GET", "/api/nothing", new Headers()) as Response;
+    expect(headersOf(unknown)).toMatchObject({ deprecation: null, sunset: null });
+  });
+
+  it("is in the policy and the description as well", () => {
+    expect(policy.markdown()).toContain("No public operation is currently deprecated.");
+    version1.retirement = retirement;
+    expect(policy.markdown()).toContain("- **Version 1:** announced 2027-01-01T00:00:00.000Z, deprecated");
+    expect(policy.markdown()).not.toContain("No public operation is currently deprecated.");
+    const described = Object.values(openApiDocument().paths).map((item) => item.get ?? item.post);
+    for (const operation of described) expect(operation).toMatchObject({ deprecated: true });
+  });
+
+  it("gives way to the retirement of an operation that ends sooner", () => {
+    const sooner = { ...retirement, sunsetAt: inDays(95) };
+    const later = { ...retirement, sunsetAt: inDays(200) };
+    version1.retirement = retirement;
+    expect(retirementOf({ ...operations.health, retirement: sooner })).toBe(sooner);
+    expect(retirementOf({ ...operations.health, retirement: later })).toBe(retirement);
   });
 });
 
 describe("checkRetirements", () => {
-  const check = (changed: Partial<Retirement>) => () =>
-    checkRetirements({ old: { ...register.old, retirement: { ...retirement, ...changed } } });
+  const check = (changed: Partial<Retirement>, nowMs = announcedMs) => {
+    const register = {
+      old: { ...operations.siteBanner, retirement: { ...retirement, ...changed } },
+    } satisfies Record<string, Operation>;
+    return () => checkRetirements(listRetirements(register), nowMs, leadsToDocument);
+  };
 
-  it("accepts a sunset exactly 90 days after the announcement, on the day of the deprecation", () => {
-    const sunsetAt = "2027-04-01T00:00:00Z"; // 90 days after 1 January
+  it("accepts what is announced now, and ends with the shortest notice on the day of the deprecation", () => {
+    const sunsetAt = inDays(leastNoticeDays);
     expect(check({ sunsetAt, deprecatedAt: sunsetAt })).not.toThrow();
+    expect(check({ deprecatedAt: inDays(0) })).not.toThrow();
+    expect(check({}, Date.parse(retirement.sunsetAt) - 1)).not.toThrow();
   });
 
-  it.each<[Partial<Retirement>, string]>([
+  it.each<[Partial<Retirement>, string, number?]>([
     [
-      { sunsetAt: "2027-03-31T23:59:59Z" },
-      "The retirement of old ends less than 90 days after its announcement.",
+      { sunsetAt: new Date(announcedMs + leastNoticeDays * dayMs - 1).toISOString() },
+      `ends less than ${leastNoticeDays} days after its announcement`,
     ],
-    [{ deprecatedAt: "2027-04-01T00:00:01Z" }, "The retirement of old ends before its deprecation."],
-    [{ sunsetAt: "soon" }, "The retirement of old has a date that is not ISO 8601."],
-  ])("refuses %j", (changed, fault) => {
-    expect(check(changed)).toThrow(fault);
+    [{ deprecatedAt: "2027-05-01T00:00:01Z" }, "ends before its deprecation"],
+    [{ deprecatedAt: "2026-12-31T23:59:59Z" }, "is deprecated before its announcement"],
+    [{ sunsetAt: "soon" }, "has a date that is not ISO 8601"],
+    [{ deprecatedAt: "1" }, "has a date that is not ISO 8601"],
+    [{}, "is announced in the future", announcedMs - 1],
+    [{}, "is past its sunset, and should be gone", Date.parse(retirement.sunsetAt)],
+    [{ guide: "/docs/nothing" }, "has a guide that does not open: /docs/nothing"],
+    [{ guide: "/docs/api/policy#nothing" }, "has a guide that does not open: /docs/api/policy#nothing"],
+  ])("refuses %j: it %s", (changed, fault, nowMs) => {
+    expect(check(changed, nowMs)).toThrow(`The retirement of GET /api/site-banner ${fault}.`);
   });
 
-  it("finds nothing wrong with the register", () => {
-    expect(() => checkRetirements(operations)).not.toThrow();
+  it("finds nothing wrong with what there is", () => {
+    expect(() => checkRetirements(listRetirements(), Date.now(), leadsToDocument)).not.toThrow();
+  });
+
+  it("checks the retirement of the version, too", () => {
+    version1.retirement = { ...retirement, guide: "/docs/nothing" };
+    expect(() => checkRetirements(listRetirements({}), announcedMs, leadsToDocument)).toThrow(
+      "The retirement of Version 1 has a guide that does not open: /docs/nothing.",
+    );
   });
 });

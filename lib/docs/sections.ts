@@ -1,0 +1,29 @@
+import { marked, type Token } from "marked";
+import type { DocumentPage } from "@/lib/docs/document";
+import { anchorOf } from "@/lib/docs/markdown";
+
+/** A part of a document: a heading, what stands under it, and how deep it is; the first part has the document's own. */
+export type Section = { heading: string; anchor?: string; depth: number; tokens: Token[] };
+
+/** A document cut at its headings. */
+export function sectionsOf({ title, markdown }: DocumentPage): Section[] {
+  const sections: Section[] = [{ heading: title, depth: 1, tokens: [] }];
+  for (const token of marked.lexer(markdown())) {
+    const isHeading = token.type === "heading" && token.depth > 1;
+    if (isHeading)
+      sections.push({ heading: token.text, anchor: anchorOf(token.text), depth: token.depth, tokens: [] });
+    sections.at(-1)?.tokens.push(token);
+  }
+  return sections;
+}
+
+/** The Markdown of the section at an anchor, with those under it; none where there is no such anchor. */
+export function readSection(document: DocumentPage, anchor: string): string | undefined {
+  const sections = sectionsOf(document);
+  const start = sections.findIndex((section) => section.anchor === anchor);
+  const depth = sections[start]?.depth;
+  if (depth === undefined) return undefined;
+  const next = sections.findIndex((section, at) => at > start && section.depth <= depth);
+  const own = sections.slice(start, next === -1 ? undefined : next);
+  return own.flatMap(({ tokens }) => tokens.map(({ raw }) => raw)).join("");
+}
