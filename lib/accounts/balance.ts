@@ -3,7 +3,7 @@ import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
 import { ApiError, errorCatalogue } from "@/lib/api/errors";
 import type { creditsBalance } from "@/lib/api/schemas";
-import { challenge } from "@/lib/session/session";
+import { challenge } from "@/lib/session/credential";
 
 /** The caller's balance. Throws the refusal where it cannot be read. */
 export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {

@@ -2,50 +2,82 @@ import { type Account, parseAccount } from "@/lib/accounts/accounts";
 import type { Visit } from "@/lib/api/visit";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
-import { sessionIssuer } from "@/lib/session/issuer";
-import { readSession } from "@/lib/session/session";
-import type { Session } from "@/lib/session/session-token";
+import { readSession } from "@/lib/session/credential";
+import type { Proof } from "@/lib/session/issuer";
+import { keyRing } from "@/lib/session/key-ring";
+import { noteSessionSeen } from "@/lib/session/last-seen";
+import { readKind, type SessionKind } from "@/lib/session/session";
 import { deadlineMs, store } from "@/lib/store/store";
 
 /** Who is calling an account route, or why nobody can say. */
 export type Caller =
-  | { is: "account"; account: Account; session: Session }
+  | { is: "account"; account: Account; session: CallerSession }
   /** Signed in, but the account's record is absent or does not parse. */
   | { is: "unreadable" }
   | { is: "signed-out"; tokenWasSent: boolean }
   | { is: "unconfigured" }
   | { is: "unavailable"; retryAfterSeconds: number };
 
+/** The session of a caller: one that we keep, or Clerk's own, of a browser or of an app that carries its SDK. */
+export type CallerSession = Proof & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
+
 const retryAfterSeconds = 5;
 
 /** Identifies the caller by one signature check and one read. It never throws: an outage is `unavailable`. */
-export async function identifyCaller(headers: Headers, visit: Visit): Promise<Caller> {
-  const session = readSession(headers);
-  if ("because" in session) {
-    if (session.because === "sign-in is not set up") return { is: "unconfigured" };
-    return { is: "signed-out", tokenWasSent: session.because === "the token is not valid" };
-  }
-  visit.subject = session.subject;
+export async function identifyCaller(headers: Headers, visit: Visit, nowMs = Date.now()): Promise<Caller> {
   try {
-    const row = await within(deadlineMs, readAccountRow(session));
-    if (row?.hasEnded) return { is: "signed-out", tokenWasSent: true };
-    const account = parseAccount(row);
-    return account ? { is: "account", account, session } : { is: "unreadable" };
+    return await within(deadlineMs, identify(headers, visit, nowMs));
   } catch (failure) {
     log().error({ err: failure, requestId: visit.requestId }, "an account could not be read");
     return { is: "unavailable", retryAfterSeconds };
   }
 }
 
-async function readAccountRow({ subject, sessionId }: Session) {
+async function identify(headers: Headers, visit: Visit, nowMs: number): Promise<Caller> {
+  const credential = await readSession(headers, nowMs);
+  if ("because" in credential) {
+    if (credential.because === "sign-in is not set up") return { is: "unconfigured" };
+    return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };
+  }
+  visit.subject = credential.subject;
+  const { keyId } = credential;
+  if (keyId === undefined) return toCaller(await readAccount(credential), { ...credential, kind: "clerk" });
+  const row = await readAccountAndSession(credential, keyId, nowMs);
+  if (!row) return { is: "unreadable" };
+  // Another process has revoked it: do not sign with it any longer.
+  if (row.key_id === null) keyRing().follow(nowMs, 0);
+  if (row.session_id === null || row.key_id === null) return { is: "signed-out", tokenWasSent: true };
+  noteSessionSeen(row.session_id, row.last_seen_at_ms, nowMs);
+  return toCaller(row, { ...credential, kind: readKind(row), endsAtMs: row.expires_at_ms ?? nowMs });
+}
+
+function toCaller(row: unknown, session: CallerSession): Caller {
+  const account = parseAccount(row);
+  return account ? { is: "account", account, session } : { is: "unreadable" };
+}
+
+async function readAccount({ subject }: Proof) {
   const db = await store();
-  const account = db.selectFrom("accounts").selectAll("accounts").where("accounts.subject", "=", subject);
-  if (!sessionIssuer()?.keepsSessions) return { ...(await account.executeTakeFirst()), hasEnded: false };
-  const row = await account
-    .leftJoin("local_sessions", (join) =>
-      join.onRef("local_sessions.account_id", "=", "accounts.id").on("local_sessions.id", "=", sessionId),
+  return db.selectFrom("accounts").selectAll().where("subject", "=", subject).executeTakeFirst();
+}
+
+/** The account, and whether its session and the key of its token stand at `nowMs`: one read. */
+async function readAccountAndSession({ subject, sessionId }: Proof, keyId: string, nowMs: number) {
+  const db = await store();
+  return db
+    .selectFrom("accounts")
+    .leftJoin("local_sessions as session", (join) =>
+      join
+        .onRef("session.account_id", "=", "accounts.id")
+        .on("session.id", "=", sessionId)
+        .on("session.expires_at_ms", ">", nowMs),
     )
-    .select("local_sessions.id as session_id")
+    .leftJoin("signing_keys as key", (join) =>
+      join.on("key.kid", "=", keyId).on("key.revoked_at_ms", "is", null),
+    )
+    .selectAll("accounts")
+    .select(["session.id as session_id", "session.kind", "session.client_hash"])
+    .select(["session.expires_at_ms", "session.last_seen_at_ms", "key.kid as key_id"])
+    .where("accounts.subject", "=", subject)
     .executeTakeFirst();
-  return row && { ...row, hasEnded: row.session_id === null };
 }

@@ -3,7 +3,7 @@ import type { Account } from "@/lib/accounts/accounts";
 import type { Caller } from "@/lib/accounts/caller";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/api/schemas";
-import { challenge } from "@/lib/session/session";
+import { challenge } from "@/lib/session/credential";
 
 export type EntitlementAllowed = z.infer<typeof entitlementAllowed>;
 export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];

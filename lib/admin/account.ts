@@ -22,7 +22,7 @@ import {
   type Result,
   type Run,
 } from "@/lib/admin/command";
-import { mintLocalSubject } from "@/lib/session/local-session";
+import { mintLocalSubject } from "@/lib/session/session";
 import { settings } from "@/lib/settings/settings";
 
 /** The options that {@link withTerms} gives a command. */

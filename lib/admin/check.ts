@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { asTable, type Result } from "@/lib/admin/command";
 import { counterStore } from "@/lib/api/rate-limit";
 import { sender } from "@/lib/mail/sender";
-import { sessionIssuer } from "@/lib/session/issuer";
+import { openKey, readSigningKeys, verifies } from "@/lib/session/signing-keys";
 import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
 
@@ -20,10 +20,8 @@ export function addCheckCommand(program: Command, print: (result: Result) => voi
         await check("counters", checkCounters),
         await check("mail", () => sender().check()),
         await check("client address", checkClientAddress),
-        await check("sign-in", async () => {
-          sessionIssuer();
-          return settings().signIn.kind;
-        }),
+        await check("sign-in", async () => settings().signIn.kind),
+        await check("signing keys", checkKeys),
       ];
       print({ json: findings, text: asTable(findings, "") });
       if (findings.some((finding) => !finding.works)) process.exitCode = 1;
@@ -48,6 +46,17 @@ async function checkStore(): Promise<string> {
   const db = await store();
   await db.selectFrom("accounts").select("id").limit(1).execute();
   return settings().databaseUrl ? "PostgreSQL answers" : `embedded, in ${settings().dataDir}`;
+}
+
+async function checkKeys(): Promise<string> {
+  if (settings().signIn.kind === "none") return "none is needed";
+  const rows = await readSigningKeys(await store());
+  const good = rows.filter((row) => verifies(row, Date.now()));
+  const lost = good.filter((row) => !openKey(row));
+  if (lost.length === 0) return `${good.length} of ${rows.length} in use`;
+  throw new Error(
+    `another APP_SECRET sealed ${lost.map(({ kid }) => kid).join(", ")}: set it as APP_SECRET_PREVIOUS, or revoke them`,
+  );
 }
 
 async function checkCounters(): Promise<string> {

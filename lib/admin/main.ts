@@ -6,6 +6,8 @@ import type { Result, Run } from "@/lib/admin/command";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
 import { addInviteCommands } from "@/lib/admin/invite";
+import { addKeyCommands } from "@/lib/admin/keys";
+import { addSessionCommands } from "@/lib/admin/session";
 import { addTokenCommand } from "@/lib/admin/token";
 import { ApiError } from "@/lib/api/errors";
 import { loadEnvFiles } from "@/lib/settings/env-files";
@@ -33,6 +35,8 @@ addBannerCommands(program, run);
 addEmailCommands(program, run);
 addInviteCommands(program, run);
 addTokenCommand(program, run);
+addSessionCommands(program, run);
+addKeyCommands(program, run);
 addCheckCommand(program, print);
 
 loadEnvFiles();

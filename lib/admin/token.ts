@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { parseEmail, type Run } from "@/lib/admin/command";
 import { ApiError } from "@/lib/api/errors";
-import { programTokenSeconds, startProgramSession } from "@/lib/session/local-session";
+import { programTokenSeconds, startProgramSession } from "@/lib/session/session";
+import { nameOperatorsToken } from "@/lib/session/session-name";
 import { settings } from "@/lib/settings/settings";
 import type { Db } from "@/lib/store/store";
 
@@ -37,6 +38,8 @@ export async function mintTokenFor(db: Db, email: string): Promise<{ token: stri
       hint: "Give it one with 'account set --subject'.",
     });
   }
-  const { token, expiresAtMs } = await startProgramSession(db, { id, subject }, Date.now());
+  const nowMs = Date.now();
+  const name = nameOperatorsToken(nowMs);
+  const { token, expiresAtMs } = await startProgramSession(db, { id, subject }, { name }, nowMs);
   return { token, expiresAt: new Date(expiresAtMs).toISOString() };
 }

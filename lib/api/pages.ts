@@ -106,7 +106,7 @@ export const actions = {
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, under: ["local"] },
   renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
-  mintToken: { path: "/home/token", methods: post },
+  mintToken: { path: "/home/token", methods: post, under: ["local", "clerk"] },
   findHits: { path: "/docs/search.json", methods: read, isShared: true },
 } as const satisfies Record<string, Place>;
 
@@ -122,6 +122,7 @@ const published = { methods: read, isShared: true } as const;
 export const publications = {
   openApi: { path: "/openapi.json", ...published },
   llms: { path: "/llms.txt", ...published },
+  jwks: { path: "/.well-known/jwks.json", ...published },
   apiCatalog: { path: "/.well-known/api-catalog", ...published },
   securityTxt: { path: "/.well-known/security.txt", ...published },
   sitemap: { path: "/sitemap.xml", ...published },

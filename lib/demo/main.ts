@@ -4,7 +4,7 @@ import { mintTokenFor } from "@/lib/admin/token";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { start } from "@/lib/front/start";
 import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
-import { mintLocalSubject, programTokenSeconds } from "@/lib/session/local-session";
+import { mintLocalSubject, programTokenSeconds } from "@/lib/session/session";
 import { loadEnvFiles } from "@/lib/settings/env-files";
 import { settings } from "@/lib/settings/settings";
 import { showCodesOnTerminal } from "@/lib/sign-in/terminal";

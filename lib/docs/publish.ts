@@ -14,11 +14,11 @@ type Publication = {
 export function publish(request: Request, { type, body, headers = {} }: Publication): Response {
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
   const common = {
-    ...headers,
     ETag: etag,
     "Cache-Control": "public, max-age=300",
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Link",
+    ...headers,
   };
   const known = request.headers.get("if-none-match")?.split(",") ?? [];
   // The comparison is the weak one: a proxy that compressed the body marks the tag with W/.

@@ -7,7 +7,7 @@ import { startRunner } from "@/lib/onboarding/runner";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { log } from "@/lib/process/log";
 import type { Loop } from "@/lib/process/loop";
-import { sessionIssuer } from "@/lib/session/issuer";
+import { keyRing } from "@/lib/session/key-ring";
 import { settings } from "@/lib/settings/settings";
 import { startSignInRunner } from "@/lib/sign-in/sign-in-runner";
 import { closeStore, store } from "@/lib/store/store";
@@ -31,7 +31,7 @@ export async function start(): Promise<void> {
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
   // A database that is away does not keep us from starting: whoever needs it tries again.
-  store().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
+  prepareStore().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
   const stop = stopper(server, [startRunner(), startSignInRunner()]);
   process.on("SIGTERM", stop).on("SIGINT", stop);
   await prepared;
@@ -50,10 +50,15 @@ function readSettings() {
 function prepareDataDir(): void {
   try {
     derivedKeys("client-address:v1");
-    sessionIssuer();
   } catch (fault) {
     giveUp((fault as Error).message);
   }
+}
+
+/** Opens the store, and makes or reads the keys of our sessions, so that no request waits for that. */
+async function prepareStore(): Promise<void> {
+  await store();
+  if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
 }
 
 function listen(server: Server, port: number, host: string | undefined): Promise<void> {

@@ -18,7 +18,7 @@ import { mcpServer } from "@/lib/api/operations";
 import type { Visit } from "@/lib/api/visit";
 import { requireOurHost } from "@/lib/mcp/host";
 import { createMcpServer } from "@/lib/mcp/server";
-import { challenge } from "@/lib/session/session";
+import { challenge } from "@/lib/session/credential";
 import { bodyLimits } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 

@@ -9,6 +9,7 @@ export type Purpose =
   | "log-subject:v1"
   | "sign-in-code:v1"
   | "sign-in-mail:v1"
+  | "signing-key:v1"
   | "unsubscribe:onboarding:v1";
 
 const madeSecret = {

@@ -19,18 +19,29 @@ export function seal(purpose: Purpose, label: string, text: string): string {
 
 /** The text that was sealed, under the newest secret or the one before; `undefined` when it is not ours to the byte. */
 export function unseal(purpose: Purpose, label: string, sealed: string): string | undefined {
+  for (const key of derivedKeys(purpose)) {
+    const text = open(key, label, sealed);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Whether the newest secret sealed it, so that it outlasts `APP_SECRET_PREVIOUS`. */
+export function isSealedAnew(purpose: Purpose, label: string, sealed: string): boolean {
+  return open(derivedKeys(purpose)[0], label, sealed) !== undefined;
+}
+
+function open(key: Buffer, label: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, "base64url");
   const nonce = bytes.subarray(0, nonceBytes);
   const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
   if (tag.length < tagBytes) return undefined;
-  for (const key of derivedKeys(purpose)) {
-    const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(label)).setAuthTag(tag);
-    const opened = decipher.update(bytes.subarray(nonceBytes + tagBytes));
-    try {
-      return Buffer.concat([opened, decipher.final()]).toString("utf8");
-    } catch {
-      // Sealed with another key, or altered.
-    }
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(label)).setAuthTag(tag);
+  const opened = decipher.update(bytes.subarray(nonceBytes + tagBytes));
+  try {
+    return Buffer.concat([opened, decipher.final()]).toString("utf8");
+  } catch {
+    // Sealed with another key, or altered.
+    return undefined;
   }
-  return undefined;
 }

@@ -1,71 +1,69 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-} from "node:crypto";
-import { keepInDataDir } from "@/lib/process/data-dir";
+import { hash, type KeyObject } from "node:crypto";
 import { oncePerProcess } from "@/lib/process/once-per-process";
+import { Recent } from "@/lib/process/recent";
+import { keyRing } from "@/lib/session/key-ring";
+import { isInForce, isSignedBy, type ParsedToken, parseSessionToken } from "@/lib/session/session-token";
+import { issuerPrefix } from "@/lib/session/signing-keys";
 import { settings } from "@/lib/settings/settings";
 
-/** Whoever mints the session tokens that we accept. */
-export type Issuer = {
-  /** The `iss` of its tokens. */
-  name: string;
+/** What a good token proves. */
+export type Proof = Pick<ParsedToken, "subject" | "sessionId" | "origin"> & {
+  /** The key of our ring that signed it; none where Clerk did, which keeps its sessions itself. */
+  keyId: string | undefined;
+};
+
+type Issuer = {
   publicKey: KeyObject;
+  keyId: string | undefined;
   /** The origins that the `azp` of a token may name. */
   authorizedParties: string[];
-  /** Whether it keeps its sessions in our store, so that ending one ends its tokens. */
-  keepsSessions: boolean;
 };
 
-/** The one issuer of this deployment; none when sign-in is not set up. */
-export function sessionIssuer(): Issuer | undefined {
-  return oncePerProcess("session issuer", () => {
-    const { signIn, appUrl } = settings();
-    switch (signIn.kind) {
-      case "none":
-        return undefined;
-      case "clerk":
-        return {
-          name: signIn.issuer,
-          publicKey: signIn.publicKey,
-          authorizedParties: signIn.authorizedParties,
-          keepsSessions: false,
-        };
-      case "local":
-        return {
-          name: localIssuerKey().name,
-          publicKey: localIssuerKey().publicKey,
-          authorizedParties: [appUrl],
-          keepsSessions: true,
-        };
-    }
-  });
+const mostRemembered = 10_000;
+const remembered = () =>
+  oncePerProcess(
+    "verified tokens",
+    () => new Recent<{ proof: Proof; startsAt: number; endsAt: number }>(mostRemembered),
+  );
+
+/**
+ * What a token proves at `nowMs`, or `undefined` when it is no good, whatever is wrong with it. `iss` selects who
+ * must have signed it: Clerk, where it signs people in, or our own ring. It needs no network, and throws when a
+ * token may be good and the ring cannot be read: an outage must not read as "signed out".
+ *
+ * A token that was verified is remembered by its hash while it lives. Whether its session stands, and its key, is for
+ * the account's read to ask, every time.
+ */
+export async function verifyToken(token: string, nowMs: number): Promise<Proof | undefined> {
+  const name = hash("sha256", token, "base64url");
+  const known = remembered().get(name);
+  if (known) {
+    const { keyId } = known.proof;
+    const stands = isInForce(known, nowMs) && (keyId === undefined || keyRing().knows(keyId, nowMs));
+    return stands ? known.proof : undefined;
+  }
+  const parsed = parseSessionToken(token);
+  if (!parsed || !isInForce(parsed, nowMs)) return undefined;
+  const issuer = await findIssuer(parsed, nowMs);
+  if (!issuer) return undefined;
+  const { subject, sessionId, origin, startsAt, endsAt } = parsed;
+  // Native apps and programs have no origin; a foreign one is refused.
+  if (origin !== undefined && !issuer.authorizedParties.includes(origin)) return undefined;
+  if (!isSignedBy(parsed, issuer.publicKey)) return undefined;
+  const proof = { subject, sessionId, origin, keyId: issuer.keyId };
+  remembered().set(name, { proof, startsAt, endsAt });
+  return proof;
 }
 
-const madeKey = {
-  make() {
-    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-    return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  },
-  isSound(text: string) {
-    try {
-      return createPrivateKey(text).asymmetricKeyType === "rsa";
-    } catch {
-      return false;
-    }
-  },
-};
-
-/** The key of local sign-in, made on first use in `DATA_DIR`; the issuer is named after it, not after an address. */
-export function localIssuerKey(): { name: string; publicKey: KeyObject; privateKey: KeyObject } {
-  return oncePerProcess("local issuer key", () => {
-    const pem = keepInDataDir(settings().dataDir, "issuer-key.pem", madeKey);
-    const privateKey = createPrivateKey(pem);
-    const publicKey = createPublicKey(privateKey);
-    const thumbprint = createHash("sha256").update(publicKey.export({ type: "spki", format: "der" }));
-    return { name: `urn:corner-office:${thumbprint.digest("base64url")}`, publicKey, privateKey };
-  });
+async function findIssuer({ issuer, keyId }: ParsedToken, nowMs: number): Promise<Issuer | undefined> {
+  const { signIn, appUrl } = settings();
+  if (signIn.kind === "clerk" && issuer === signIn.issuer) {
+    const { publicKey, authorizedParties } = signIn;
+    return { publicKey, keyId: undefined, authorizedParties };
+  }
+  if (!issuer.startsWith(issuerPrefix)) return undefined;
+  // A build from before the ring named no key: its issuer is named after its only one.
+  const key = await keyRing().find(keyId ?? issuer.slice(issuerPrefix.length), nowMs);
+  if (key?.issuer !== issuer) return undefined;
+  return { publicKey: key.publicKey, keyId: key.kid, authorizedParties: [appUrl] };
 }

@@ -1,36 +1,180 @@
-import { readCookie } from "@/lib/api/cookies";
-import { sessionIssuer } from "@/lib/session/issuer";
-import { type Session, verifySessionToken } from "@/lib/session/session-token";
+import { createHash, randomBytes } from "node:crypto";
+import { keyRing } from "@/lib/session/key-ring";
+import { type MintedToken, mintSessionToken } from "@/lib/session/session-token";
+import { settings } from "@/lib/settings/settings";
+import type { Db } from "@/lib/store/store";
+import type { Tables } from "@/lib/store/tables";
 
-/** A request without a session. */
-export type NoSession = {
-  because: "sign-in is not set up" | "no token was sent" | "the token is not valid";
+/** A session that we keep. Under Clerk those of browsers are Clerk's own. */
+export type Session = {
+  id: string;
+  /** A browser's renews its token, a program's is over with it. */
+  kind: SessionKind;
+  /** By which its owner knows it. */
+  name: string;
+  /** None of a session that an older build began. */
+  begunAtMs: number | null;
+  /** To an hour; none while it was not seen. */
+  lastSeenAtMs: number | null;
+  /** From this instant on it is over. */
+  endsAtMs: number;
 };
 
+const sessionKinds = ["browser", "program"] as const;
+export type SessionKind = (typeof sessionKinds)[number];
+
+/** How long the `__session` of a browser is good for; an open page renews it before. */
+export const sessionTokenSeconds = 60;
+/** How long a browser stays signed in: as long as Clerk's sessions by default. */
+export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
+
+/** How long the session of a program lasts, and its token: long enough to reach its next check. */
+export const programTokenSeconds = 60 * 60; // 1 hour
+
+/** A subject for an account that Clerk does not name. */
+export function mintLocalSubject(): string {
+  return `user_${randomBytes(16).toString("hex")}`;
+}
+
+/** Starts the session of a browser. Answers the secret that renews it, which is stored nowhere. */
+export async function startBrowserSession(db: Db, accountId: string, nowMs: number): Promise<string> {
+  const secret = randomBytes(32).toString("base64url");
+  await startSession(
+    db,
+    {
+      ...{ id: mintSessionId(), account_id: accountId, kind: "browser", name: null, made_in: null },
+      ...{ expires_at_ms: nowMs + browserSessionSeconds * 1000, client_hash: hashSecret(secret) },
+    },
+    nowMs,
+  );
+  return secret;
+}
+
+/** A new `__session` for whoever holds this secret; `undefined` when its session is over. */
+export async function renewBrowserSession(
+  db: Db,
+  secret: string,
+  nowMs: number,
+): Promise<MintedToken | undefined> {
+  const session = await db
+    .selectFrom("local_sessions")
+    .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
+    .select(["local_sessions.id", "accounts.subject"])
+    .where("local_sessions.client_hash", "=", hashSecret(secret))
+    .where("local_sessions.expires_at_ms", ">", nowMs)
+    .executeTakeFirst();
+  if (!session?.subject) return undefined;
+  const terms = {
+    ...{ subject: session.subject, sessionId: session.id, origin: settings().appUrl },
+    endsAtMs: nowMs + sessionTokenSeconds * 1000,
+  };
+  return mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
+}
+
 /**
- * The session of a request: the bearer token's when one is sent, else the `__session` cookie's. A bad
- * bearer token never falls back to the cookie.
+ * Starts a program's session, and mints its only token: good for an hour, and no longer than the browser's session
+ * that it was made in, with which it ends.
  */
-export function readSession(headers: Headers, nowMs = Date.now()): Session | NoSession {
-  const issuer = sessionIssuer();
-  if (!issuer) return { because: "sign-in is not set up" };
-  const token = bearerToken(headers) ?? readCookie(headers, "__session");
-  if (token === undefined) return { because: "no token was sent" };
-  return verifySessionToken(token, issuer, nowMs) ?? { because: "the token is not valid" };
+export async function startProgramSession(
+  db: Db,
+  account: { id: string; subject: string },
+  { name, madeIn }: { name: string; madeIn?: { sessionId: string; endsAtMs: number } },
+  nowMs: number,
+): Promise<MintedToken> {
+  const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
+  const id = mintSessionId();
+  const terms = { subject: account.subject, sessionId: id, endsAtMs };
+  const minted = mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
+  await startSession(
+    db,
+    {
+      ...{ id, account_id: account.id, kind: "program", name, made_in: madeIn?.sessionId ?? null },
+      ...{ expires_at_ms: minted.expiresAtMs, client_hash: null },
+    },
+    nowMs,
+  );
+  return minted;
 }
 
-/** The value of `WWW-Authenticate` on a 401; it names an error only where a token was sent (RFC 6750 §3). */
-export function challenge(tokenWasSent: boolean): string {
-  return `Bearer realm="corner-office"${tokenWasSent ? ', error="invalid_token"' : ""}`;
+/** The sessions of an account that are not over, the newest first. */
+export async function listSessions(db: Db, accountId: string, nowMs: number): Promise<Session[]> {
+  const rows = await db
+    .selectFrom("local_sessions")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("expires_at_ms", ">", nowMs)
+    .orderBy("expires_at_ms", "desc")
+    .execute();
+  return rows
+    .map((row) => {
+      const kind = readKind(row);
+      return {
+        id: row.id,
+        kind,
+        name: row.name ?? (kind === "browser" ? "A browser" : "A token"),
+        begunAtMs: row.begun_at_ms,
+        lastSeenAtMs: row.last_seen_at_ms,
+        endsAtMs: row.expires_at_ms,
+      };
+    })
+    .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
 }
 
-/**
- * The token after the Bearer scheme, in any letter case; another scheme is no credential of ours. What is no token but
- * meant as one is answered as it stands, to be refused: Bearer without a space (RFC 6750 §2.1), or in one of two fields.
- */
-function bearerToken(headers: Headers): string | undefined {
-  const [, before, token] = bearerField.exec(headers.get("authorization") ?? "") ?? [];
-  return before === undefined ? token : "";
+/** Whether a session is the one that this secret renews. */
+export async function holdsSecret(db: Db, id: string, secret: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("local_sessions")
+    .select("id")
+    .where("id", "=", id)
+    .where("client_hash", "=", hashSecret(secret))
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
-const bearerField = /^(?:(.*), *)?bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is;
+/** Ends the session that holds this secret: from now on nothing renews it, and its tokens are refused. */
+export async function endBrowserSession(db: Db, secret: string): Promise<void> {
+  await db.deleteFrom("local_sessions").where("client_hash", "=", hashSecret(secret)).execute();
+}
+
+/** Ends the session of this id, and what was made in it. */
+export async function endSession(db: Db, id: string): Promise<void> {
+  await db.deleteFrom("local_sessions").where("id", "=", id).execute();
+}
+
+/** Ends sessions of an account: one, all, or all but one. Answers whether there was any. */
+export async function endSessionsOf(
+  db: Db,
+  accountId: string,
+  which: "all" | { id: string } | { allBut: string },
+): Promise<boolean> {
+  let ending = db.deleteFrom("local_sessions").where("account_id", "=", accountId);
+  if (which !== "all") {
+    ending = "id" in which ? ending.where("id", "=", which.id) : ending.where("id", "!=", which.allBut);
+  }
+  return (await ending.returning("id").execute()).length > 0;
+}
+
+/** A build before this one wrote no kind. */
+export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_hash">): SessionKind {
+  return sessionKinds.find((kind) => kind === row.kind) ?? (row.client_hash === null ? "program" : "browser");
+}
+
+type NewSession = Omit<Tables["local_sessions"], "begun_at_ms" | "last_seen_at_ms">;
+
+/** Every start sweeps out the sessions that are over. */
+async function startSession(db: Db, session: NewSession, nowMs: number): Promise<void> {
+  await db.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
+  await db
+    .insertInto("local_sessions")
+    .values({ ...session, begun_at_ms: nowMs, last_seen_at_ms: null })
+    .execute();
+}
+
+function mintSessionId(): string {
+  return `sess_${randomBytes(16).toString("hex")}`;
+}
+
+/** The secret has 256 random bits, so a plain hash is as good as a slow one. */
+function hashSecret(secret: string): string {
+  return createHash("sha256").update(`corner-office:client:v1:${secret}`).digest("base64url");
+}

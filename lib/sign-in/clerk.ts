@@ -3,7 +3,6 @@ import { invitationDays } from "@/lib/accounts/invitations";
 import { ApiError } from "@/lib/api/errors";
 import { within } from "@/lib/process/deadline";
 import { oncePerProcess } from "@/lib/process/once-per-process";
-import { type MintedToken, programTokenSeconds } from "@/lib/session/local-session";
 import type { ClerkSettings } from "@/lib/settings/clerk-settings";
 import { settings } from "@/lib/settings/settings";
 
@@ -24,13 +23,6 @@ export async function inviteAtClerk(email: string): Promise<string> {
   );
   if (!url) throw new ApiError("upstream_failed", { message: "Clerk answered no link.", hint: tryAgain });
   return url;
-}
-
-/** A token of this session for a program; it ends when Clerk says, at the latest after an hour. */
-export async function mintTokenAtClerk(sessionId: string): Promise<MintedToken> {
-  const { jwt } = await ask((clerk) => clerk.sessions.getToken(sessionId, undefined, programTokenSeconds));
-  const claims = JSON.parse(Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString()) as { exp: number };
-  return { token: jwt, expiresAtMs: claims.exp * 1000 };
 }
 
 const tryAgain = "Try again; if it happens again, look at Clerk's dashboard and status page.";

@@ -4,11 +4,11 @@ import type { Onward } from "@/lib/pages/form";
 import { log } from "@/lib/process/log";
 import {
   browserSessionSeconds,
-  type MintedToken,
   renewBrowserSession,
   sessionTokenSeconds,
   startBrowserSession,
-} from "@/lib/session/local-session";
+} from "@/lib/session/session";
+import type { MintedToken } from "@/lib/session/session-token";
 import { codeMinutes, makeCode } from "@/lib/sign-in/code";
 import { sendSignInMailsNow } from "@/lib/sign-in/sign-in-runner";
 import type { Db } from "@/lib/store/store";

@@ -172,6 +172,32 @@ export const migrations: Record<string, Migration> = {
         .execute();
     },
   },
+  "004-sessions-and-keys": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("signing_keys")
+        .addColumn("kid", "text", (column) => column.primaryKey())
+        .addColumn("place", "bigint", (column) => column.notNull().unique())
+        .addColumn("issuer", "text", (column) => column.notNull())
+        .addColumn("sealed_key", "text")
+        .addColumn("made_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("signs_from_ms", "bigint")
+        .addColumn("verifies_until_ms", "bigint")
+        .addColumn("revoked_at_ms", "bigint")
+        .execute();
+      const alterSessions = () => db.schema.alterTable("local_sessions");
+      await alterSessions().addColumn("kind", "text").execute();
+      await alterSessions().addColumn("name", "text").execute();
+      await alterSessions().addColumn("begun_at_ms", "bigint").execute();
+      await alterSessions().addColumn("last_seen_at_ms", "bigint").execute();
+      await alterSessions()
+        .addColumn("made_in", "text", (column) => column.references("local_sessions.id").onDelete("cascade"))
+        .execute();
+      for (const column of ["expires_at_ms", "made_in"]) {
+        await db.schema.createIndex(`local_sessions_${column}`).on("local_sessions").column(column).execute();
+      }
+    },
+  },
   "005-sign-in-mails": {
     async up(db: Kysely<unknown>) {
       await db.schema

@@ -105,13 +105,40 @@ export type Tables = {
     /** From then on nobody needs it. */
     expires_at_ms: number;
   };
-  /** Sessions of local sign-in; a session that is over has no row. */
+  /** Sessions that we keep: all of local sign-in, and programs' under Clerk. One that was ended has no row. */
   local_sessions: {
     id: string;
     account_id: string;
+    /** From then on it is over, whether or not the row is still there. */
     expires_at_ms: number;
     /** Of the secret that renews a browser's session; a program's has none. */
     client_hash: string | null;
+    /** This and what follows is unknown of a session that a build before it began. */
+    kind: string | null;
+    /** By which its owner knows it, for example "Chromium on Linux". */
+    name: string | null;
+    begun_at_ms: number | null;
+    /** To an hour. */
+    last_seen_at_ms: number | null;
+    /** The browser's session that a program's was made in, and ends with. */
+    made_in: string | null;
+  };
+  /** The keys that sign session tokens, and those that did: a key once known is never taken in again. */
+  signing_keys: {
+    /** The hash of the public half. */
+    kid: string;
+    /** Their order, from 1: what makes two instances at once agree on the next. */
+    place: number;
+    /** The `iss` of its tokens. */
+    issuer: string;
+    /** The private half, under a key derived from `APP_SECRET`; none once it is revoked or long over. */
+    sealed_key: string | null;
+    made_at_ms: number;
+    /** None for a key that only verifies. */
+    signs_from_ms: number | null;
+    /** None for the newest. */
+    verifies_until_ms: number | null;
+    revoked_at_ms: number | null;
   };
   /** What Clerk's webhooks said of its users, so that late and repeated deliveries change nothing. */
   clerk_users: {

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { readCookie } from "@/lib/api/cookies";
-import { readSession } from "@/lib/session/session";
+import { readSession } from "@/lib/session/credential";
 import { settings } from "@/lib/settings/settings";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
@@ -33,7 +33,8 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
 /** Who is signed in already has nothing to do here. */
 async function leadHome(): Promise<void> {
   const requestHeaders = await headers();
-  if (!("because" in readSession(requestHeaders))) redirect("/home");
+  const session = await readSession(requestHeaders, Date.now());
+  if (!("because" in session)) redirect("/home");
   if (readCookie(requestHeaders, "office-client")) redirect("/sign-in/renew");
 }
 

@@ -2,7 +2,7 @@ import { type Operation, operations } from "@/lib/api/operations";
 import type { DocumentPage } from "@/lib/docs/document";
 import { anchorOf, code, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { programTokenSeconds } from "@/lib/session/local-session";
+import { programTokenSeconds } from "@/lib/session/session";
 
 export const authentication: DocumentPage = {
   path: "/docs/authentication",

@@ -245,20 +245,4 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     expect(stderr).toMatch(words);
     expect(await stage.query(`SELECT id FROM invitations WHERE email = '${fault}@example.com'`)).toEqual([]);
   });
-
-  it("mints the token of /home at Clerk, for the session of the cookie", async () => {
-    const story = tell();
-    await invite(story.invited);
-    await deliver(story.created);
-    clerk.requests.splice(0);
-    const cookie = `__session=${clerk.mint({ sub: story.id, sid: "sess_home" })}`;
-    const minted = await service.submit("/home/token", {}, { headers: { cookie } });
-    expect(minted.status).toBe(200);
-    expect(clerk.requests).toEqual([
-      { method: "POST", path: "/v1/sessions/sess_home/tokens", body: { expires_in_seconds: 3600 } },
-    ]);
-    clerk.fault = "hang";
-    expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(503);
-    clerk.fault = undefined;
-  });
 });

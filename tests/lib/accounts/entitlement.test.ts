@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Account } from "@/lib/accounts/accounts";
-import type { Caller } from "@/lib/accounts/caller";
+import type { Caller, CallerSession } from "@/lib/accounts/caller";
 import { decideEntitlement } from "@/lib/accounts/entitlement";
 
 const endsAtMs = Date.parse("2027-01-31T09:00:00.250Z");
@@ -12,7 +12,10 @@ const account = {
   creditThousandths: 0,
   createdAtMs: 0,
 };
-const session = { subject: "user_1", sessionId: "sess_1" };
+const session: CallerSession = {
+  ...{ subject: "user_1", sessionId: "sess_1", origin: undefined, keyId: undefined },
+  kind: "clerk",
+};
 const callerOf = (account: Account): Caller => ({ is: "account", account, session });
 const trial = callerOf({ ...account, plan: "trial", trialEndsAtMs: endsAtMs });
 

@@ -159,6 +159,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
       ["mail", true],
       ["client address", true],
       ["sign-in", true],
+      ["signing keys", true],
     ]);
   });
 

@@ -2,7 +2,7 @@ import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { acceptInvitation } from "@/lib/accounts/invitations";
 import { actions, pages } from "@/lib/api/pages";
 import { form, type Submission, withProblem } from "@/lib/pages/form";
-import { mintLocalSubject } from "@/lib/session/local-session";
+import { mintLocalSubject } from "@/lib/session/session";
 import { sendCode } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 

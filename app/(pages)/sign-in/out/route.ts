@@ -1,6 +1,6 @@
 import { actions, pages } from "@/lib/api/pages";
 import { form } from "@/lib/pages/form";
-import { endBrowserSession } from "@/lib/session/local-session";
+import { endBrowserSession } from "@/lib/session/session";
 import { dropSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 

@@ -1,0 +1,66 @@
+import type { Command } from "commander";
+import { asTable, type Result, type Run } from "@/lib/admin/command";
+import {
+  findSigner,
+  openKey,
+  readSigningKeys,
+  revokeKey,
+  rotateKeys,
+  type SigningKeyRow,
+  verifies,
+} from "@/lib/session/signing-keys";
+import type { Db } from "@/lib/store/store";
+
+/** `keys list|rotate|revoke`. */
+export function addKeyCommands(program: Command, run: Run): void {
+  const keys = program.command("keys").description("the keys that sign session tokens");
+
+  keys
+    .command("list")
+    .description("list the keys, the oldest first")
+    .action(run((db) => list(db)));
+
+  keys
+    .command("rotate")
+    .description("add a key that signs in a minute; the others verify until their last token is over")
+    .action(
+      run(async (db) => {
+        await rotateKeys(db, Date.now());
+        return list(db);
+      }),
+    );
+
+  keys
+    .command("revoke")
+    .description("refuse what a key has signed, from now on")
+    .argument("<kid>")
+    .action(
+      run(async (db, kid: string) => {
+        await revokeKey(db, kid, Date.now());
+        return list(db);
+      }),
+    );
+}
+
+async function list(db: Db): Promise<Result> {
+  const nowMs = Date.now();
+  const rows = await readSigningKeys(db);
+  const signer = findSigner(rows, nowMs);
+  const listed = rows.map((row) => ({
+    kid: row.kid,
+    state: describeState(row, row === signer, nowMs),
+    madeAt: new Date(row.made_at_ms).toISOString(),
+  }));
+  return { json: listed, text: asTable(listed, "There are no keys yet: the first token makes one.") };
+}
+
+function describeState(row: SigningKeyRow, isSigner: boolean, nowMs: number): string {
+  const { signs_from_ms, verifies_until_ms, revoked_at_ms } = row;
+  const at = (ms: number) => new Date(ms).toISOString();
+  if (revoked_at_ms !== null) return `revoked ${at(revoked_at_ms)}`;
+  if (!verifies(row, nowMs)) return "over";
+  if (!openKey(row)) return "not readable with this APP_SECRET";
+  if (isSigner) return "signs";
+  if (verifies_until_ms !== null) return `verifies until ${at(verifies_until_ms)}`;
+  return `signs from ${at(signs_from_ms ?? nowMs)}`;
+}

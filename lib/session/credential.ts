@@ -1,0 +1,35 @@
+import { readCookie } from "@/lib/api/cookies";
+import { type Proof, verifyToken } from "@/lib/session/issuer";
+import { settings } from "@/lib/settings/settings";
+
+/** A request without a session. */
+export type NoSession = {
+  because: "sign-in is not set up" | "no token was sent" | "the token is not valid";
+};
+
+/**
+ * The session of a request: the bearer token's when one is sent, else the `__session` cookie's. A bad
+ * bearer token never falls back to the cookie. Throws when nobody can tell: see {@link verifyToken}.
+ */
+export async function readSession(headers: Headers, nowMs: number): Promise<Proof | NoSession> {
+  if (settings().signIn.kind === "none") return { because: "sign-in is not set up" };
+  const token = bearerToken(headers) ?? readCookie(headers, "__session");
+  if (token === undefined) return { because: "no token was sent" };
+  return (await verifyToken(token, nowMs)) ?? { because: "the token is not valid" };
+}
+
+/** The value of `WWW-Authenticate` on a 401; it names an error only where a token was sent (RFC 6750 §3). */
+export function challenge(tokenWasSent: boolean): string {
+  return `Bearer realm="corner-office"${tokenWasSent ? ', error="invalid_token"' : ""}`;
+}
+
+/**
+ * The token after the Bearer scheme, in any letter case; another scheme is no credential of ours. What is no token but
+ * meant as one is answered as it stands, to be refused: Bearer without a space (RFC 6750 §2.1), or in one of two fields.
+ */
+function bearerToken(headers: Headers): string | undefined {
+  const [, before, token] = bearerField.exec(headers.get("authorization") ?? "") ?? [];
+  return before === undefined ? token : "";
+}
+
+const bearerField = /^(?:(.*), *)?bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is;

@@ -1,0 +1,79 @@
+import { eventually } from "@/tests/support/databases";
+import { mailsTo } from "@/tests/support/mailbox";
+import type { Answer, Service } from "@/tests/support/service";
+
+const chromium = {
+  "user-agent":
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36",
+  "sec-ch-ua": '"Chromium";v="156", "Not=A?Brand";v="99"',
+};
+
+let opened = 0;
+
+/** A browser with a loopback address of its own, which keeps the cookies that it is sent. */
+export class Browser {
+  private readonly cookies = new Map<string, string>();
+  private readonly from: string;
+
+  constructor(private readonly service: Service) {
+    opened++;
+    this.from = `127.${50 + (process.pid % 100)}.${opened >> 8}.${(opened & 255) + 1}`;
+  }
+
+  /**
+   * Signs in to an account of local sign-in, with the code that is mailed.
+   *
+   * @param dataDirs - where the mail may be: any instance on the same store sends it
+   */
+  static async signIn(service: Service, email: string, dataDirs = [service.dataDir]): Promise<Browser> {
+    const browser = new Browser(service);
+    const readCodes = async () => {
+      const mails = await Promise.all(dataDirs.map((dataDir) => mailsTo(dataDir, email)));
+      return mails.flat().flatMap(({ subject = "" }) => /\d{6}/.exec(subject)?.[0] ?? []);
+    };
+    const before = await readCodes();
+    await browser.submit("/sign-in/send", { email });
+    const code = await eventually(async () => {
+      const [made] = (await readCodes()).filter((code) => !before.includes(code));
+      return made ?? Promise.reject(new Error(`no code for ${email}`));
+    });
+    const { headers } = await browser.submit("/sign-in/redeem", { code });
+    if (headers.location !== "/home") throw new Error(`signed in to ${headers.location}`);
+    return browser;
+  }
+
+  /** What it sends as `Cookie`. */
+  get cookie(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
+  /** The value of one cookie. */
+  valueOf(name: string): string {
+    return this.cookies.get(name) ?? "";
+  }
+
+  /** Posts a form of a page. */
+  async submit(
+    path: string,
+    fields: Record<string, string> = {},
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const sent = { ...chromium, cookie: this.cookie, ...headers };
+    return this.keep(await this.service.submit(path, fields, { from: this.from, headers: sent }));
+  }
+
+  /** Opens a page. */
+  async open(path: string): Promise<Answer> {
+    const headers = { ...chromium, cookie: this.cookie };
+    return this.keep(await this.service.ask(path, { from: this.from, headers }));
+  }
+
+  private keep(answer: Answer): Answer {
+    for (const line of answer.headers["set-cookie"] ?? []) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === "") this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return answer;
+  }
+}
