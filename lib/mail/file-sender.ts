@@ -14,6 +14,7 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
   const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
   return {
     withinMs: sendWithinMs,
+    atOnce: 5,
     async send(mail) {
       const { message } = await composer.sendMail(toMessage(mail, from, replyTo));
       const file = join(folder, `${mail.id}.eml`);

@@ -19,6 +19,8 @@ export type Mail = {
 export type Sender = {
   /** How long it may take over one mail. */
   withinMs: number;
+  /** How many mails of the series it is given at the same time, at most. */
+  atOnce: number;
   /**
    * Hands a mail over, and returns once it is accepted. It settles within `withinMs`: what has not been
    * accepted by then is broken off. Throws a {@link SendError}, after which the mail may still have been accepted.

@@ -17,6 +17,7 @@ export function sendByResend(
   const sentBy = from.name ? `${quote(from.name)} <${from.address}>` : from.address;
   return {
     withinMs,
+    atOnce: 5,
     async send({ id, to, subject, text, html, headers }) {
       const { error, headers: answered } = await resend.emails.send(
         { from: sentBy, to, subject, text, html, headers, ...(replyTo ? { replyTo } : {}) },

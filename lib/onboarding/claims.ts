@@ -1,6 +1,6 @@
-import type { Expression, ExpressionBuilder, SqlBool, Updateable } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 import { z } from "zod";
-import type { EmailState } from "@/lib/onboarding/outbox";
+import { type EmailState, isLeased } from "@/lib/onboarding/outbox";
 import { type OnboardingKind, onboardingKinds } from "@/lib/onboarding/series";
 import { hashEmail } from "@/lib/onboarding/suppressions";
 import type { Db } from "@/lib/store/store";
@@ -18,19 +18,23 @@ export type ClaimedEmail = {
 };
 
 const giveUpAfterMs = 23 * 60 * 60 * 1000; // 23 hours: Resend knows an id again for 24 hours, and no longer
+const mostReleased = 100;
 
 /**
- * Takes up to `most` due mails for this runner alone, however many runners ask, and ends those that are never to be
- * sent. One statement chooses, locks and leases; suppressed recipients are left out in it.
+ * Takes up to `most` due mails for this runner alone, however many runners ask; `undefined` when none is due, and fewer
+ * than there are when some turn out not to be sent. Whom they are for is looked up once they are leased: a suppression
+ * that is not seen then was written by somebody who sees the lease.
  */
 export async function claimDue(
   db: Db,
   { most, leaseMs, nowMs }: { most: number; leaseMs: number; nowMs: number },
-): Promise<ClaimedEmail[]> {
-  if (!(await isAnyDue(db, nowMs))) return [];
-  await endOverdue(db, nowMs);
+): Promise<ClaimedEmail[] | undefined> {
+  await releaseAbandoned(db, nowMs);
+  // Asked without a lock first: most of the time there is nothing.
+  if (!(await nextDue(db, nowMs, 1).executeTakeFirst())) return undefined;
   const leaseUntilMs = nowMs + leaseMs;
   const rows = await db
+    .with("next", () => nextDue(db, nowMs, most).forUpdate().skipLocked())
     .updateTable("onboarding_emails")
     .set(({ eb, fn, val }) => ({
       state: "sending" satisfies EmailState,
@@ -39,121 +43,119 @@ export async function claimDue(
       attempts: eb("attempts", "+", 1),
       first_attempt_at_ms: fn.coalesce("first_attempt_at_ms", val(nowMs)),
     }))
-    .where("id", "in", (query) =>
-      query
-        .selectFrom("onboarding_emails")
-        .select("id")
-        .where(isDue(nowMs))
-        .where((builder) => builder.not(isForNobody(builder)))
-        // A newer version may have written kinds that this one does not know.
-        .where("kind", "in", onboardingKinds)
-        .orderBy("next_attempt_at_ms")
-        .limit(most),
-    )
-    // Said again outside, where PostgreSQL looks again once it has waited for another runner's lock on the row.
-    .where(isDue(nowMs))
-    .where((builder) => builder.not(isForNobody(builder)))
-    .returning(["id", "account_id", "recipient_hash", "kind", "attempts"])
+    .where("id", "in", (query) => query.selectFrom("next").select("id"))
+    .returning("id")
     .execute();
-  return addAddresses(db, z.array(claimedRow).parse(rows), leaseUntilMs);
+  const ids = rows.map(({ id }) => id);
+  return ids.length === 0 ? [] : sortOut(db, ids, { leaseUntilMs, nowMs });
 }
 
-const claimedRow = z.object({
+/*
+ * In literals, so that both engines see that it is the condition of the index, and walk along that. PostgreSQL would
+ * take each kind that is listed for rare, and rather sort all that is due: so it is not told that they are kinds.
+ */
+const isScheduled = sql<boolean>`state = 'scheduled'`;
+const isSending = sql<boolean>`state = 'sending'`;
+/** A newer version may have written kinds that this one does not know. */
+const isKnown = sql<boolean>`case when kind in (${sql.join(onboardingKinds)}) then 1 else 0 end > 0`;
+
+function nextDue(db: Db, nowMs: number, most: number) {
+  return db
+    .selectFrom("onboarding_emails")
+    .select("id")
+    .where(isScheduled)
+    .where("next_attempt_at_ms", "<=", nowMs)
+    .where(isKnown)
+    .orderBy("next_attempt_at_ms")
+    .limit(most);
+}
+
+/** Puts back what a runner took that died. */
+async function releaseAbandoned(db: Db, nowMs: number): Promise<void> {
+  const abandoned = db
+    .selectFrom("onboarding_emails")
+    .select("id")
+    .where(isSending)
+    .where(({ not, ...builder }) => not(isLeased(nowMs)(builder as OutboxBuilder)));
+  if (!(await abandoned.limit(1).executeTakeFirst())) return;
+  await db
+    .with("abandoned", () => abandoned.limit(mostReleased).forUpdate().skipLocked())
+    .updateTable("onboarding_emails")
+    .set({
+      state: "scheduled" satisfies EmailState,
+      next_attempt_at_ms: nowMs,
+      lease_until_ms: null,
+    })
+    .where("id", "in", (query) => query.selectFrom("abandoned").select("id"))
+    .execute();
+}
+
+type OutboxBuilder = ExpressionBuilder<Tables, "onboarding_emails">;
+
+const leasedRow = z.object({
   id: z.string(),
   account_id: z.string(),
   recipient_hash: z.string(),
   kind: z.enum(onboardingKinds),
   attempts: z.int(),
+  first_attempt_at_ms: z.int(),
+  email: z.string().nullable(),
+  suppressed_hash: z.string().nullable(),
 });
 
-const pending = ["scheduled", "sending"] satisfies EmailState[];
-
-type OutboxBuilder = ExpressionBuilder<Tables, "onboarding_emails">;
-
-const isDue =
-  (nowMs: number) =>
-  ({ and, eb }: OutboxBuilder): Expression<SqlBool> =>
-    and([eb("state", "in", pending), eb("next_attempt_at_ms", "<=", nowMs)]);
-
-/** The recipient is suppressed, or has no account any more. */
-function isForNobody({ or, not, exists, selectFrom }: OutboxBuilder): Expression<SqlBool> {
-  return or([
-    exists(
-      selectFrom("email_suppressions")
-        .select("email_hash")
-        .whereRef("email_hash", "=", "onboarding_emails.recipient_hash"),
-    ),
-    not(
-      exists(
-        selectFrom("accounts")
-          .select("accounts.id")
-          .whereRef("accounts.id", "=", "onboarding_emails.account_id"),
-      ),
-    ),
-  ]);
-}
-
-async function isAnyDue(db: Db, nowMs: number): Promise<boolean> {
-  const row = await db
-    .selectFrom("onboarding_emails")
-    .select("id")
-    .where(isDue(nowMs))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Stops what is due to nobody, and gives up what was first tried so long ago that Resend may not know it again. */
-async function endOverdue(db: Db, nowMs: number): Promise<void> {
-  await db
-    .updateTable("onboarding_emails")
-    .set({ state: "stopped" satisfies EmailState })
-    .where(isDue(nowMs))
-    .where(isForNobody)
-    .execute();
-  await db
-    .updateTable("onboarding_emails")
-    .set(({ fn, val }) => ({
-      state: "failed" satisfies EmailState,
-      failure: fn.coalesce("failure", val("not known whether it was sent")),
-    }))
-    .where(isDue(nowMs))
-    .where("first_attempt_at_ms", "<=", nowMs - giveUpAfterMs)
-    .execute();
-}
-
 /**
- * The address is the account's own at the time of sending. Where it is no longer the one that the claim was checked
- * for, the mail goes back, to be claimed for the new one.
+ * Says of leased mails to whom they go, and settles the others: nobody gets one who is suppressed or has no account any
+ * more, and what was first tried so long ago that Resend may not know it again is given up. The address is the
+ * account's own at the time of sending; where that is no longer the one that was looked up, the mail goes back, to be
+ * claimed for the new one.
  */
-async function addAddresses(
+async function sortOut(
   db: Db,
-  rows: z.infer<typeof claimedRow>[],
-  leaseUntilMs: number,
+  ids: string[],
+  { leaseUntilMs, nowMs }: { leaseUntilMs: number; nowMs: number },
 ): Promise<ClaimedEmail[]> {
-  if (rows.length === 0) return [];
-  const accounts = await db
-    .selectFrom("accounts")
-    .select(["id", "email"])
-    .where(
-      "id",
-      "in",
-      rows.map((row) => row.account_id),
-    )
+  const rows = await db
+    .selectFrom("onboarding_emails as mail")
+    .leftJoin("accounts", "accounts.id", "mail.account_id")
+    .leftJoin("email_suppressions as stop", "stop.email_hash", "mail.recipient_hash")
+    .select(["mail.id", "account_id", "recipient_hash", "kind", "attempts", "first_attempt_at_ms"])
+    .select(["accounts.email", "stop.email_hash as suppressed_hash"])
+    .where("mail.id", "in", ids)
     .execute();
-  const emails = new Map(accounts.map(({ id, email }) => [id, email]));
   const claimed: ClaimedEmail[] = [];
-  for (const { id, account_id, recipient_hash, kind, attempts } of rows) {
-    const to = emails.get(account_id);
-    const lease = { id, leaseUntilMs };
-    if (to && hashEmail(to) === recipient_hash) {
-      claimed.push({ ...lease, accountId: account_id, kind, to, attempts });
-    } else if (to) {
-      const change = { recipient_hash: hashEmail(to), next_attempt_at_ms: 0, lease_until_ms: null };
-      await moveOn(db, lease, { state: "scheduled", ...change });
+  const others = { toNobody: [] as string[], tooLate: [] as string[] };
+  for (const row of z.array(leasedRow).parse(rows)) {
+    const { id, account_id, kind, attempts, email } = row;
+    if (email === null || row.suppressed_hash !== null) {
+      others.toNobody.push(id);
+    } else if (row.first_attempt_at_ms <= nowMs - giveUpAfterMs) {
+      others.tooLate.push(id);
+    } else if (hashEmail(email) !== row.recipient_hash) {
+      await whileLeased(db, { id, leaseUntilMs })
+        .set({
+          state: "scheduled" satisfies EmailState,
+          recipient_hash: hashEmail(email),
+          next_attempt_at_ms: nowMs,
+          lease_until_ms: null,
+        })
+        .execute();
     } else {
-      await moveOn(db, lease, { state: "stopped", lease_until_ms: null });
+      claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts });
     }
+  }
+  if (others.toNobody.length > 0) {
+    await whileLeased(db, { ids: others.toNobody, leaseUntilMs })
+      .set({ state: "stopped" satisfies EmailState, lease_until_ms: null })
+      .execute();
+  }
+  if (others.tooLate.length > 0) {
+    await whileLeased(db, { ids: others.tooLate, leaseUntilMs })
+      .set(({ fn, val }) => ({
+        state: "failed" satisfies EmailState,
+        failure: fn.coalesce("failure", val("not known whether it was sent")),
+        lease_until_ms: null,
+      }))
+      .execute();
   }
   return claimed;
 }
@@ -162,32 +164,57 @@ async function addAddresses(
 export type Outcome =
   | { state: "sent" }
   | { state: "failed"; failure: string; mayArrive: boolean }
-  | { state: "scheduled"; failure: string; mayArrive: boolean; nextAttemptAtMs: number };
+  | {
+      state: "scheduled";
+      failure: string;
+      mayArrive: boolean;
+      nextAttemptAtMs: number;
+      /** It was not even tried. */
+      isNoAttempt?: boolean;
+    };
 
-/** Writes down what became of a claimed mail, unless its lease was over and somebody else has dealt with it since. */
-export async function finish(db: Db, email: ClaimedEmail, outcome: Outcome): Promise<void> {
-  const { state } = outcome;
-  if (state === "sent") return moveOn(db, email, { state, failure: null, lease_until_ms: null });
-  const { failure, mayArrive } = outcome;
-  await moveOn(db, email, {
+/** A claimed mail and what became of it. */
+export type Finished = { email: ClaimedEmail; outcome: Outcome };
+
+/**
+ * Writes down what became of claimed mails, all or none, but for those whose lease was over and whom somebody else has
+ * dealt with since.
+ */
+export async function finish(db: Db, finished: Finished[]): Promise<void> {
+  const sent = new Map<number, string[]>();
+  await db.transaction().execute(async (transaction) => {
+    for (const { email, outcome } of finished) {
+      if (outcome.state === "sent") {
+        const { id, leaseUntilMs } = email;
+        sent.set(leaseUntilMs, [...(sent.get(leaseUntilMs) ?? []), id]);
+      } else {
+        await whileLeased(transaction, email).set(changeOf(email, outcome)).execute();
+      }
+    }
+    for (const [leaseUntilMs, ids] of sent) {
+      await whileLeased(transaction, { ids, leaseUntilMs })
+        .set({ state: "sent" satisfies EmailState, failure: null, lease_until_ms: null })
+        .execute();
+    }
+  });
+}
+
+function changeOf(email: ClaimedEmail, outcome: Exclude<Outcome, { state: "sent" }>) {
+  const { state, failure, mayArrive } = outcome;
+  return {
     state,
     failure,
     lease_until_ms: mayArrive ? email.leaseUntilMs : null,
     ...(state === "scheduled" ? { next_attempt_at_ms: outcome.nextAttemptAtMs } : {}),
-  });
+    ...(state === "scheduled" && outcome.isNoAttempt ? { attempts: email.attempts - 1 } : {}),
+  };
 }
 
 /** The end of a lease is its owner's alone: whoever took the mail later has another. */
-async function moveOn(
-  db: Db,
-  { id, leaseUntilMs }: Pick<ClaimedEmail, "id" | "leaseUntilMs">,
-  change: Updateable<Tables["onboarding_emails"]> & { state: EmailState },
-): Promise<void> {
-  await db
+function whileLeased(db: Db, leased: { leaseUntilMs: number } & ({ id: string } | { ids: string[] })) {
+  return db
     .updateTable("onboarding_emails")
-    .set(change)
-    .where("id", "=", id)
+    .where("id", "in", "ids" in leased ? leased.ids : [leased.id])
     .where("state", "=", "sending" satisfies EmailState)
-    .where("lease_until_ms", "=", leaseUntilMs)
-    .execute();
+    .where("lease_until_ms", "=", leased.leaseUntilMs);
 }

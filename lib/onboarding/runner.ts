@@ -1,16 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { drain } from "@/lib/mail/drain";
 import { type Sender, trySending } from "@/lib/mail/mail";
 import { sender } from "@/lib/mail/sender";
-import { type ClaimedEmail, claimDue, finish, type Outcome } from "@/lib/onboarding/claims";
+import { type ClaimedEmail, claimDue, type Finished, finish, type Outcome } from "@/lib/onboarding/claims";
 import { renderOnboarding } from "@/lib/onboarding/letters";
 import { log } from "@/lib/process/log";
 import { type Loop, startLoop } from "@/lib/process/loop";
 import { type Db, store } from "@/lib/store/store";
 
-const atOnce = 5;
+/** 200 mails a second at most: enough for a series, and little enough to leave the process to the API. */
+const everyMs = 5;
+const batch = 20; // so that the embedded store is written to ten times a second, not 200
 const leaseSlackMs = 5000; // what a lease has over the sender's time: for the store, and for clocks that differ
+const writeEveryMs = 100;
+const tryAgainAfterMs = 250;
 const lookEveryMs = 5000; // 5 seconds
-const longestPauseMs = 60_000; // 1 minute
 
 /** When a mail is tried again: 1, 3, 9, 27, 81 minutes after each failure, then every four hours. */
 export function retryAfterMs(attempts: number): number {
@@ -40,61 +44,96 @@ export async function sendDue(
   { signal, backoff = retryAfterMs }: RunnerOptions = {},
 ): Promise<Tally> {
   const tally: Tally = { sent: 0, toRetry: 0, failed: 0 };
-  while (!signal?.aborted) {
-    const leaseMs = through.withinMs + leaseSlackMs;
-    const claimed = await claimDue(db, { most: atOnce, leaseMs, nowMs: Date.now() });
-    if (claimed.length === 0) break;
-    const pauses = await Promise.all(
-      claimed.map(async (email) => {
-        const { outcome, pauseMs } = await deal(through, email, backoff);
-        await writeDown(db, email, outcome);
-        tally[outcome.state === "scheduled" ? "toRetry" : outcome.state]++;
-        return pauseMs;
-      }),
-    );
-    const pauseMs = Math.min(Math.max(...pauses), longestPauseMs);
-    if (pauseMs > 0) await sleep(pauseMs, undefined, signal ? { signal } : {}).catch(() => {});
-  }
+  const leaseMs = through.withinMs + leaseSlackMs;
+  const writeDown = outcomeBook(db);
+  let leaseOverAtMs = 0; // of the last claim, on the clock that nobody can set
+  await drain({
+    slots: through.atOnce,
+    batch,
+    everyMs,
+    claim(most) {
+      leaseOverAtMs = performance.now() + leaseMs;
+      return claimDue(db, { most, leaseMs, nowMs: Date.now() });
+    },
+    async deal(email) {
+      const overAtMs = leaseOverAtMs;
+      // The store was so slow that the lease might be over before the sender is.
+      const isLate = overAtMs - performance.now() < through.withinMs + leaseSlackMs / 2;
+      const { outcome, pauseMs } = isLate ? tooLate : await send(through, email, backoff);
+      await writeDown({ email, outcome }, overAtMs);
+      tally[outcome.state === "scheduled" ? "toRetry" : outcome.state]++;
+      return pauseMs;
+    },
+    signal,
+  });
   return tally;
 }
 
-async function deal(
+type Sent = { outcome: Outcome; pauseMs: number };
+
+const tooLate: Sent = {
+  outcome: {
+    state: "scheduled",
+    failure: "the store was too slow",
+    mayArrive: false,
+    isNoAttempt: true,
+    nextAttemptAtMs: 0,
+  },
+  pauseMs: 0,
+};
+
+async function send(
   through: Sender,
-  email: ClaimedEmail,
+  { id, accountId, kind, to, attempts }: ClaimedEmail,
   backoff: (attempts: number) => number,
-): Promise<{ outcome: Outcome; pauseMs: number }> {
-  // The store was so slow that the lease might be over before the sender is.
-  if (email.leaseUntilMs - Date.now() < through.withinMs + leaseSlackMs / 2) {
-    const failure = "the store was too slow";
-    return {
-      outcome: { state: "scheduled", failure, mayArrive: false, nextAttemptAtMs: Date.now() },
-      pauseMs: 0,
-    };
-  }
-  const { id, accountId, kind, to, attempts } = email;
+): Promise<Sent> {
   const unsent = await trySending(through, () => ({ id, to, ...renderOnboarding(kind, accountId) }));
   if (!unsent) return { outcome: { state: "sent" }, pauseMs: 0 };
   const { message: failure, mayRetry, mayArrive, pauseMs } = unsent;
   log().warn({ id, kind, attempts, failure }, "a mail was not sent");
   if (!mayRetry) return { outcome: { state: "failed", failure, mayArrive }, pauseMs };
   const nextAttemptAtMs = Date.now() + (pauseMs || backoff(attempts));
-  return { outcome: { state: "scheduled", failure, mayArrive, nextAttemptAtMs }, pauseMs };
+  // Who was told to come back later has not tried.
+  const isNoAttempt = pauseMs > 0;
+  return { outcome: { state: "scheduled", failure, mayArrive, isNoAttempt, nextAttemptAtMs }, pauseMs };
 }
 
-/** Tries until the lease is over: what stays unwritten is sent again. */
-async function writeDown(db: Db, email: ClaimedEmail, outcome: Outcome): Promise<void> {
-  for (;;) {
-    try {
-      return await finish(db, email, outcome);
-    } catch (failure) {
-      log().warn(
-        { err: failure, id: email.id, state: outcome.state },
-        "a mail's outcome could not be written down",
-      );
-      if (Date.now() > email.leaseUntilMs) return;
-      await sleep(250);
+/**
+ * Writes down outcomes together, because the embedded store waits for the disk each time; tries until their leases are
+ * over. What stays unwritten is sent again.
+ */
+function outcomeBook(db: Db): (finished: Finished, overAtMs: number) => Promise<void> {
+  type Entry = { finished: Finished; overAtMs: number; written: () => void };
+  let waiting: Entry[] = [];
+  let isWriting = false;
+  async function write() {
+    isWriting = true;
+    while (waiting.length > 0) {
+      await sleep(writeEveryMs);
+      const entries = waiting;
+      waiting = [];
+      try {
+        await finish(
+          db,
+          entries.map(({ finished }) => finished),
+        );
+        for (const { written } of entries) written();
+      } catch (failure) {
+        log().warn({ err: failure, mails: entries.length }, "what became of mails could not be written down");
+        await sleep(tryAgainAfterMs);
+        for (const entry of entries) {
+          if (performance.now() > entry.overAtMs) entry.written();
+          else waiting.push(entry);
+        }
+      }
     }
+    isWriting = false;
   }
+  return (finished, overAtMs) =>
+    new Promise((written) => {
+      waiting.push({ finished, overAtMs, written });
+      if (!isWriting) void write();
+    });
 }
 
 /** Starts this process's runner: it looks for due mail every five seconds. `stop` waits for the mail in flight. */

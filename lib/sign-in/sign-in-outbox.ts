@@ -47,19 +47,20 @@ export async function postSignInMail(
   return id;
 }
 
-/** Takes up to `most` due mails for this runner alone, however many runners ask. */
+/** Takes up to `most` due mails for this runner alone, however many runners ask; `undefined` when none is due. */
 export async function claimSignInMails(
   db: Db,
   { most, leaseMs, nowMs }: { most: number; leaseMs: number; nowMs: number },
-): Promise<ClaimedMail[]> {
+): Promise<ClaimedMail[] | undefined> {
   const due = db.selectFrom("sign_in_mails").select("id").where("next_attempt_at_ms", "<=", nowMs);
   // Asked without a lock first: most of the time there is nothing.
-  if (!(await due.limit(1).executeTakeFirst())) return [];
+  if (!(await due.limit(1).executeTakeFirst())) return undefined;
   const leaseUntilMs = nowMs + leaseMs;
   const rows = await db
+    .with("next", () => due.orderBy("next_attempt_at_ms").limit(most).forUpdate().skipLocked())
     .updateTable("sign_in_mails")
     .set((column) => ({ next_attempt_at_ms: leaseUntilMs, attempts: column("attempts", "+", 1) }))
-    .where("id", "in", due.orderBy("next_attempt_at_ms").limit(most).forUpdate().skipLocked())
+    .where("id", "in", (query) => query.selectFrom("next").select("id"))
     .returning(["id", "sealed", "attempts", "expires_at_ms"])
     .execute();
   return rows.map(({ id, sealed, attempts, expires_at_ms }) => {

@@ -45,6 +45,8 @@ export async function sendSignInMails(
   };
   await drain({
     slots,
+    batch: slots,
+    everyMs: 0,
     claim: (most) => claimSignInMails(db, { most, leaseMs, nowMs: now() }),
     deal: (claimed) =>
       deal(claimed).catch((failure) => {

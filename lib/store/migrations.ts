@@ -216,6 +216,24 @@ export const migrations: Record<string, Migration> = {
         .execute();
     },
   },
+  "007-mail-indexes": {
+    async up(db: Kysely<unknown>) {
+      // Each holds what a runner looks for and nothing else: however much was sent, it finds the next at once.
+      await db.schema
+        .createIndex("onboarding_emails_scheduled")
+        .on("onboarding_emails")
+        .column("next_attempt_at_ms")
+        .where(sql`state`, "=", sql`'scheduled'`)
+        .execute();
+      await db.schema
+        .createIndex("onboarding_emails_sending")
+        .on("onboarding_emails")
+        .column("lease_until_ms")
+        .where(sql`state`, "=", sql`'sending'`)
+        .execute();
+      await db.schema.dropIndex("onboarding_emails_due").execute();
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

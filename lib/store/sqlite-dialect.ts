@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -97,6 +97,8 @@ class SqliteDriver implements Driver {
       free = resolve;
     });
     await turn;
+    // Reads and answers have their turn between two writes, each of which waits for the disk.
+    await nextTurn();
     try {
       this.writer ??= await this.open();
       const writer = this.writer;

@@ -2,8 +2,8 @@
 export type Experiment = {
   /** In a few words: how it stands in the table, and is chosen on the command line. */
   name: string;
-  /** Makes the fault and answers what was seen, within a minute. Throws where it could not be made. */
-  run: (world: World) => Promise<Finding[]>;
+  /** Makes the fault and tells what is seen, within a minute. Throws where it could not be made. */
+  run: (see: (finding: Finding) => void, world: World) => Promise<void>;
 };
 
 export type Finding = {

@@ -13,6 +13,7 @@ export async function startSmtpInbox(options: SMTPServerOptions = {}) {
 
   const server = new SMTPServer({
     authOptional: true,
+    closeTimeout: 100,
     disabledCommands: options.key ? [] : ["STARTTLS"],
     onMailFrom(_, __, callback) {
       callback(inbox.fault === "sender refused" ? refuse(550, "5.7.1 not from here") : null);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
-import { type ClaimedEmail, claimDue, finish } from "@/lib/onboarding/claims";
+import { type ClaimedEmail, claimDue, finish, type Outcome } from "@/lib/onboarding/claims";
 import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/onboarding/outbox";
 import { type Db, Store } from "@/lib/store/store";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -36,7 +36,8 @@ describe.each(engines)("the outbox on $name", (engine) => {
     return store.ready();
   }
 
-  const claim = (nowMs: number, most = 5, by = db) => claimDue(by, { most, leaseMs, nowMs });
+  const claim = async (nowMs: number, most = 5, by = db) =>
+    (await claimDue(by, { most, leaseMs, nowMs })) ?? [];
   const one = async (nowMs: number): Promise<ClaimedEmail> => {
     const [email] = await claim(nowMs, 1);
     if (!email) throw new Error("nothing was due");
@@ -44,6 +45,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
   };
   const states = async (id = accountId) => (await listEmails(db, id)).map(({ state }) => state);
   const kinds = (emails: ClaimedEmail[]) => emails.map(({ kind }) => kind);
+  const settle = (email: ClaimedEmail, outcome: Outcome) => finish(db, [{ email, outcome }]);
   const retry = { state: "scheduled", failure: "smtp: 451 DATA", mayArrive: false } as const;
 
   it("gives each mail out when it is due, to the account's address, and not before", async () => {
@@ -51,7 +53,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     const welcome = await one(atMs);
     const lease = { attempts: 1, leaseUntilMs: atMs + leaseMs };
     expect(welcome).toEqual({ id: expect.any(String), accountId, kind: "welcome", to: email, ...lease });
-    await finish(db, welcome, { state: "sent" });
+    await settle(welcome, { state: "sent" });
     expect(await claim(atMs + dayMs - 1)).toEqual([]);
     expect(kinds(await claim(atMs + dayMs))).toEqual(["first-assistant"]);
     expect(await states()).toEqual(["sent", "sending", "scheduled", "scheduled", "scheduled"]);
@@ -75,26 +77,26 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await claim(first.leaseUntilMs - 1)).toEqual([]);
     const second = await one(first.leaseUntilMs);
     expect(second).toMatchObject({ id: first.id, attempts: 2 });
-    await finish(db, first, { state: "failed", failure: "too late", mayArrive: false });
+    await settle(first, { state: "failed", failure: "too late", mayArrive: false });
     expect((await states())[0]).toBe("sending");
-    await finish(db, second, { state: "sent" });
-    await finish(db, first, { ...retry, nextAttemptAtMs: 0 });
+    await settle(second, { state: "sent" });
+    await settle(first, { ...retry, nextAttemptAtMs: 0 });
     expect((await states())[0]).toBe("sent");
     expect(await claim(atMs + hourMs)).toEqual([]);
   });
 
   it("tries a mail again when its time has come, and says what went wrong", async () => {
-    await finish(db, await one(atMs), { ...retry, nextAttemptAtMs: atMs + hourMs });
+    await settle(await one(atMs), { ...retry, nextAttemptAtMs: atMs + hourMs });
     const [welcome] = await listEmails(db, accountId);
     expect(welcome).toMatchObject({ state: "scheduled", failure: "smtp: 451 DATA" });
     expect(await claim(atMs + hourMs - 1)).toEqual([]);
-    await finish(db, await one(atMs + hourMs), { state: "sent" });
+    await settle(await one(atMs + hourMs), { state: "sent" });
     expect((await listEmails(db, accountId))[0]).not.toHaveProperty("failure");
   });
 
   it("gives up a mail that was first tried 23 hours ago, because Resend forgets an id after 24", async () => {
-    await finish(db, await one(atMs), { ...retry, nextAttemptAtMs: atMs });
-    await finish(db, await one(atMs + 23 * hourMs - 1), { ...retry, nextAttemptAtMs: atMs });
+    await settle(await one(atMs), { ...retry, nextAttemptAtMs: atMs });
+    await settle(await one(atMs + 23 * hourMs - 1), { ...retry, nextAttemptAtMs: atMs });
     expect(await claim(atMs + 23 * hourMs)).toEqual([]);
     expect((await listEmails(db, accountId))[0]).toMatchObject({
       state: "failed",
@@ -110,7 +112,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
   });
 
   it("stops what is scheduled, for good, and gives none of it out", async () => {
-    await finish(db, await one(atMs), { state: "sent" });
+    await settle(await one(atMs), { state: "sent" });
     for (let n = 0; n < 2; n++) await stopLaterEmails(db, accountId, atMs + hourMs);
     expect(await states()).toEqual(["sent", "stopped", "stopped", "stopped", "stopped"]);
     expect(await claim(atMs + 15 * dayMs)).toEqual([]);
@@ -120,7 +122,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     const sending = await one(atMs);
     const stopped = stopLaterEmails(db, accountId, atMs);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    await finish(db, sending, { ...retry, nextAttemptAtMs: atMs });
+    await settle(sending, { ...retry, nextAttemptAtMs: atMs });
     await stopped;
     expect(await states()).toEqual(Array(5).fill("stopped"));
   });
@@ -133,7 +135,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await states()).toEqual(["sending", ...Array(4).fill("stopped")]);
 
     // Nobody knows whether it was accepted: it is tried no more, and its lease runs out all the same.
-    await finish(db, sending, { ...retry, mayArrive: true, nextAttemptAtMs: atMs });
+    await settle(sending, { ...retry, mayArrive: true, nextAttemptAtMs: atMs });
     await expect(stopLaterEmails(db, accountId, sending.leaseUntilMs - 2000)).rejects.toThrow(
       StillSendingError,
     );
@@ -156,8 +158,20 @@ describe.each(engines)("the outbox on $name", (engine) => {
     const sending = await one(atMs);
     await stopLaterEmails(db, accountId, sending.leaseUntilMs - 500);
     expect(await states()).toEqual(Array(5).fill("stopped"));
-    await finish(db, sending, { state: "sent" });
+    await settle(sending, { state: "sent" });
     expect((await states())[0], "a word that comes too late changes nothing").toBe("stopped");
+  });
+
+  it("takes a lease for over that ends too late: it was written before a clock was set back", async () => {
+    const sending = await one(atMs + 2 * hourMs);
+    await stopLaterEmails(db, accountId, atMs);
+    expect(await states()).toEqual(Array(5).fill("stopped"));
+    const other = (await addAccount(db, "other@example.com", {}, atMs)).id;
+    const ahead = await one(atMs + 2 * hourMs);
+    expect(kinds(await claim(atMs))).toEqual(["welcome"]);
+    await settle(sending, { state: "sent" });
+    await settle(ahead, { state: "sent" });
+    expect((await states(other))[0], "the first one's word comes too late").toBe("sending");
   });
 
   it("sends to the address that the account has by then, unless that one is suppressed", async () => {

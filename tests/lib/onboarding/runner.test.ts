@@ -4,6 +4,7 @@ import PostalMime from "postal-mime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import { operations } from "@/lib/api/operations";
+import type { Sender } from "@/lib/mail/mail";
 import { sendBySmtp } from "@/lib/mail/smtp-sender";
 import { retryAfterMs, sendDue } from "@/lib/onboarding/runner";
 import { parseSettings } from "@/lib/settings/settings";
@@ -11,6 +12,7 @@ import { Store } from "@/lib/store/store";
 import { certificate, trust } from "@/tests/support/certificate";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
+import { writeDueMails } from "@/tests/support/due-mails";
 import { engines, type Stage } from "@/tests/support/engines";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import { Service } from "@/tests/support/service";
@@ -167,6 +169,44 @@ describe.each(engines)("a mail whose acceptance got lost on the way, on $name", 
     expect(new Set(ids).size).toBe(1);
     await store.close();
     await inbox.stop();
+    await stage.clear();
+  });
+});
+
+describe.each(engines)("four runners on $name", (engine) => {
+  const toNobody = 60;
+  const toReaders = 240;
+
+  it("go on while anything is due, past whatever is for nobody, and send each mail once", async () => {
+    const stage = await engine.prepare();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const stores = Array.from(
+      { length: 4 },
+      () => new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR }),
+    );
+    const [db, ...others] = await Promise.all(stores.map((store) => store.ready()));
+    if (!db) throw new Error("unreachable");
+    await writeDueMails(
+      { databaseUrl: DATABASE_URL, dataDir: DATA_DIR },
+      { from: 0, to: toNobody + toReaders },
+    );
+    await stage.query(`DELETE FROM accounts WHERE CAST(substr(id, 5) AS INTEGER) < ${toNobody}`);
+    const given = new Map<string, number>();
+    const through: Sender = {
+      withinMs: 10_000,
+      atOnce: 5,
+      async send({ to }) {
+        given.set(to, (given.get(to) ?? 0) + 1);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      },
+      check: async () => "",
+    };
+    const tallies = await Promise.all([db, ...others].map((store) => sendDue(store, through)));
+    expect(tallies.reduce((sum, { sent }) => sum + sent, 0)).toBe(toReaders);
+    for (const { sent } of tallies) expect(sent).toBeGreaterThan(20);
+    expect([...given.values()]).toEqual(Array(toReaders).fill(1));
+    expect(await stage.query("SELECT id FROM onboarding_emails WHERE state = 'scheduled'")).toEqual([]);
+    await Promise.all(stores.map((store) => store.close()));
     await stage.clear();
   });
 });

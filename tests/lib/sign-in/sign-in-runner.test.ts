@@ -24,6 +24,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   /** Accepts or refuses as the test says, and keeps what it was handed. */
   const through: Sender = {
     withinMs: 10_000,
+    atOnce: 5,
     async send(mail) {
       sent.push(mail);
       if (refusal) throw refusal();
@@ -149,13 +150,13 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   it("gives each mail to one runner, and what a dead one held to the next once its lease is over", async () => {
     for (let n = 0; n < 20; n++) await postSignInMail(db, { kind: "code", to: email, code: "1" }, life());
     const claim = () => claimSignInMails(db, { most: 5, leaseMs: 15_000, nowMs });
-    const claimed = (await Promise.all(Array.from({ length: 8 }, claim))).flat();
-    const more = (await Promise.all(Array.from({ length: 8 }, claim))).flat();
+    const claimed = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
+    const more = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
     const ids = [...claimed, ...more].map(({ id }) => id);
     expect(new Set(ids).size).toBe(20);
     expect(ids).toHaveLength(20);
     nowMs += 14_999;
-    expect(await claim()).toEqual([]);
+    expect(await claim()).toBeUndefined();
     nowMs += 1;
     expect(await claim()).toHaveLength(5);
   });

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { drain } from "@/lib/mail/drain";
+
+/** So many numbers that are due, given out in order. */
+function queue(length: number) {
+  let next = 0;
+  const asked: number[] = [];
+  const claim = async (most: number) => {
+    asked.push(most);
+    const items = Array.from({ length: Math.min(most, length - next) }, () => next++);
+    return items.length > 0 ? items : undefined;
+  };
+  return { claim, asked };
+}
+
+const work = { slots: 3, batch: 2, everyMs: 0 };
+
+describe("drain", () => {
+  it("deals with all that is due, so many at once, and returns when that is done", async () => {
+    const { claim } = queue(20);
+    const done: number[] = [];
+    let atOnce = 0;
+    let most = 0;
+    await drain({
+      ...work,
+      claim,
+      async deal(item) {
+        most = Math.max(most, ++atOnce);
+        await new Promise(setImmediate);
+        atOnce--;
+        done.push(item);
+        return 0;
+      },
+    });
+    expect(done.sort((one, other) => one - other)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(most).toBe(3);
+  });
+
+  it("goes on while some of what is due turns out to be nothing to deal with", async () => {
+    const batches = [[], [], [1], [], [2], undefined];
+    const done: number[] = [];
+    await drain({
+      ...work,
+      claim: async () => batches.shift(),
+      deal: async (item: number) => done.push(item) * 0,
+    });
+    expect(done).toEqual([1, 2]);
+  });
+
+  it("is held up by none that hangs, but for its own slot", async () => {
+    const { claim } = queue(50);
+    let release = () => {};
+    const hanging = new Promise<number>((resolve) => {
+      release = () => resolve(0);
+    });
+    let done = 0;
+    const drained = drain({
+      ...work,
+      claim,
+      deal(item) {
+        if (item === 0) return hanging;
+        if (++done === 49) release();
+        return Promise.resolve(0);
+      },
+    });
+    await drained;
+    expect(done).toBe(49);
+  });
+
+  it("begins nothing while it is asked to pause, and fewer at once then", async () => {
+    const { claim, asked } = queue(6);
+    const begun: number[] = [];
+    await drain({
+      slots: 4,
+      batch: 4,
+      everyMs: 0,
+      claim,
+      async deal(item) {
+        begun.push(performance.now());
+        return item === 0 ? 50 : 0;
+      },
+    });
+    expect((begun[4] ?? 0) - (begun[0] ?? 0)).toBeGreaterThanOrEqual(50);
+    expect(asked[1]).toBeLessThan(asked[0] ?? 0);
+  });
+
+  it("throws what keeps it from claiming, once what is under way is dealt with", async () => {
+    let isDone = false;
+    const batches = [[1]];
+    const drained = drain({
+      ...work,
+      claim: async () => batches.shift() ?? Promise.reject(new Error("the store is away")),
+      async deal() {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        isDone = true;
+        return 0;
+      },
+    });
+    await expect(drained).rejects.toThrow("the store is away");
+    expect(isDone).toBe(true);
+  });
+
+  it("begins nothing once it is told to stop", async () => {
+    const { claim } = queue(100);
+    const stopping = new AbortController();
+    let begun = 0;
+    await drain({
+      ...work,
+      claim,
+      async deal() {
+        if (++begun === 5) stopping.abort();
+        await new Promise(setImmediate);
+        return 0;
+      },
+      signal: stopping.signal,
+    });
+    expect(begun).toBeLessThanOrEqual(7);
+  });
+});

@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import Database from "libsql";
+import pg from "pg";
+import { hashEmail } from "@/lib/onboarding/suppressions";
+
+/** Accounts `from` to `to`, each with one onboarding mail that has long been due, written past the service. */
+export async function writeDueMails(
+  { databaseUrl, dataDir = "" }: { databaseUrl?: string | undefined; dataDir?: string },
+  { from, to }: { from: number; to: number },
+): Promise<void> {
+  const dueAtMs = Date.now() - 60_000;
+  if (databaseUrl) return writeToPostgres(databaseUrl, { from, to, dueAtMs });
+  const db = new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+  db.exec("PRAGMA synchronous = OFF; BEGIN");
+  const account = db.prepare(
+    "INSERT INTO accounts (id, email, subject, plan, created_at_ms) VALUES (?, ?, ?, 'hobby', 0)",
+  );
+  const mail = db.prepare(
+    `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
+     VALUES (?, ?, ?, 'welcome', ?, 'scheduled', ?)`,
+  );
+  for (let n = from; n < to; n++) {
+    const email = `reader${n}@example.com`;
+    account.run([`acc_${n}`, email, `user_${n}`]);
+    mail.run([`mail-${n}`, `acc_${n}`, hashEmail(email), dueAtMs + (n % 1000), dueAtMs + (n % 1000)]);
+  }
+  db.exec("COMMIT");
+  db.close();
+}
+
+async function writeToPostgres(
+  databaseUrl: string,
+  { from, to, dueAtMs }: { from: number; to: number; dueAtMs: number },
+): Promise<void> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  const each = `generate_series(${from}, ${to - 1}) AS n`;
+  await client.query(
+    `INSERT INTO accounts (id, email, subject, plan, created_at_ms)
+     SELECT 'acc_' || n, 'reader' || n || '@example.com', 'user_' || n, 'hobby', 0 FROM ${each}`,
+  );
+  // As hashEmail does.
+  const hash = `rtrim(translate(encode(sha256(convert_to('corner-office:email-suppression:v1:reader' || n || '@example.com', 'UTF8')), 'base64'), '+/', '-_'), '=')`;
+  await client.query(
+    `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
+     SELECT 'mail-' || n, 'acc_' || n, ${hash}, 'welcome', ${dueAtMs} + n % 1000, 'scheduled', ${dueAtMs} + n % 1000
+     FROM ${each}`,
+  );
+  await client.end();
+}
