@@ -1,9 +1,9 @@
 import { type NextFetchEvent, type NextRequest, NextResponse } from "next/server";
-import { isHook, isUnderApi, refuseAtDoor } from "@/lib/api/door";
+import { isFrameworks, isHook, isUnderApi, placeAt, refuseAtDoor } from "@/lib/api/door";
+import { pages } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
 import { passClerk } from "@/lib/pages/clerk-middleware";
-import { renderedPagePolicy } from "@/lib/pages/content-security-policy";
-import { settings } from "@/lib/settings/settings";
+import { headersAt } from "@/lib/pages/page-headers";
 
 /** The front door on every platform; behind `npm start` the front server asks the same question first. */
 export async function middleware(request: NextRequest, event: NextFetchEvent): Promise<Response> {
@@ -12,27 +12,28 @@ export async function middleware(request: NextRequest, event: NextFetchEvent): P
   if (refused) return refused;
   // The API and the hooks stamp their answers themselves.
   if (isUnderApi(pathname) || isHook(pathname)) return NextResponse.next();
+  const stamp = headersAt(pathname, btoa(crypto.randomUUID()));
   const { requestId } = beginVisit(request.method, pathname, request.headers);
-  const proceed = (passed: NextRequest) => letOn(passed, requestId);
+  const proceed = (passed: NextRequest) => letOn(passed, requestId, stamp);
   const response = (await passClerk(request, event, proceed)) ?? proceed(request);
-  response.headers.set("x-request-id", requestId);
-  const { hsts } = settings();
-  if (hsts) response.headers.set("Strict-Transport-Security", hsts);
+  for (let at = 0; at < stamp.length; at += 2) response.headers.set(stamp[at] ?? "", stamp[at + 1] ?? "");
+  // Who sent the id of an answer that shared caches keep is nobody else's business.
+  if (!placeAt(pathname)?.isShared) response.headers.set("x-request-id", requestId);
   return response;
 }
 
 /**
  * Lets a request on to its page, which logs under the id of the visit. Next reads the nonce for its own scripts
- * from the policy on the request.
+ * from the policy on the request. What is nowhere goes to the page that says so.
  */
-function letOn(request: NextRequest, requestId: string): NextResponse {
+function letOn(request: NextRequest, requestId: string, stamp: readonly string[]): NextResponse {
+  const { pathname } = request.nextUrl;
   const headers = new Headers(request.headers);
   headers.set("x-request-id", requestId);
-  const policy = renderedPagePolicy(request.nextUrl.pathname);
+  const policy = stamp[stamp.indexOf("content-security-policy") + 1];
   if (policy) headers.set("content-security-policy", policy);
-  const response = NextResponse.next({ request: { headers } });
-  if (policy) response.headers.set("content-security-policy", policy);
-  return response;
+  if (placeAt(pathname) || isFrameworks(pathname)) return NextResponse.next({ request: { headers } });
+  return NextResponse.rewrite(new URL(pages.nothingHere.path, request.url), { request: { headers } });
 }
 
-export const config = { runtime: "nodejs", matcher: "/((?!_next/).*)" };
+export const config = { runtime: "nodejs" };

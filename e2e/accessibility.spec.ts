@@ -1,5 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
 import { expect, type Page } from "@playwright/test";
+import { type Page as Entry, pages } from "@/lib/api/pages";
 import { admin, codeFor, newEmail, test } from "./support/office";
 
 /** Everything that axe calls serious or worse; every rule of WCAG 2.2 AA and its best practices. */
@@ -10,11 +11,11 @@ async function expectAccessible(page: Page): Promise<void> {
 }
 
 const publicPages = [
-  "/",
-  "/waitlist",
+  ...Object.values<Entry>(pages)
+    .filter(({ access }) => access !== "session")
+    .map(({ path }) => path),
   "/waitlist?problem=email",
   "/waitlist?joined",
-  "/sign-in",
   "/sign-in?problem=over",
   "/invitation?token=x",
 ];

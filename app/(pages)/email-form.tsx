@@ -3,7 +3,7 @@ import { Problem } from "./problem";
 type EmailFormProps = {
   action: string;
   button: string;
-  problem: string | undefined;
+  problem: string | null;
   problems: Record<string, string>;
   /** Fields that go along unseen. */
   hidden?: Record<string, string>;
@@ -11,7 +11,7 @@ type EmailFormProps = {
 
 /** A form that asks for an email and works without JavaScript. */
 export function EmailForm({ action, button, problem, problems, hidden = {} }: EmailFormProps) {
-  const hasProblem = problem !== undefined && Object.hasOwn(problems, problem);
+  const hasProblem = problem !== null && Object.hasOwn(problems, problem);
   return (
     <form method="post" action={action} className="stack">
       <Problem of={problem} words={problems} />

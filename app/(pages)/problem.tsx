@@ -1,6 +1,6 @@
 /** What went wrong with the form above which it stands, and what to do; nothing when nothing did. */
-export function Problem({ of, words }: { of: string | undefined; words: Record<string, string> }) {
-  const said = of !== undefined && Object.hasOwn(words, of) && words[of];
+export function Problem({ of, words }: { of: string | null; words: Record<string, string> }) {
+  const said = of !== null && Object.hasOwn(words, of) && words[of];
   if (!said) return null;
   return (
     <p className="problem" role="alert" id="problem">

@@ -1,12 +1,16 @@
+import { mcpServer } from "@/lib/api/operations";
+import { markdownPath, publications } from "@/lib/api/pages";
 import { documents } from "@/lib/docs/documents";
 import { publish } from "@/lib/docs/publish";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
 import { settings } from "@/lib/settings/settings";
 
 /** What an assistant reads first (llmstxt.org): what this is, and where each document is in Markdown. */
-export function GET(request: Request): Response {
+export const GET = publish(publications.llms, () => {
   const { appUrl } = settings();
-  const lines = documents.map(({ path, title, summary }) => `- [${title}](${appUrl}${path}.md): ${summary}`);
+  const lines = documents.map(
+    ({ path, title, summary }) => `- [${title}](${appUrl}${markdownPath(path)}): ${summary}`,
+  );
   const body = `# Corner Office
 
 > The public HTTP API of Corner Office, where a person (the CEO) runs a company of AI assistants: health, the site's banner, whether an account may run, its credits, and one-click unsubscribe.
@@ -19,9 +23,9 @@ ${lines.join("\n")}
 
 ## For programs
 
-- [API description](${appUrl}/openapi.json): OpenAPI 3.1
-- [MCP server](${appUrl}/mcp): JSON by POST
-- [API catalog](${appUrl}/.well-known/api-catalog): RFC 9727
+- [API description](${appUrl}${publications.openApi.path}): OpenAPI 3.1
+- [MCP server](${appUrl}${mcpServer.paths[0]}): JSON by POST
+- [API catalog](${appUrl}${publications.apiCatalog.path}): RFC 9727
 `;
-  return publish(request, { type: "text/plain; charset=utf-8", body });
-}
+  return { type: "text/plain; charset=utf-8", body };
+});

@@ -1,7 +1,9 @@
+import { publications } from "@/lib/api/pages";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { publish } from "@/lib/docs/publish";
 
 /** The API description. It names our address, so it is made by the process that serves it. */
-export function GET(request: Request): Response {
-  return publish(request, { type: "application/json", body: JSON.stringify(openApiDocument()) });
-}
+export const GET = publish(publications.openApi, () => ({
+  type: "application/json",
+  body: JSON.stringify(openApiDocument()),
+}));

@@ -1,9 +1,16 @@
+import { type Page, pages, publications } from "@/lib/api/pages";
 import { publish } from "@/lib/docs/publish";
 import { settings } from "@/lib/settings/settings";
 
 /** Everything public may be read; what belongs to one person has nothing for a crawler. */
-export function GET(request: Request): Response {
-  const closed = ["/home", "/invitation", "/unsubscribe", "/docs/search"];
-  const body = `User-agent: *\n${closed.map((path) => `Disallow: ${path}\n`).join("")}\nSitemap: ${settings().appUrl}/sitemap.xml\n`;
-  return publish(request, { type: "text/plain; charset=utf-8", body });
-}
+export const GET = publish(publications.robots, () => {
+  const closed = Object.values<Page>(pages).filter(({ isCrawled }) => !isCrawled);
+  const lines = [
+    "User-agent: *",
+    ...closed.map(({ path }) => `Disallow: ${path}`),
+    "",
+    `Sitemap: ${settings().appUrl}${publications.sitemap.path}`,
+    "",
+  ];
+  return { type: "text/plain; charset=utf-8", body: lines.join("\n") };
+});

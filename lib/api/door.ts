@@ -30,9 +30,10 @@ export function pageAt(path: string): Page | undefined {
   return page && isHere(page) ? page : undefined;
 }
 
-/** Whether this deployment has a place: some are there only under one kind of sign-in. */
-export function isHere({ under }: Place): boolean {
-  return !under || under.includes(settings().signIn.kind);
+/** Whether this deployment has a place: some are there only under one kind of sign-in, or in development. */
+export function isHere({ under, onlyInDevelopment }: Place): boolean {
+  const { signIn, production } = settings();
+  return (!under || under.includes(signIn.kind)) && !(onlyInDevelopment && production);
 }
 
 /** Whether a path is that of a provider's webhook. */
@@ -40,13 +41,16 @@ export function isHook(path: string): boolean {
   return path.startsWith("/hooks/");
 }
 
-/** Next's own files and, while the pages are worked on, its tools. */
-const frameworkPath = /^\/(?:_next\/|__nextjs)/;
+/** Whether a path is that of one of Next's own files or, while the pages are worked on, of its tools. */
+export function isFrameworks(path: string): boolean {
+  return path.startsWith("/_next/") || path.startsWith("/__nextjs");
+}
+
 const readMethods = ["GET", "HEAD"];
 
 /** What is accepted at an address; `undefined` where nothing is known to be. */
 function methodsAt(path: string): readonly string[] | undefined {
-  if (frameworkPath.test(path)) return settings().production ? readMethods : [...readMethods, "POST"];
+  if (isFrameworks(path)) return settings().production ? readMethods : [...readMethods, "POST"];
   return (addressAt(path) ?? placeAt(path))?.methods;
 }
 

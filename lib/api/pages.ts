@@ -11,17 +11,19 @@ export type Place = {
   takes?: keyof typeof bodyLimits;
   /** The kinds of sign-in under which it is there; under others it is a 404. */
   under?: readonly SignIn["kind"][];
-  /** Shared caches may keep its answers. */
+  /** The same for everyone: the front server keeps its answers in memory, and shared caches may. */
   isShared?: true;
+  onlyInDevelopment?: true;
 };
+
+/** A script that a page loads: that of the documents, the framework's, Clerk's where Clerk signs in. */
+export type Script = "documents" | "framework" | "clerk";
 
 /** A page that people open. */
 export type Page = Place & {
-  made: "at build" | "for each request";
   /** Who may see it: anyone, an account's session, or whoever holds the link of a mail. */
   access: "anyone" | "session" | "signed link";
-  /** The scripts it loads: ours, and Clerk's where Clerk signs in. */
-  loads: readonly ("ours" | "clerk")[];
+  loads: readonly Script[];
   /** Whether a crawler may read it. */
   isCrawled: boolean;
   inSitemap: boolean;
@@ -30,15 +32,9 @@ export type Page = Place & {
 const read = ["GET", "HEAD"] as const;
 const post = ["POST"] as const;
 
-const document = {
-  methods: read,
-  isShared: true,
-  made: "at build",
-  access: "anyone",
-  loads: ["ours"],
-  isCrawled: true,
-  inSitemap: true,
-} as const;
+const open = { methods: read, access: "anyone", isCrawled: true, inSitemap: true, loads: [] } as const;
+const closed = { ...open, isCrawled: false, inSitemap: false } as const;
+const document = { ...open, isShared: true, loads: ["documents"] } as const;
 
 /** The documents, each of which is there in Markdown too: at its path and `.md`. */
 export const documentPages = {
@@ -51,48 +47,23 @@ export const documentPages = {
   mcp: { path: "/docs/mcp", ...document },
 } as const satisfies Record<string, Page>;
 
-const rendered = { methods: read, made: "for each request", access: "anyone" } as const;
-
 /** The register of pages. Plain data: adding one starts here. */
 export const pages = {
-  front: { path: "/", ...rendered, loads: ["ours"], isCrawled: true, inSitemap: true },
-  waitlist: { path: "/waitlist", ...rendered, loads: ["ours"], isCrawled: true, inSitemap: true },
-  signIn: { path: "/sign-in", ...rendered, loads: ["ours", "clerk"], isCrawled: true, inSitemap: false },
-  code: {
-    path: "/sign-in/code",
-    ...rendered,
-    loads: ["ours"],
-    under: ["local"],
-    isCrawled: false,
-    inSitemap: false,
-  },
-  invitation: {
-    path: "/invitation",
-    ...rendered,
-    access: "signed link",
-    loads: ["ours", "clerk"],
-    isCrawled: false,
-    inSitemap: false,
-  },
-  home: {
-    path: "/home",
-    ...rendered,
-    access: "session",
-    loads: ["ours", "clerk"],
-    isCrawled: false,
-    inSitemap: false,
-  },
+  front: { path: "/", ...open, isShared: true },
+  waitlist: { path: "/waitlist", ...open },
+  signIn: { path: "/sign-in", ...open, inSitemap: false, loads: ["framework", "clerk"] },
+  code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["framework"] },
+  invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["framework", "clerk"] },
+  home: { path: "/home", ...closed, access: "session", loads: ["framework", "clerk"] },
   unsubscribe: {
     path: "/unsubscribe",
-    ...rendered,
+    ...closed,
+    access: "signed link",
     methods: ["GET", "HEAD", "POST"],
     takes: "unsubscribe",
-    access: "signed link",
-    loads: [],
-    isCrawled: false,
-    inSitemap: false,
   },
-  search: { path: "/docs/search", ...rendered, loads: ["ours"], isCrawled: false, inSitemap: false },
+  search: { path: "/docs/search", ...closed, loads: ["documents"] },
+  nothingHere: { path: "/nothing-here", ...closed, isShared: true },
   ...documentPages,
 } as const satisfies Record<string, Page>;
 
@@ -107,7 +78,7 @@ export const actions = {
   signOut: { path: "/sign-in/out", ...form, under: ["local"] },
   renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
   mintToken: { path: "/home/token", methods: post, under: ["local", "clerk"] },
-  findHits: { path: "/docs/search.json", methods: read, isShared: true },
+  findHits: { path: "/docs/search.json", methods: read },
 } as const satisfies Record<string, Place>;
 
 /** What our providers call. */
@@ -127,6 +98,7 @@ export const publications = {
   securityTxt: { path: "/.well-known/security.txt", ...published },
   sitemap: { path: "/sitemap.xml", ...published },
   robots: { path: "/robots.txt", ...published },
+  emailPreviews: { path: "/previews/emails", methods: read, onlyInDevelopment: true },
 } as const satisfies Record<string, Place>;
 
 /** The files of `public/`. */
@@ -135,15 +107,13 @@ export const files = {
   vectorIcon: { path: "/favicon.svg", ...published },
   touchIcon: { path: "/apple-touch-icon.png", ...published },
   socialCard: { path: "/social-card.png", ...published },
-  unsubscribeStyle: { path: "/unsubscribe.css", ...published },
+  style: { path: "/pages.css", ...published },
+  documentsStyle: { path: "/documents.css", ...published },
+  documentsScript: { path: "/documents.js", ...published },
 } as const satisfies Record<string, Place>;
 
-/** The framework's names of the routes that answer at many addresses; the previews of mails, in development alone. */
-export const routesOfMany = [
-  "/docs/[[...path]]",
-  "/markdown/[...path]",
-  "/previews/emails/[[...name]]",
-] as const;
+/** The framework's names of the routes that answer at many addresses. */
+export const routesOfMany = ["/docs/[[...path]]", "/markdown/[...path]"] as const;
 
 /** The path of a document's Markdown form. */
 export function markdownPath<Path extends Page["path"]>(path: Path): `${Path}.md` {

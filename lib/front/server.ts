@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { BlockList, isIPv6, type Socket } from "node:net";
 import { trustFrontServer } from "@/lib/api/client-address";
-import { addressAt, isHook, refuseAtDoor } from "@/lib/api/door";
+import { addressAt, isHook, placeAt, refuseAtDoor } from "@/lib/api/door";
 import { type Answer, leave, refusal } from "@/lib/api/headers";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
 import { send, toHeaders, toRequest } from "@/lib/front/exchange";
@@ -77,7 +77,8 @@ function answerToHead(incoming: IncomingMessage, path: string): Answer | undefin
 /** Begins the visit of a page: its answer, its line in the log and whatever its code logs name the same id. */
 function enter(visit: Visit, incoming: IncomingMessage, outgoing: ServerResponse): void {
   incoming.headers["x-request-id"] = visit.requestId;
-  outgoing.setHeader("x-request-id", visit.requestId);
+  // Who sent the id of an answer that shared caches keep is nobody else's business.
+  if (!placeAt(visit.path)?.isShared) outgoing.setHeader("x-request-id", visit.requestId);
   outgoing.once("finish", () => logVisit(visit, outgoing.statusCode));
 }
 

@@ -1,5 +1,6 @@
 import { clerkMiddleware } from "@clerk/nextjs/server";
 import type { NextFetchEvent, NextMiddleware, NextRequest, NextResponse } from "next/server";
+import { pageAt } from "@/lib/api/door";
 import { pages } from "@/lib/api/pages";
 import { isClerks } from "@/lib/pages/content-security-policy";
 import { within } from "@/lib/process/deadline";
@@ -23,7 +24,8 @@ export async function passClerk(
   proceed: (request: NextRequest) => NextResponse,
 ): Promise<Response | undefined> {
   const { signIn } = settings();
-  if (signIn.kind !== "clerk" || !isClerks(request.nextUrl.pathname)) return undefined;
+  const page = pageAt(request.nextUrl.pathname);
+  if (signIn.kind !== "clerk" || !page || !isClerks(page)) return undefined;
   if (request.headers.has("authorization")) return undefined;
   const pass = oncePerProcess<NextMiddleware>("clerk middleware", () =>
     clerkMiddleware(async (_, passed) => proceed(passed), {

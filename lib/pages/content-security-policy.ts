@@ -1,66 +1,58 @@
-import { isHook, isUnderApi, pageAt } from "@/lib/api/door";
+import type { Page } from "@/lib/api/pages";
 import type { ClerkSettings } from "@/lib/settings/clerk-settings";
 import { settings } from "@/lib/settings/settings";
 
-type Directive = "script-src" | "style-src" | "img-src" | "connect-src" | "frame-src" | "worker-src";
+/** What a page may do: nothing from elsewhere. */
+const base: Record<string, string> = {
+  "default-src": "'none'",
+  "style-src": "'self'",
+  "img-src": "'self' data:",
+  "font-src": "'self'",
+  "connect-src": "'self'",
+  "manifest-src": "'self'",
+  "form-action": "'self'",
+  "base-uri": "'none'",
+  "frame-ancestors": "'none'",
+  "object-src": "'none'",
+};
+
+/** Whether Clerk's components are on a page, and Clerk signs in. */
+export function isClerks(page: Page): boolean {
+  return settings().signIn.kind === "clerk" && page.loads.includes("clerk");
+}
+
+/** Whether the framework renders a page, and its scripts run there. */
+export function isFrameworks(page: Page): boolean {
+  return page.loads.includes("framework") || isClerks(page);
+}
 
 /**
- * The Content-Security-Policy of a page: nothing from elsewhere, and of inline scripts only those named.
+ * The Content-Security-Policy of a page: the scripts that its entry names, and of inline ones only the
+ * framework's own. Clerk's components load its script from its Frontend API.
  *
- * @param scripts - sources of inline scripts: `'nonce-…'` or `'sha256-…'`
- * @param also - what a page may have besides
+ * @param nonce - names the framework's inline scripts; another for each request
  */
-export function contentSecurityPolicy(
-  scripts: readonly string[],
-  also: Partial<Record<Directive, string>> = {},
-): string {
-  const directives: Record<string, string> = {
-    "default-src": "'none'",
-    "script-src": ["'self'", ...scripts].join(" "),
-    "style-src": "'self'",
-    "img-src": "'self' data:",
-    "font-src": "'self'",
-    "connect-src": "'self'",
-    "manifest-src": "'self'",
-    "form-action": "'self'",
-    "base-uri": "'none'",
-    "frame-ancestors": "'none'",
-    "object-src": "'none'",
-  };
-  for (const [directive, sources] of Object.entries(also)) {
-    const own = directives[directive];
-    directives[directive] = own ? `${own} ${sources}` : sources;
-  }
-  return Object.entries(directives)
-    .map(([directive, sources]) => `${directive} ${sources}`)
-    .join("; ");
-}
-
-/** Whether Clerk's components are on the page at this path, and Clerk signs in. */
-export function isClerks(path: string): boolean {
-  return settings().signIn.kind === "clerk" && (pageAt(path)?.loads.includes("clerk") ?? false);
-}
-
-/**
- * The policy of a page that is rendered for this request, with a nonce of its own; `undefined` for every
- * other path. Clerk's own pages load its script from its Frontend API.
- */
-export function renderedPagePolicy(path: string): string | undefined {
+export function pagePolicy(page: Page, nonce: string): string {
   const { production, signIn } = settings();
-  const isRendered = production
-    ? pageAt(path)?.made === "for each request"
-    : !isUnderApi(path) && !isHook(path);
-  if (!isRendered) return undefined;
-  const nonce = `'nonce-${btoa(crypto.randomUUID())}'`;
-  if (!production) return contentSecurityPolicy([nonce, "'unsafe-eval'"], hotReload);
-  return contentSecurityPolicy([nonce], isClerks(path) ? clerk((signIn as ClerkSettings).issuer) : {});
+  if (!isFrameworks(page)) {
+    const scripts = page.loads.length > 0 ? "'self'" : "'none'";
+    const trustedTypes = { "require-trusted-types-for": "'script'", "trusted-types": "'none'" };
+    return join({ ...base, "script-src": scripts, ...trustedTypes });
+  }
+  const own = { ...base, "script-src": `'self' 'nonce-${nonce}'` };
+  if (!production) return join(extend(own, hotReload));
+  return join(isClerks(page) ? extend(own, clerk((signIn as ClerkSettings).issuer)) : own);
 }
 
 /** What Next needs while the pages are worked on. */
-const hotReload = { "style-src": "'unsafe-inline'", "connect-src": "ws: wss:" };
+const hotReload = {
+  "script-src": "'unsafe-eval'",
+  "style-src": "'unsafe-inline'",
+  "connect-src": "ws: wss:",
+};
 
 /** What Clerk asks for: its script and calls, pictures of people, its bot check, styles set by script. */
-function clerk(frontendApi: string): Partial<Record<Directive, string>> {
+function clerk(frontendApi: string): Record<string, string> {
   const botCheck = "https://challenges.cloudflare.com";
   return {
     "script-src": `${frontendApi} ${botCheck}`,
@@ -70,4 +62,18 @@ function clerk(frontendApi: string): Partial<Record<Directive, string>> {
     "frame-src": botCheck,
     "worker-src": "'self' blob:",
   };
+}
+
+function extend(directives: Record<string, string>, also: Record<string, string>): Record<string, string> {
+  const more = Object.entries(also).map(([directive, sources]) => {
+    const own = directives[directive];
+    return [directive, own ? `${own} ${sources}` : sources];
+  });
+  return { ...directives, ...Object.fromEntries(more) };
+}
+
+function join(directives: Record<string, string>): string {
+  return Object.entries(directives)
+    .map((directive) => directive.join(" "))
+    .join("; ");
 }

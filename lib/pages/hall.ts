@@ -38,7 +38,7 @@ type Manners = {
 export function hall(
   place: Place,
   room: Room,
-  { say, fromAnywhere = false, leave = leavePage }: Manners,
+  { say, fromAnywhere = false, leave = leavePlace(place) }: Manners,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method, headers } = request;
@@ -72,10 +72,16 @@ function requireOurOrigin(headers: Headers): void {
   });
 }
 
-/** Nobody keeps an answer that does not say so itself. */
-function leavePage({ method, requestId }: Visit, answer: Answer): Response {
-  const caching = answer.headers?.includes("cache-control") ? [] : ["cache-control", "no-store"];
-  return toResponse(method, answer, ["x-request-id", requestId, ...caching]);
+/**
+ * The way out of a place. Nobody keeps an answer that does not say so itself; one that shared caches may keep names
+ * no request.
+ */
+function leavePlace({ isShared }: Place) {
+  return ({ method, requestId }: Visit, answer: Answer): Response => {
+    const stamp = answer.headers?.includes("cache-control") ? [] : ["cache-control", "no-store"];
+    if (!isShared) stamp.push("x-request-id", requestId);
+    return toResponse(method, answer, stamp);
+  };
 }
 
 /** The `Set-Cookie` headers of an answer. */

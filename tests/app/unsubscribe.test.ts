@@ -1,22 +1,7 @@
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bodyLimits } from "@/lib/settings/limits";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
-
-describe("the stylesheet of /unsubscribe", () => {
-  it("has the colours of the other pages", () => {
-    const coloursIn = (file: string) =>
-      Object.fromEntries(
-        [...readFileSync(file, "utf8").matchAll(/^ {2}(--[a-z]+): (light-dark\(.*\));$/gm)].map((match) =>
-          match.slice(1, 3),
-        ),
-      );
-    const ours = coloursIn("public/unsubscribe.css");
-    expect(Object.keys(ours)).toContain("--ink");
-    expect(coloursIn("app/(pages)/pages.css")).toMatchObject(ours);
-  });
-});
 
 describe.each(engines)("the page /unsubscribe on $name", (engine) => {
   let stage: Stage;
@@ -65,7 +50,9 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
       expect(page.headers["cache-control"]).toBe("no-store");
       if (method === "HEAD") continue;
       expect(titleOf(page.text)).toBe("Stop the onboarding emails?");
-      expect(page.text).toContain('<form method="post"><button>Stop these emails</button></form>');
+      expect(page.text).toContain(
+        '<form method="post"><button type="submit">Stop these emails</button></form>',
+      );
       expect(page.text, "no script, and no token in the page").not.toMatch(/<script|token|v1\./);
     }
     expect(await states()).toEqual(scheduled);
@@ -108,7 +95,7 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
     stage.thaw();
     expect(page.status).toBe(502);
     expect(titleOf(page.text)).toBe("That did not work yet");
-    expect(page.text).toContain('<form method="post"><button>Try again</button></form>');
+    expect(page.text).toContain('<form method="post"><button type="submit">Try again</button></form>');
     expect(await states()).toEqual(scheduled);
     expect((await press(target)).status).toBe(200);
     expect(await states()).toEqual(stopped);

@@ -43,7 +43,7 @@ async function Invitation({ token, problem }: { token: string; problem: string |
       <EmailForm
         action="/invitation/accept"
         button="Accept the invitation"
-        problem={problem}
+        problem={problem ?? null}
         problems={problems}
         hidden={{ token }}
       />

@@ -46,7 +46,7 @@ function AskForEmail({ problem }: { problem: string | undefined }) {
       <EmailForm
         action="/sign-in/send"
         button="Send me a code"
-        problem={problem}
+        problem={problem ?? null}
         problems={{ ...anyFormsProblems, over: "That code is over. Ask for a new one." }}
       />
       <p className="quiet">

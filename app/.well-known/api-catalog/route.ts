@@ -1,36 +1,37 @@
 import { mcpServer, operations } from "@/lib/api/operations";
+import { markdownPath, pages, publications } from "@/lib/api/pages";
 import { publish } from "@/lib/docs/publish";
 import { settings } from "@/lib/settings/settings";
 
 const profile = "https://www.rfc-editor.org/info/rfc9727";
 
 /** Where our APIs and their descriptions are (RFC 9727): a linkset (RFC 9264), for HEAD as a Link header. */
-export function GET(request: Request): Response {
+export const GET = publish(publications.apiCatalog, () => {
   const { appUrl } = settings();
-  const own = `${appUrl}/.well-known/api-catalog`;
+  const own = `${appUrl}${publications.apiCatalog.path}`;
   const endpoints = Object.values(operations).map(({ path }) => appUrl + path);
   const mcpEndpoints = mcpServer.paths.map((path) => appUrl + path);
   const linkset = [
     { anchor: own, item: [...endpoints, ...mcpEndpoints].map((href) => ({ href })) },
     ...endpoints.map((anchor) => ({
       anchor,
-      "service-desc": [{ href: `${appUrl}/openapi.json`, type: "application/json" }],
+      "service-desc": [{ href: `${appUrl}${publications.openApi.path}`, type: "application/json" }],
       "service-doc": [
-        { href: `${appUrl}/docs/api`, type: "text/html" },
-        { href: `${appUrl}/docs/api.md`, type: "text/markdown" },
+        { href: `${appUrl}${pages.apiReference.path}`, type: "text/html" },
+        { href: `${appUrl}${markdownPath(pages.apiReference.path)}`, type: "text/markdown" },
       ],
-      "service-meta": [{ href: `${appUrl}/llms.txt`, type: "text/plain" }],
+      "service-meta": [{ href: `${appUrl}${publications.llms.path}`, type: "text/plain" }],
       status: [{ href: `${appUrl}${operations.health.path}`, type: "application/json" }],
-      deprecation: [{ href: `${appUrl}/docs/api/policy`, type: "text/html" }],
+      deprecation: [{ href: `${appUrl}${pages.policy.path}`, type: "text/html" }],
     })),
     ...mcpEndpoints.map((anchor) => ({
       anchor,
-      "service-doc": [{ href: `${appUrl}/docs/mcp`, type: "text/html" }],
+      "service-doc": [{ href: `${appUrl}${pages.mcp.path}`, type: "text/html" }],
     })),
   ];
-  return publish(request, {
+  return {
     type: `application/linkset+json; profile="${profile}"`,
     body: JSON.stringify({ linkset, profile }),
     headers: { Link: `<${own}>; rel="api-catalog"; type="application/linkset+json"` },
-  });
-}
+  };
+});

@@ -28,7 +28,8 @@ describe("the log", () => {
     ] as const;
     for (const [n, [method, path, status]] of requests.entries()) {
       const answer = await service.ask(`${path}?x=1`, { method, headers: { "X-Request-Id": `line-${n}` } });
-      expect(answer.headers["x-request-id"]).toBe(`line-${n}`);
+      // Shared caches keep a document.
+      expect(answer.headers["x-request-id"]).toBe(path === "/docs/api/errors" ? undefined : `line-${n}`);
       expect(await lineOf(`line-${n}`)).toEqual({
         level: "info",
         time: expect.any(Number),

@@ -220,10 +220,10 @@ describe("the previews of the mails", () => {
     const development = await Service.start({ NODE_ENV: "development" });
     const index = await development.ask("/previews/emails");
     expect(index.text.match(/href="[^"]+"/g)).toHaveLength(10);
-    const welcome = await development.ask("/previews/emails/welcome");
+    const welcome = await development.ask("/previews/emails?html=welcome");
     expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
     expect(welcome.text).toContain("Welcome to your corner office");
-    const text = await development.ask("/previews/emails/welcome.txt");
+    const text = await development.ask("/previews/emails?text=welcome");
     expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
     await development.stop();
   });

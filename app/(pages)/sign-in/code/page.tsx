@@ -26,7 +26,10 @@ export default async function CodePage({ searchParams }: PageProps<"/sign-in/cod
         this browser, for {codeMinutes} minutes.
       </p>
       <form method="post" action="/sign-in/redeem" className="stack">
-        <Problem of={problem?.toString()} words={{ ...anyFormsProblems, wrong: wrongCode(Number(left)) }} />
+        <Problem
+          of={problem?.toString() ?? null}
+          words={{ ...anyFormsProblems, wrong: wrongCode(Number(left)) }}
+        />
         <label htmlFor="code">Code</label>
         <input
           id="code"

@@ -1,31 +1,26 @@
-import type { Metadata } from "next";
-import { connection } from "next/server";
 import { invitationDays } from "@/lib/accounts/invitations";
+import { actions, pages } from "@/lib/api/pages";
 import { settings } from "@/lib/settings/settings";
 import { EmailForm } from "../email-form";
+import { htmlPage } from "../html-page";
 import { anyFormsProblems } from "../problem";
-import { SiteBanner } from "../site-banner";
 
-export const metadata: Metadata = { title: "Join the waitlist" };
-
-export default async function WaitlistPage({ searchParams }: PageProps<"/waitlist">) {
-  await connection();
-  const { problem, joined } = await searchParams;
-  return (
+export const GET = htmlPage(pages.waitlist, ({ url: { searchParams } }) => ({
+  title: "Join the waitlist",
+  content: (
     <div className="narrow">
-      <SiteBanner isPublic />
       {settings().signIn.kind === "none" ? (
         <Closed />
-      ) : joined === undefined ? (
-        <Join problem={problem} />
-      ) : (
+      ) : searchParams.has("joined") ? (
         <Joined />
+      ) : (
+        <Join problem={searchParams.get("problem")} />
       )}
     </div>
-  );
-}
+  ),
+}));
 
-function Join({ problem }: { problem: string | string[] | undefined }) {
+function Join({ problem }: { problem: string | null }) {
   return (
     <>
       <h1>Join the waitlist</h1>
@@ -34,13 +29,13 @@ function Join({ problem }: { problem: string | string[] | undefined }) {
         for you.
       </p>
       <EmailForm
-        action="/waitlist/join"
+        action={actions.joinWaitlist.path}
         button="Join the waitlist"
-        problem={problem?.toString()}
+        problem={problem}
         problems={anyFormsProblems}
       />
       <p className="quiet">
-        Invited already? <a href="/sign-in">Sign in</a>
+        Invited already? <a href={pages.signIn.path}>Sign in</a>
       </p>
     </>
   );
@@ -55,7 +50,8 @@ function Joined() {
         account; it works for {invitationDays} days.
       </p>
       <p>
-        Until then, the <a href="/docs">documents</a> show what your company’s software can ask this service.
+        Until then, the <a href={pages.quickStart.path}>documents</a> show what your company’s software can
+        ask this service.
       </p>
     </>
   );
@@ -67,7 +63,7 @@ function Closed() {
       <h1>The waitlist is closed</h1>
       <p>Sign-in is not set up in this deployment, so nobody can be invited to it yet.</p>
       <p>
-        <a href="/">Back to the front page</a>
+        <a href={pages.front.path}>Back to the front page</a>
       </p>
     </>
   );

@@ -1,23 +1,19 @@
-import type { Metadata } from "next";
-import { connection } from "next/server";
 import { operations } from "@/lib/api/operations";
-import { settings } from "@/lib/settings/settings";
-import { SiteBanner } from "./site-banner";
+import { pages, publications } from "@/lib/api/pages";
+import { htmlPage } from "./html-page";
 
-/** The social card's address has to be whole, and only a page rendered now knows ours. */
-export function generateMetadata(): Metadata {
-  return {
-    metadataBase: new URL(settings().appUrl),
-    openGraph: { type: "website", url: "/", siteName: "Corner Office", images: "/social-card.png" },
-    twitter: { card: "summary_large_image" },
-  };
-}
+/** Where a program that knows only our address finds the rest (RFC 9727 §3, RFC 8631). */
+const discovery = [
+  `<${publications.apiCatalog.path}>; rel="api-catalog"`,
+  `<${publications.openApi.path}>; rel="service-desc"; type="application/json"`,
+  `<${pages.quickStart.path}>; rel="service-doc"; type="text/html"`,
+].join(", ");
 
-export default async function FrontPage() {
-  await connection();
+export const GET = htmlPage(pages.front, () => ({ content: <FrontPage />, headers: ["link", discovery] }));
+
+function FrontPage() {
   return (
     <>
-      <SiteBanner isPublic />
       <h1>Run a company of AI assistants</h1>
       <p className="lead">
         You are the CEO: assistants work in your own apps, and nothing is sent, published, deployed or charged
@@ -25,17 +21,17 @@ export default async function FrontPage() {
         credits it has.
       </p>
       <p className="actions">
-        <a className="button" href="/waitlist">
+        <a className="button" href={pages.waitlist.path}>
           Join the waitlist
         </a>
-        <a className="button plain" href="/sign-in">
+        <a className="button plain" href={pages.signIn.path}>
           Sign in
         </a>
       </p>
       <h2>The public API</h2>
       <p>
         Five operations for desktop apps, phone apps, monitors, mail clients and programs.{" "}
-        <a href="/docs">Read the documents</a>
+        <a href={pages.quickStart.path}>Read the documents</a>
       </p>
       <table>
         <thead>

@@ -1,16 +1,21 @@
-import type { Metadata } from "next";
+import { pages } from "@/lib/api/pages";
 import { searchDocuments } from "@/lib/docs/search";
-
-type Props = { searchParams: Promise<{ q?: string | string[] }> };
+import { htmlPage } from "../../html-page";
+import { Documents } from "../documents";
 
 const mostHits = 20;
 
-export const metadata: Metadata = { title: "Search the documents", robots: { index: false } };
-
 /** The search without JavaScript, and all hits with it. */
-export default async function SearchPage({ searchParams }: Props) {
-  const { q = "" } = await searchParams;
-  const query = String(q).slice(0, 200);
+export const GET = htmlPage(pages.search, ({ url }) => ({
+  title: "Search the documents",
+  content: (
+    <Documents open={pages.search.path}>
+      <Hits query={(url.searchParams.get("q") ?? "").slice(0, 200)} />
+    </Documents>
+  ),
+}));
+
+function Hits({ query }: { query: string }) {
   const hits = searchDocuments(query, mostHits);
   return (
     <article>

@@ -1,0 +1,85 @@
+import { pages } from "@/lib/api/pages";
+import { readUnsubscribeLink, unsubscribe } from "@/lib/onboarding/unsubscribe";
+import type { Call } from "@/lib/pages/hall";
+import { settings } from "@/lib/settings/settings";
+import { htmlPage, type Shown } from "../html-page";
+
+/** Says what will stop, and changes nothing: whoever scans links opens every one. */
+export const GET = unsubscribePage(({ url }) => {
+  readUnsubscribeLink(url);
+  return show(words.ask);
+});
+
+/** The page's own button, or a mail client's click on it: nothing but the token in the address counts. */
+export const POST = unsubscribePage(async ({ url, visit }) => {
+  await unsubscribe(url, visit.requestId);
+  return show(words.stopped);
+});
+
+function unsubscribePage(room: (call: Call) => Shown | Promise<Shown>) {
+  return htmlPage(pages.unsubscribe, room, {
+    fromAnywhere: true,
+    say: ({ code, status }) => show(code === "invalid_token" ? words.badLink : words.failed, status),
+  });
+}
+
+/** What the page says, and the button where there is something to press. */
+type Words = { title: string; paragraphs: string[]; button?: string };
+
+const words = {
+  ask: {
+    title: "Stop the onboarding emails?",
+    paragraphs: [
+      "The rest of the emails that introduce Corner Office will not be sent to you, now or later.",
+      "What you ask for yourself still comes: codes to sign in with, and invitations.",
+    ],
+    button: "Stop these emails",
+  },
+  stopped: {
+    title: "The onboarding emails are stopped",
+    paragraphs: ["None will be sent to you any more. There is nothing else to do; you can close this page."],
+  },
+  badLink: {
+    title: "This link does not work",
+    paragraphs: [
+      "It is not complete, or it was changed on its way. Open the link in the email itself, exactly as it was sent.",
+    ],
+  },
+  failed: {
+    title: "That did not work yet",
+    paragraphs: ["It is not certain that the emails are stopped. Press the button again in a moment."],
+    button: "Try again",
+  },
+} as const satisfies Record<string, Words>;
+
+/** The page in these words. Its form has no action, so it posts to the page itself. */
+function show({ title, paragraphs, button }: Words, status = 200): Shown {
+  return {
+    title,
+    status,
+    content: (
+      <div className="narrow">
+        <h1>{title}</h1>
+        {paragraphs.map((paragraph) => (
+          <p key={paragraph}>{paragraph}</p>
+        ))}
+        {button && (
+          <form method="post">
+            <button type="submit">{button}</button>
+          </form>
+        )}
+        <Person />
+      </div>
+    ),
+  };
+}
+
+function Person() {
+  const { supportEmail } = settings();
+  if (!supportEmail) return <p className="quiet">To reach a person, answer the email that you came from.</p>;
+  return (
+    <p className="quiet">
+      To reach a person, write to <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
+    </p>
+  );
+}

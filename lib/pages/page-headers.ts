@@ -1,0 +1,35 @@
+import { pageAt, placeAt } from "@/lib/api/door";
+import type { HeaderList } from "@/lib/api/headers";
+import { pages } from "@/lib/api/pages";
+import { pagePolicy } from "@/lib/pages/content-security-policy";
+import { settings } from "@/lib/settings/settings";
+
+/** What no page of ours asks a browser for. */
+const permissions = ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
+  .map((feature) => `${feature}=()`)
+  .join(", ");
+
+/**
+ * The headers of every answer outside `/api` and `/hooks`, beside those of its own handler. A path that is nowhere
+ * shows the page that says so.
+ *
+ * @param nonce - names the inline scripts of the framework, on the pages that it renders
+ */
+export function headersAt(path: string, nonce: string): HeaderList {
+  const place = placeAt(path);
+  const page = pageAt(path) ?? (place ? undefined : pages.nothingHere);
+  const { hsts } = settings();
+  const headers = ["x-content-type-options", "nosniff"];
+  if (hsts) headers.push("strict-transport-security", hsts);
+  // Its address holds a token. From other pages a form's Origin has to arrive, and `no-referrer` makes it `null`.
+  headers.push("referrer-policy", page?.path === pages.unsubscribe.path ? "no-referrer" : "same-origin");
+  // What we publish may be shown and read anywhere; our pages are nobody's window or frame.
+  headers.push("cross-origin-resource-policy", !page && place?.isShared ? "cross-origin" : "same-origin");
+  if (!page) return headers;
+  return [
+    ...headers,
+    ...["content-security-policy", pagePolicy(page, nonce)],
+    ...["cross-origin-opener-policy", "same-origin"],
+    ...["permissions-policy", permissions],
+  ];
+}
