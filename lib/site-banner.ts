@@ -42,11 +42,16 @@ const copy = () =>
 /**
  * The banner that shows at `nowMs`, from a copy at most 15 s old. It never throws: when the store does not
  * answer within half a second, the last copy goes on serving. A notice must not take the site down.
+ *
+ * @param clockMs - milliseconds of a clock that never steps back: the age of the copy is told by it
  */
-export async function readSiteBanner(nowMs = Date.now()): Promise<SiteBanner | null> {
+export async function readSiteBanner(
+  nowMs = Date.now(),
+  clockMs = performance.now(),
+): Promise<SiteBanner | null> {
   const held = copy();
-  if (nowMs >= held.readAgainAtMs) {
-    held.reading ??= refresh(nowMs).finally(() => {
+  if (clockMs >= held.readAgainAtMs) {
+    held.reading ??= refresh(clockMs).finally(() => {
       held.reading = undefined;
     });
     await held.reading;
@@ -62,14 +67,14 @@ export async function readSiteBanner(nowMs = Date.now()): Promise<SiteBanner | n
   return { kind: banner.kind, message: banner.message };
 }
 
-async function refresh(nowMs: number): Promise<void> {
+async function refresh(clockMs: number): Promise<void> {
   const held = copy();
   try {
     held.banner = await within(waitAtMostMs, store().then(findBanner));
-    held.readAgainAtMs = nowMs + copyLivesMs;
+    held.readAgainAtMs = clockMs + copyLivesMs;
   } catch (failure) {
     log().warn({ err: failure }, "the banner could not be read; the last copy goes on serving");
-    held.readAgainAtMs = nowMs + retryAfterMs;
+    held.readAgainAtMs = clockMs + retryAfterMs;
   }
 }
 
