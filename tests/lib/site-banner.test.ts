@@ -1,0 +1,22 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { readSiteBanner, setBanner } from "@/lib/site-banner";
+import { closeStore, store } from "@/lib/store/store";
+import { makeFolder } from "@/tests/support/leash";
+
+const noonMs = Date.UTC(2026, 10, 21, 12);
+const twoHoursMs = 2 * 60 * 60 * 1000;
+const notice = (message: string) => ({ kind: "warning", message, startsAtMs: null, endsAtMs: null }) as const;
+
+beforeAll(async () => {
+  process.env.DATA_DIR = makeFolder();
+  await store();
+});
+afterAll(closeStore);
+
+it("keeps a copy of the notice for 15 seconds, also when the wall clock steps back or on", async () => {
+  await setBanner(await store(), notice("one"));
+  expect(await readSiteBanner(noonMs, 1_000_000)).toEqual({ kind: "warning", message: "one" });
+  await setBanner(await store(), notice("another"));
+  expect((await readSiteBanner(noonMs + twoHoursMs, 1_014_999))?.message).toBe("one");
+  expect((await readSiteBanner(noonMs - twoHoursMs, 1_015_000))?.message).toBe("another");
+});
