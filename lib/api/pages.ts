@@ -87,6 +87,9 @@ export const hooks = {
   resend: { path: "/hooks/resend", methods: post, takes: "webhook" },
 } as const satisfies Record<string, Place>;
 
+/** What a balancer asks. */
+export const probes = { ready: { path: "/ready", methods: read } } as const satisfies Record<string, Place>;
+
 const published = { methods: read, isShared: true } as const;
 
 /** What programs read. */
@@ -126,6 +129,6 @@ const markdownForms = Object.values(documentPages).map(
 
 /** Everything that has an address outside `/api` and `/mcp`. */
 export const places: readonly Place[] = [
-  ...[pages, actions, hooks, publications, files].flatMap((table) => Object.values<Place>(table)),
+  ...[pages, actions, hooks, probes, publications, files].flatMap((table) => Object.values<Place>(table)),
   ...markdownForms,
 ];

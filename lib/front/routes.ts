@@ -5,7 +5,9 @@ import * as health from "@/app/api/health/route";
 import * as mcpUnderApi from "@/app/api/mcp/route";
 import * as siteBanner from "@/app/api/site-banner/route";
 import * as mcp from "@/app/mcp/route";
+import * as ready from "@/app/ready/route";
 import { type mcpServer, operations } from "@/lib/api/operations";
+import { probes } from "@/lib/api/pages";
 
 type Handler = (request: Request) => Promise<Response>;
 type Handlers = Record<string, Handler>;
@@ -29,6 +31,7 @@ const byPath = new Map<string, Handlers>([
     ([name, { path }]) => [path, modules[name as keyof typeof operations]] as const,
   ),
   ...Object.entries(mcpModules),
+  [probes.ready.path, ready],
 ]);
 
 /** The handler for a method at exactly this path. */

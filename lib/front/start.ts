@@ -1,39 +1,45 @@
 import { createServer, type Server } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import createNext from "next";
 import { checkRetirements, listRetirements } from "@/lib/api/retirement";
 import { leadsToDocument } from "@/lib/docs/documents";
+import { limitExchanges } from "@/lib/front/exchange-deadline";
 import { createFrontServer } from "@/lib/front/server";
+import { stopOnSignal } from "@/lib/front/stop";
 import { startRunner } from "@/lib/onboarding/runner";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { log } from "@/lib/process/log";
-import type { Loop } from "@/lib/process/loop";
+import { holdReadiness } from "@/lib/process/readiness";
 import { keyRing } from "@/lib/session/key-ring";
 import { settings } from "@/lib/settings/settings";
 import { startSignInRunner } from "@/lib/sign-in/sign-in-runner";
 import { closeStore, store } from "@/lib/store/store";
 
-const stopWithinMs = 10_000; // 10 seconds
-
 /** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
 export async function start(): Promise<void> {
-  const { port, host, production, appUrl, warnings } = readSettings();
+  const { port, host, production, appUrl, drainSeconds, warnings } = readSettings();
   prepareDataDir();
   // Next takes every Upgrade on its server for its own hot reload, which production has not: it would hang.
   const deaf = production ? { httpServer: createServer() } : {};
   const app = createNext({ dev: !production, dir: process.cwd(), ...deaf });
-  const prepared = app.prepare().catch((failure: Error) => giveUp(failure.message));
+  const pagesReady = holdReadiness("the pages are starting");
+  const prepared = app.prepare().then(pagesReady, (failure: Error) => giveUp(failure.message));
   // The operations answer at once; a page waits until Next is ready.
   const server = createFrontServer({
     next: (incoming, outgoing) => prepared.then(() => app.getRequestHandler()(incoming, outgoing)),
     throughNext: !production,
   });
+  limitExchanges(server);
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
-  // A database that is away does not keep us from starting: whoever needs it tries again.
-  prepareStore().catch((failure) => log().warn({ err: failure }, "the store cannot be reached"));
-  const stop = stopper(server, [startRunner(), startSignInRunner()]);
-  process.on("SIGTERM", stop).on("SIGINT", stop);
+  untilStoreIsPrepared();
+  const runners = [startRunner(), startSignInRunner()];
+  stopOnSignal(server, {
+    drainSeconds,
+    finish: () => Promise.all(runners.map((runner) => runner.stop())),
+    close: closeStore,
+  });
   await prepared;
 }
 
@@ -55,6 +61,20 @@ function prepareDataDir(): void {
   }
 }
 
+/** A store that is away does not keep us from starting: we are ready once it has answered. */
+async function untilStoreIsPrepared(): Promise<void> {
+  const storeReady = holdReadiness("the store has not answered yet");
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await prepareStore();
+      return storeReady();
+    } catch (failure) {
+      if (attempt === 0) log().warn({ err: failure }, "the store cannot be reached");
+      await sleep(1000);
+    }
+  }
+}
+
 /** Opens the store, and makes or reads the keys of our sessions, so that no request waits for that. */
 async function prepareStore(): Promise<void> {
   await store();
@@ -73,21 +93,4 @@ function listen(server: Server, port: number, host: string | undefined): Promise
 function giveUp(fault: string): never {
   process.stderr.write(`${fault}\n`);
   process.exit(1);
-}
-
-/** The first signal lets requests and mails in flight finish, the second ends at once. */
-function stopper(server: Server, runners: Loop[]) {
-  let isStopping = false;
-  return () => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    const mailed = Promise.all(runners.map((runner) => runner.stop()));
-    server.close(async () => {
-      await mailed;
-      await closeStore();
-      process.exit(0);
-    });
-    setInterval(() => server.closeIdleConnections(), 100).unref();
-    setTimeout(() => server.closeAllConnections(), stopWithinMs).unref();
-  };
 }

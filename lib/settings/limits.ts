@@ -14,6 +14,9 @@ export const connectionLimits = {
   connectionsCheckingInterval: 1000,
 };
 
+/** From the head of a request until its answer was taken, to the last byte: 45 s. Past it the connection is broken off. */
+export const exchangeWithinMs = 45_000;
+
 /** Bytes of a body, counted as they come; past them it is a 413. */
 export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB

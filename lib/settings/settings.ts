@@ -85,6 +85,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
     port: env.PORT,
     host: env.HOST,
+    drainSeconds: env.DRAIN_SECONDS,
     logLevel: env.LOG_LEVEL,
   };
 }
@@ -144,6 +145,7 @@ const environmentSchema = z.object({
   RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),
   PORT: wholeNumber(1, 65_535).default(3000),
   HOST: z.string().optional(),
+  DRAIN_SECONDS: wholeNumber(0, 300).default(0),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
     .default("info"),

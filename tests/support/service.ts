@@ -137,10 +137,14 @@ export class Service {
   }
 
   private end(signal: NodeJS.Signals): Promise<number | null> {
-    return new Promise((resolve) => {
-      this.child?.removeAllListeners("close").once("close", resolve);
-      this.child?.kill(signal);
-    });
+    const exited = this.exit();
+    this.child?.kill(signal);
+    return exited;
+  }
+
+  /** The exit code that it will have: somebody else ends it. */
+  exit(): Promise<number | null> {
+    return new Promise((resolve) => this.child?.removeAllListeners("close").once("close", resolve));
   }
 
   /** Sends one request, path and headers exactly as given. */

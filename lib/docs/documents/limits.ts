@@ -2,7 +2,14 @@ import { mcpServer, operations } from "@/lib/api/operations";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code, table } from "@/lib/docs/markdown";
 import { patientCall } from "@/lib/docs/samples";
-import { bodyLimits, connectionLimits, headBoundsInWords, inKibibytes, quotas } from "@/lib/settings/limits";
+import {
+  bodyLimits,
+  connectionLimits,
+  exchangeWithinMs,
+  headBoundsInWords,
+  inKibibytes,
+  quotas,
+} from "@/lib/settings/limits";
 
 const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
   `${requests} requests per ${windowSeconds} seconds`;
@@ -107,6 +114,11 @@ ${table(
       "Time for the whole request to arrive",
       seconds(connectionLimits.requestTimeout),
       "`408` [`invalid_request`](/docs/api/errors#invalid_request)",
+    ],
+    [
+      "Time from the headers until the whole answer is taken",
+      seconds(exchangeWithinMs),
+      "The connection is broken off",
     ],
   ],
 )}

@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { limitExchanges } from "@/lib/front/exchange-deadline";
+
+const withinMs = 400;
+const mebibyte = Buffer.alloc(1024 * 1024);
+
+describe("an exchange that is not over in time", () => {
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url === "/never") return;
+    outgoing.end(incoming.url === "/large" ? Buffer.concat(Array(32).fill(mebibyte)) : "small");
+  });
+  let port: number;
+  beforeAll(async () => {
+    limitExchanges(server, withinMs, 50);
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function ask(path: string): Promise<{ socket: Socket; closed: Promise<unknown> }> {
+    const socket = connect(port, "127.0.0.1");
+    const closed = new Promise((resolve) => socket.once("error", resolve).once("close", resolve));
+    await once(socket, "connect");
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    return { socket, closed };
+  }
+
+  it("is broken off when its client reads nothing", async () => {
+    const { socket } = await ask("/large");
+    socket.pause();
+    const atServer = [...(await connections())];
+    expect(atServer).toHaveLength(1);
+    await once(atServer[0] as Socket, "close");
+  });
+
+  it("is broken off when no answer comes", async () => {
+    const { socket, closed } = await ask("/never");
+    socket.resume();
+    expect(await closed).toMatchObject({ code: "ECONNRESET" });
+  });
+
+  it("is none of an answer that was taken, however long the connection stays", async () => {
+    const { socket, closed } = await ask("/small");
+    socket.resume();
+    const isClosed = await Promise.race([closed.then(() => true), sleep(3 * withinMs, false)]);
+    expect(isClosed).toBe(false);
+    socket.destroy();
+  });
+
+  const open = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    open.add(socket.once("close", () => open.delete(socket)));
+  });
+  async function connections() {
+    while (open.size === 0) await sleep(5);
+    return open;
+  }
+});
