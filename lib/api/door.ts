@@ -51,7 +51,13 @@ const readMethods = ["GET", "HEAD"];
 /** What is accepted at an address; `undefined` where nothing is known to be. */
 function methodsAt(path: string): readonly string[] | undefined {
   if (isFrameworks(path)) return settings().production ? readMethods : [...readMethods, "POST"];
-  return (addressAt(path) ?? placeAt(path))?.methods;
+  const methods = (addressAt(path) ?? placeAt(path))?.methods;
+  return methods && isPostedToByClerk(path) ? [...methods, "POST"] : methods;
+}
+
+/** When somebody has signed in or out, Clerk's component has Next forget its pages: a server action, by POST. */
+function isPostedToByClerk(path: string): boolean {
+  return settings().signIn.kind === "clerk" && pageAt(path)?.loads.includes("clerk") === true;
 }
 
 /**

@@ -73,6 +73,13 @@ describe.each([
     expect(signedOut.headers.location).toBe("/sign-in");
   });
 
+  it("take the POST by which Clerk's component has Next forget them, and other pages take none", async () => {
+    expect((await service.ask("/sign-in", { method: "POST" })).status).not.toBe(405);
+    const refused = await service.ask("/waitlist", { method: "POST" });
+    expect(refused.status).toBe(405);
+    expect(refused.headers.allow).toBe("GET, HEAD");
+  });
+
   it("ask Clerk nothing about a token that somebody sends", async () => {
     clerk.requests.splice(0);
     for (const token of ["ak_x", "mt_x", "oat_x"]) {
