@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import "./clock-ahead.mjs";
 
 /*
  * An operator who stays at the terminal: runs the built commands one after the other, each from a fresh copy of the

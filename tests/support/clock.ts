@@ -1,0 +1,19 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeFolder } from "@/tests/support/leash";
+
+/** A clock that a test moves, for the service and the commands that are given its settings. */
+export function makeClock() {
+  const file = join(makeFolder(), "clock");
+  let aheadMs = 0;
+  writeFileSync(file, "0");
+  return {
+    environment: { NODE_OPTIONS: "--import ./tests/support/clock-ahead.mjs", TEST_CLOCK: file },
+    /** Lets this much time pass at once. */
+    pass(ms: number): void {
+      aheadMs += ms;
+      writeFileSync(`${file}.new`, String(aheadMs));
+      renameSync(`${file}.new`, file);
+    },
+  };
+}
