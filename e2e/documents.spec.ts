@@ -1,5 +1,6 @@
-import AxeBuilder from "@axe-core/playwright";
-import { devices, expect, test } from "@playwright/test";
+import { expect } from "@playwright/test";
+import { expectAccessible } from "./support/axe";
+import { test } from "./support/office";
 
 const documents = [
   ["/docs", "Quick start"],
@@ -13,51 +14,32 @@ const documents = [
   ["/docs/nothing-here", "Nothing here"],
 ] as const;
 
-const { viewport: phone } = devices["Pixel 7"];
-
-for (const colorScheme of ["light", "dark"] as const) {
-  for (const [width, viewport] of [
-    ["a desktop", { width: 1280, height: 800 }],
-    ["a phone", phone],
-  ] as const) {
-    test.describe(`in the ${colorScheme} theme on ${width}`, () => {
-      test.use({ colorScheme, viewport });
-
-      for (const [address, heading] of documents) {
-        test(`${address} opens with no fault that a browser or axe can find`, async ({ page, baseURL }) => {
-          const faults: string[] = [];
-          const isMissing = heading === "Nothing here";
-          page.on("console", (message) => {
-            const isExpected = isMissing && message.text().includes("404");
-            if (message.type() === "error" && !isExpected) faults.push(message.text());
-          });
-          page.on("pageerror", (error) => faults.push(error.message));
-          page.on("request", (request) => {
-            if (!request.url().startsWith(`${baseURL}/`)) faults.push(request.url());
-          });
-          await page.goto(address, { waitUntil: "networkidle" });
-          await expect(page.getByRole("heading", { level: 1 })).toHaveText(heading);
-          const overflow = await page.evaluate(
-            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          );
-          expect(overflow, "the page never scrolls sideways").toBe(0);
-          const { violations } = await new AxeBuilder({ page }).analyze();
-          expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-          expect(faults).toEqual([]);
-        });
-      }
-
-      test("the open list of hits is clean too", async ({ page }) => {
-        await page.goto("/docs", { waitUntil: "networkidle" });
-        await page.getByRole("combobox").fill("token");
-        await expect(page.getByRole("option").first()).toBeVisible();
-        await page.keyboard.press("ArrowDown");
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-      });
+for (const [address, heading] of documents) {
+  test(`${address} opens with no fault that a browser or axe can find`, async ({ page, baseURL }) => {
+    const faults: string[] = [];
+    const isMissing = heading === "Nothing here";
+    page.on("console", (message) => {
+      const isExpected = isMissing && message.text().includes("404");
+      if (message.type() === "error" && !isExpected) faults.push(message.text());
     });
-  }
+    page.on("pageerror", (error) => faults.push(error.message));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(`${baseURL}/`)) faults.push(request.url());
+    });
+    await page.goto(address, { waitUntil: "networkidle" });
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(heading);
+    await expectAccessible(page);
+    expect(faults).toEqual([]);
+  });
 }
+
+test("the open list of hits is clean too", async ({ page }) => {
+  await page.goto("/docs", { waitUntil: "networkidle" });
+  await page.getByRole("combobox").fill("token");
+  await expect(page.getByRole("option").first()).toBeVisible();
+  await page.keyboard.press("ArrowDown");
+  await expectAccessible(page);
+});
 
 test("the search is used with the keyboard alone", async ({ page }) => {
   await page.goto("/docs", { waitUntil: "networkidle" });

@@ -1,15 +1,17 @@
 import { join } from "node:path";
 import { expect, type Page, test } from "@playwright/test";
 import Database from "libsql";
+import { makeClock } from "@/tests/support/clock";
 import { codeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 
 /** A service of its own, because these tests break its store and set its banner. */
 let service: Service;
+const clock = makeClock();
 
 test.describe.configure({ mode: "serial" });
 test.beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "error" });
+  service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "error", ...clock.environment });
 });
 test.afterAll(async () => {
   await service.stop({ expectErrors: true });
@@ -25,12 +27,12 @@ function runSql(sql: string): void {
 async function comeHome(page: Page, email: string, ...terms: string[]): Promise<void> {
   await service.adminJson("account", "add", email, ...terms);
   const form = await service.submit("/sign-in/send", { email });
-  const browser = /__sign_in=([^;]+)/.exec(String(form.headers["set-cookie"]))?.[1] ?? "";
+  const browser = /office-code=([^;]+)/.exec(String(form.headers["set-cookie"]))?.[1] ?? "";
   const code = await codeTo(service.dataDir, email);
-  const headers = { cookie: `__sign_in=${browser}` };
+  const headers = { cookie: `office-code=${browser}` };
   const signedIn = await service.submit("/sign-in/redeem", { code }, { headers });
   const cookies = (signedIn.headers["set-cookie"] ?? []).flatMap((cookie) => {
-    const [, name = "", value = "", path = ""] = /^(\w+)=([^;]+); Path=([^;]+)/.exec(cookie) ?? [];
+    const [, name = "", value = "", path = ""] = /^([\w-]+)=([^;]+); Path=([^;]+)/.exec(cookie) ?? [];
     return value ? [{ name, value, path, domain: "localhost" }] : [];
   });
   await page.context().addCookies(cookies);
@@ -75,12 +77,13 @@ test("a hobby company may run, and hears how it differs", async ({ page }) => {
 });
 
 test("a page left open says so by itself when the trial ends", async ({ page }) => {
-  const soon = new Date(Date.now() + 5000).toISOString();
+  await page.clock.install();
+  const soon = new Date(Date.now() + 60_000).toISOString();
   await comeHome(page, "ending@example.com", "--trial-ends", soon);
   await expect(verdict(page)).toContainText("Less than a day left");
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your trial has ended", {
-    timeout: 15_000,
-  });
+  clock.pass(60_000);
+  await page.clock.runFor(60_000);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your trial has ended");
   await expect(verdict(page)).toContainText("Ask whoever invited you for a plan");
   await expect(page.getByRole("progressbar")).toHaveCount(0);
 });
@@ -95,6 +98,7 @@ test("an account without a readable record is told apart from being signed out",
 });
 
 test("an outage is said to be one, and the page comes back by itself", async ({ page }) => {
+  await page.clock.install();
   await comeHome(page, "outage@example.com", "--plan", "licensed");
   runSql("ALTER TABLE accounts RENAME TO accounts_away");
   await page.reload();
@@ -103,9 +107,8 @@ test("an outage is said to be one, and the page comes back by itself", async ({ 
   );
   await expect(page).toHaveURL(`${service.url}/home`);
   runSql("ALTER TABLE accounts_away RENAME TO accounts");
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run", {
-    timeout: 15_000,
-  });
+  await page.clock.runFor(30_000);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
 });
 
 test("an open page renews its session, and leaves when the session is over", async ({ page }) => {
@@ -151,20 +154,18 @@ test("a token that the browser does not let us copy is shown instead", async ({ 
 test("a promo shows on public pages only, a warning everywhere", async ({ page }) => {
   const notice = page.getByRole("complementary", { name: "Notice" });
   await service.adminJson("banner", "set", "promo", "Half price");
+  clock.pass(15_000); // what the service's copy lives
   await comeHome(page, "banner@example.com", "--plan", "licensed");
-  await expect(async () => {
-    await page.goto(`${service.url}/waitlist`);
-    await expect(notice).toHaveText("Half price", { timeout: 500 });
-  }).toPass({ timeout: 20_000 });
+  await page.goto(`${service.url}/waitlist`);
+  await expect(notice).toHaveText("Half price");
   await page.goto(`${service.url}/home`);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await expect(notice).toHaveCount(0);
 
   await service.adminJson("banner", "set", "warning", "Repairs at noon");
-  await expect(async () => {
-    await page.goto(`${service.url}/home`);
-    await expect(notice).toHaveText("Repairs at noon", { timeout: 500 });
-  }).toPass({ timeout: 20_000 });
+  clock.pass(15_000);
+  await page.goto(`${service.url}/home`);
+  await expect(notice).toHaveText("Repairs at noon");
   for (const path of ["/", "/docs/api", "/unsubscribe?token=x"]) {
     await page.goto(service.url + path);
     await expect(notice).toHaveText("Repairs at noon");

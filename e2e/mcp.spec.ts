@@ -1,8 +1,12 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
+import { test } from "./support/office";
 
 let elsewhere: Server;
+
+// A page that adds a header of its own would have to be allowed to.
+test.use({ extraHTTPHeaders: {} });
 
 test.beforeAll(async () => {
   elsewhere = createServer((_, outgoing) =>

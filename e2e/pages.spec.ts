@@ -1,4 +1,5 @@
-import { expect, test } from "@playwright/test";
+import { expect } from "@playwright/test";
+import { test } from "./support/office";
 
 const pages = [["/", "Run a company of AI assistants"]] as const;
 

@@ -1,13 +1,17 @@
 import { expect } from "@playwright/test";
+import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { findClerkCode } from "./support/clerk-code";
-import { admin, codeFor, mailToEmail, newEmail, signIn, test } from "./support/office";
+import { newEmail, signIn, test } from "./support/office";
 
 test.describe("the whole walk", () => {
   for (const javaScriptEnabled of [true, false]) {
     test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
       test.use({ javaScriptEnabled });
 
-      test("joins the waitlist, is invited, accepts, signs in, signs out", async ({ page }) => {
+      test("joins the waitlist, is invited, accepts, signs in, signs out", async ({
+        page,
+        office: { service },
+      }) => {
         const email = newEmail("ceo");
         await page.goto("/");
         await page.getByRole("link", { name: "Join the waitlist" }).click();
@@ -15,17 +19,20 @@ test.describe("the whole walk", () => {
         await page.getByRole("button", { name: "Join the waitlist" }).click();
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("You are on the list");
 
-        const listed = admin<{ email: string; invitedAt: string | null }[]>("waitlist", "list");
+        const listed = await service.adminJson<{ email: string; invitedAt: string | null }[]>(
+          "waitlist",
+          "list",
+        );
         expect(listed.find((entry) => entry.email === email)?.invitedAt).toBeNull();
         const terms = ["--trial-days", "30", "--assistant-limit", "4", "--credits", "1250.5"];
-        const { url } = admin<{ url: string }>("waitlist", "invite", email, ...terms);
-        expect((await mailToEmail(email, /invitation/)).text).toContain(url);
+        const { url } = await service.adminJson<{ url: string }>("waitlist", "invite", email, ...terms);
+        expect((await mailTo(service.dataDir, email, /invitation/)).text).toContain(url);
 
         await page.goto(url);
         await page.getByLabel("Email").fill(email);
         await page.getByRole("button", { name: "Accept the invitation" }).click();
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
-        await page.getByLabel("Code").fill(await codeFor(email));
+        await page.getByLabel("Code").fill(await codeTo(service.dataDir, email));
         await page.getByRole("button", { name: "Sign in" }).click();
 
         await expect(page).toHaveURL("/home");
@@ -48,11 +55,12 @@ test("a copied token works in curl, and is over when its owner signs out", async
   page,
   context,
   request,
+  office: { service },
 }) => {
   const email = newEmail("token");
-  admin("account", "add", email, "--plan", "licensed", "--credits", "3");
+  await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await signIn(page, email);
+  await signIn(page, { service }, email);
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByText("Copied. It works until")).toBeVisible();
   const token = await page.evaluate(() => navigator.clipboard.readText());
@@ -67,13 +75,16 @@ test("a copied token works in curl, and is over when its owner signs out", async
   expect((await request.get("/api/credits/balance", { headers })).status()).toBe(401);
 });
 
-test("a wrong code is said to be one, and an old one is asked for again", async ({ page }) => {
+test("a wrong code is said to be one, and an old one is asked for again", async ({
+  page,
+  office: { service },
+}) => {
   const email = newEmail("codes");
-  admin("account", "add", email);
+  await service.adminJson("account", "add", email);
   await page.goto("/sign-in");
   await page.getByLabel("Email").fill(email);
   await page.getByRole("button", { name: "Send me a code" }).click();
-  const code = await codeFor(email);
+  const code = await codeTo(service.dataDir, email);
   const wrong = code === "000000" ? "000001" : "000000";
   for (const words of ["4 more tries", "3 more tries", "2 more tries", "one more try"]) {
     await page.getByLabel("Code").fill(wrong);
@@ -89,9 +100,9 @@ test("a wrong code is said to be one, and an old one is asked for again", async 
   await expect(page).toHaveURL("/sign-in");
 });
 
-test("an invitation is for its email alone, and works once", async ({ page }) => {
+test("an invitation is for its email alone, and works once", async ({ page, office: { service } }) => {
   const email = newEmail("invited");
-  const { url } = admin<{ url: string }>("invite", email);
+  const { url } = await service.adminJson<{ url: string }>("invite", email);
   const accept = async (typed: string) => {
     await page.goto(url);
     await page.getByLabel("Email").fill(typed);
@@ -105,10 +116,10 @@ test("an invitation is for its email alone, and works once", async ({ page }) =>
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("This invitation was accepted");
 });
 
-test("no page loads Clerk's code under local sign-in", async ({ page }) => {
+test("no page loads Clerk's code under local sign-in", async ({ page, office: { service } }) => {
   const email = newEmail("no-clerk");
-  admin("account", "add", email, "--plan", "licensed");
+  await service.adminJson("account", "add", email, "--plan", "licensed");
   for (const path of ["/", "/sign-in", "/invitation"]) expect(await findClerkCode(page, path)).toEqual([]);
-  await signIn(page, email);
+  await signIn(page, { service }, email);
   expect(await findClerkCode(page, "/home")).toEqual([]);
 });

@@ -1,23 +1,16 @@
-import { execFileSync } from "node:child_process";
-import { expect, test } from "@playwright/test";
-import { environment } from "../playwright.config";
-
-/** Runs an operator's command beside the server, and answers its JSON document. */
-function admin(...args: string[]) {
-  const env = { ...process.env, ...environment };
-  return JSON.parse(
-    execFileSync("node", ["dist/admin/main.js", "--json", ...args], { env, encoding: "utf8" }),
-  );
-}
+import { expect } from "@playwright/test";
+import { newEmail, test } from "./support/office";
 
 for (const javaScriptEnabled of [true, false]) {
   test(`one button stops the emails, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async ({
     browser,
     baseURL,
+    office: { service },
   }) => {
-    const email = `reader-${javaScriptEnabled}@example.com`;
-    admin("account", "add", email);
-    const { search } = new URL(admin("emails", "unsubscribe-link", email).url);
+    const email = newEmail("reader");
+    await service.adminJson("account", "add", email);
+    const link = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    const { search } = new URL(link.url);
     const context = await browser.newContext({ javaScriptEnabled, ...(baseURL ? { baseURL } : {}) });
     const page = await context.newPage();
     const faults: string[] = [];
@@ -33,8 +26,8 @@ for (const javaScriptEnabled of [true, false]) {
     expect(await (await posted).headerValue("origin")).toBe("null");
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("The onboarding emails are stopped");
     expect(faults).toEqual([]);
-    const states = admin("emails", "list", email).map(({ state }: { state: string }) => state);
-    expect(states.slice(1)).toEqual(Array(4).fill("stopped"));
+    const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
+    expect(mails.slice(1).map(({ state }) => state)).toEqual(Array(4).fill("stopped"));
     await context.close();
   });
 }

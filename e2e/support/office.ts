@@ -1,10 +1,29 @@
-import { execFileSync } from "node:child_process";
 import { test as base, type Page } from "@playwright/test";
-import { codeTo, mailTo } from "@/tests/support/mailbox";
-import { environment } from "../../playwright.config";
+import { makeClock } from "@/tests/support/clock";
+import { codeTo } from "@/tests/support/mailbox";
+import { Service } from "@/tests/support/service";
+
+/** The service under local sign-in, one for each worker, and how its time is let pass. */
+export type Office = { service: Service; passTime: (ms: number) => void };
 
 /** A test whose browser is a client of its own: it has an address that no other test has. */
-export const test = base.extend({
+export const test = base.extend<object, { office: Office }>({
+  office: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern.
+    async ({}, use) => {
+      const clock = makeClock();
+      const service = await Service.start({
+        SIGN_IN: "local",
+        TRUSTED_PROXY_HOPS: "1",
+        LOG_LEVEL: "warn",
+        ...clock.environment,
+      });
+      await use({ service, passTime: clock.pass });
+      await service.stop();
+    },
+    { scope: "worker" },
+  ],
+  baseURL: async ({ office }, use) => use(office.service.url),
   extraHTTPHeaders: async ({ extraHTTPHeaders }, use, { testId, retry }) => {
     const numbers = [...testId.slice(-12)].map((letter) => letter.charCodeAt(0).toString(16));
     const groups = [0, 2, 4].map((at) => numbers.slice(at, at + 2).join(""));
@@ -12,29 +31,17 @@ export const test = base.extend({
   },
 });
 
-/** Runs an operator's command beside the running server, and answers its JSON document. */
-export function admin<T = Record<string, unknown>>(...args: string[]): T {
-  const env = { ...process.env, ...environment };
-  return JSON.parse(execFileSync("node", ["dist/admin/main.js", "--json", ...args], { env }).toString());
-}
-
 /** An email that no other test has. */
 export function newEmail(name: string): string {
   return `${name}-${crypto.randomUUID()}@example.com`;
 }
 
-/** The newest mail to an email, once it is there. */
-export const mailToEmail = (email: string, subject: RegExp) => mailTo(environment.DATA_DIR, email, subject);
-
-/** The six digits of the newest code that was mailed to an email. */
-export const codeFor = (email: string) => codeTo(environment.DATA_DIR, email);
-
 /** Signs a browser in through the form. */
-export async function signIn(page: Page, email: string): Promise<void> {
-  await page.goto("/sign-in");
+export async function signIn(page: Page, { service }: Pick<Office, "service">, email: string): Promise<void> {
+  await page.goto(`${service.url}/sign-in`);
   await page.getByLabel("Email").fill(email);
   await page.getByRole("button", { name: "Send me a code" }).click();
-  await page.getByLabel("Code").fill(await codeFor(email));
+  await page.getByLabel("Code").fill(await codeTo(service.dataDir, email));
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForURL("/home");
+  await page.waitForURL(`${service.url}/home`);
 }
