@@ -1,8 +1,6 @@
 import type { NextConfig } from "next";
 import { documentPages, files, markdownPath } from "@/lib/api/pages";
-import { versionOf } from "@/lib/pages/assets";
-
-const version = versionOf("public");
+import { assetsVersion } from "@/lib/pages/assets";
 
 const config: NextConfig = {
   poweredByHeader: false,
@@ -13,7 +11,7 @@ const config: NextConfig = {
   headers: async () =>
     Object.values(files).map(({ path }) => ({
       source: path,
-      has: [{ type: "query", key: "v", value: version }],
+      has: [{ type: "query", key: "v", value: assetsVersion() }],
       headers: [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }],
     })),
   rewrites: async () =>
@@ -22,7 +20,6 @@ const config: NextConfig = {
       destination: `/markdown${path}`,
     })),
   env: {
-    ASSETS_VERSION: version,
     // Read where Clerk's code is bundled: neither its middleware nor its components report on anybody.
     NEXT_PUBLIC_CLERK_TELEMETRY_DISABLED: "1",
   },

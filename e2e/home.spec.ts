@@ -27,12 +27,11 @@ function runSql(sql: string): void {
 async function comeHome(page: Page, email: string, ...terms: string[]): Promise<void> {
   await service.adminJson("account", "add", email, ...terms);
   const form = await service.submit("/sign-in/send", { email });
-  const browser = /office-code=([^;]+)/.exec(String(form.headers["set-cookie"]))?.[1] ?? "";
+  const cookie = (form.headers["set-cookie"] ?? []).map((set) => set.split(";")[0]).join("; ");
   const code = await codeTo(service.dataDir, email);
-  const headers = { cookie: `office-code=${browser}` };
-  const signedIn = await service.submit("/sign-in/redeem", { code }, { headers });
-  const cookies = (signedIn.headers["set-cookie"] ?? []).flatMap((cookie) => {
-    const [, name = "", value = "", path = ""] = /^([\w-]+)=([^;]+); Path=([^;]+)/.exec(cookie) ?? [];
+  const signedIn = await service.submit("/sign-in/redeem", { code }, { headers: { cookie } });
+  const cookies = (signedIn.headers["set-cookie"] ?? []).flatMap((set) => {
+    const [, name = "", value = "", path = ""] = /^([\w-]+)=([^;]+); Path=([^;]+)/.exec(set) ?? [];
     return value ? [{ name, value, path, domain: "localhost" }] : [];
   });
   await page.context().addCookies(cookies);
@@ -75,6 +74,26 @@ test("a hobby company may run, and hears how it differs", async ({ page }) => {
   await expect(verdict(page)).toContainText("Hobby");
   await expect(verdict(page)).toContainText("free hobby plan");
 });
+
+test("a limit that is not set is not spoken of", async ({ page }) => {
+  await comeHome(page, "plain@example.com", "--plan", "licensed", "--credits", "7");
+  await expect(page.getByRole("definition")).toHaveText(["7"]);
+  await expect(page.getByRole("main")).not.toContainText(/limit|hire/i);
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
+    test.use({ javaScriptEnabled });
+
+    test("a page promises what it does by itself, and nothing else", async ({ page }) => {
+      await comeHome(page, `promise-${javaScriptEnabled}@example.com`, "--plan", "licensed");
+      await expect(page.locator("p:has(time) noscript")).toBeVisible({
+        visible: !javaScriptEnabled,
+      });
+      await expect(page.getByText("by itself")).toBeVisible({ visible: javaScriptEnabled });
+    });
+  });
+}
 
 test("a page left open says so by itself when the trial ends", async ({ page }) => {
   await page.clock.install();

@@ -1,6 +1,7 @@
 "use client";
 
 import { ClerkFailed, ClerkLoading, ClerkProvider, SignIn, SignUp, UserButton } from "@clerk/nextjs";
+import { pages } from "@/lib/api/pages";
 
 const parts = {
   "sign-in": () => <SignIn routing="hash" />,
@@ -21,12 +22,12 @@ export default function ClerkPart({ part, publishableKey, nonce }: ClerkPartProp
   return (
     <ClerkProvider
       publishableKey={publishableKey}
-      signInUrl="/sign-in"
-      signUpUrl="/invitation"
-      waitlistUrl="/waitlist"
-      signInForceRedirectUrl="/home"
-      signUpForceRedirectUrl="/home"
-      afterSignOutUrl="/"
+      signInUrl={pages.signIn.path}
+      signUpUrl={pages.invitation.path}
+      waitlistUrl={pages.waitlist.path}
+      signInForceRedirectUrl={pages.home.path}
+      signUpForceRedirectUrl={pages.home.path}
+      afterSignOutUrl={pages.front.path}
       telemetry={false}
       {...(nonce ? { nonce } : {})}
     >

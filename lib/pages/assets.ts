@@ -1,19 +1,22 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { files } from "@/lib/api/pages";
 
-/**
- * The address of a file of `public/` that changes when any of them does, so that browsers may keep it for good.
- * The version is the build's: `next.config.ts` puts it in.
- */
+/** The address of a file of `public/` that changes when any of them does, so that browsers may keep it for good. */
 export function versioned({ path }: (typeof files)[keyof typeof files]): string {
-  return `${path}?v=${process.env.ASSETS_VERSION}`;
+  return `${path}?v=${assetsVersion()}`;
 }
 
-/** Names the contents of a folder: another byte in any of its files, another version. */
-export function versionOf(folder: string): string {
+let version: string | undefined;
+
+/** Names what is in `public/`: another byte in any of its files, another version. */
+export function assetsVersion(): string {
+  version ??= readVersion();
+  return version;
+}
+
+function readVersion(): string {
   const hash = createHash("sha256");
-  for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
+  for (const file of readdirSync("public").sort()) hash.update(file).update(readFileSync(`public/${file}`));
   return hash.digest("base64url").slice(0, 12);
 }

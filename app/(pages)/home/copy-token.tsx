@@ -1,6 +1,7 @@
 "use client";
 
 import { useState } from "react";
+import { actions } from "@/lib/api/pages";
 
 type Copying = { said: string; shown?: string };
 
@@ -38,7 +39,7 @@ export function CopyToken() {
 }
 
 async function copyNewToken(): Promise<Copying> {
-  const answer = await fetch("/home/token", { method: "POST" }).catch(() => undefined);
+  const answer = await fetch(actions.mintToken.path, { method: "POST" }).catch(() => undefined);
   if (answer?.status === 401) return { said: "You are signed out. Sign in again, then copy a token." };
   if (!answer?.ok) return { said: "There is no token at the moment. Try again shortly." };
   const { token, expiresAt } = (await answer.json()) as { token: string; expiresAt: string };

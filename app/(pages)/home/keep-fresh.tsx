@@ -2,6 +2,7 @@
 
 import { useRouter } from "next/navigation";
 import { useEffect } from "react";
+import { actions, pages } from "@/lib/api/pages";
 
 const renewEveryMs = 45_000; // 45 seconds, of the 60 that a session token lives
 
@@ -33,7 +34,7 @@ export function KeepFresh({ checkAgainAfterSeconds, renewsSession }: KeepFreshPr
 
 /** Whether the session goes on. One that is over leads to the sign-in page; an outage is tried again later. */
 async function renew(): Promise<boolean> {
-  const answer = await fetch("/sign-in/renew", { method: "POST" }).catch(() => undefined);
-  if (answer?.status === 401) location.assign("/sign-in");
+  const answer = await fetch(actions.renewSession.path, { method: "POST" }).catch(() => undefined);
+  if (answer?.status === 401) location.assign(pages.signIn.path);
   return answer?.ok ?? false;
 }

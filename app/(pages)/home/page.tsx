@@ -4,6 +4,7 @@ import { redirect } from "next/navigation";
 import type { Account } from "@/lib/accounts/accounts";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
+import { actions, pages } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
 import { settings } from "@/lib/settings/settings";
 import { Clerk } from "../clerk";
@@ -21,11 +22,11 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const requestHeaders = await headers();
   const nowMs = Date.now();
   const isLocal = settings().signIn.kind === "local";
-  const caller = await identifyCaller(requestHeaders, beginVisit("GET", "/home", requestHeaders));
+  const caller = await identifyCaller(requestHeaders, beginVisit("GET", pages.home.path, requestHeaders));
   if (caller.is === "signed-out") {
     // A browser's session token lives a minute, its session a week: most who come back only have to renew.
     const hasRenewed = (await searchParams).renewed !== undefined;
-    redirect(isLocal && !hasRenewed ? "/sign-in/renew" : "/sign-in");
+    redirect(isLocal && !hasRenewed ? actions.renewSession.path : pages.signIn.path);
   }
   const state = decideHomeState(caller, nowMs);
   const account = caller.is === "account" ? caller.account : undefined;
@@ -48,7 +49,7 @@ function Who({ email, isLocal }: { email: string | undefined; isLocal: boolean }
     <div className="who">
       <p className="quiet">{email}</p>
       {isLocal ? (
-        <form method="post" action="/sign-in/out">
+        <form method="post" action={actions.signOut.path}>
           <button type="submit" className="plain">
             Sign out
           </button>
@@ -88,10 +89,12 @@ const statusNames: Record<HomeState["status"], string> = {
 function Facts({ account }: { account: Account }) {
   return (
     <dl className="facts">
-      <div>
-        <dt>Assistants you may hire</dt>
-        <dd>{account.assistantLimit ?? "No limit"}</dd>
-      </div>
+      {account.assistantLimit !== null && (
+        <div>
+          <dt>Assistants you may hire</dt>
+          <dd>{account.assistantLimit}</dd>
+        </div>
+      )}
       <div>
         <dt>Credits</dt>
         <dd>{toCredits(account.creditThousandths).toLocaleString("en")}</dd>
@@ -103,8 +106,12 @@ function Facts({ account }: { account: Account }) {
 function Checked({ state, nowMs }: { state: HomeState; nowMs: number }) {
   return (
     <p className="quiet">
-      Checked at <Clock atMs={nowMs} />. Checked next at{" "}
-      <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} />, by itself, while this page is open.
+      Checked at <Clock atMs={nowMs} />.{" "}
+      <span className="with-script">
+        Checked next at <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} />, by itself, while this
+        page is open.
+      </span>
+      <noscript>Reload this page to check again.</noscript>
     </p>
   );
 }
@@ -126,7 +133,7 @@ function ForPrograms({ isLocal }: { isLocal: boolean }) {
       <CopyToken />
       <p className="quiet">
         A token is a key. Never put it into a chat, an issue or a log.{" "}
-        <a href="/docs">How a program uses it</a>
+        <a href={pages.quickStart.path}>How a program uses it</a>
       </p>
     </section>
   );

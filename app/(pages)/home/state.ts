@@ -55,7 +55,7 @@ const words: Record<HomeStatus, Pick<HomeState, "heading" | "next">> = {
   },
   unavailable: {
     heading: "We cannot check your account at the moment",
-    next: "You are signed in, and nothing is lost. This page tries again by itself in a few seconds.",
+    next: "You are signed in, and nothing is lost. Try again in a moment.",
   },
   unconfigured: {
     heading: "Sign-in is not set up",
