@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
 import { z } from "zod";
 import { mostThousandths, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
 import { ApiError } from "@/lib/api/errors";
 import { entitlementAllowed } from "@/lib/api/schemas";
 import { scheduleOnboarding } from "@/lib/onboarding/outbox";
+import { inPages } from "@/lib/store/paging";
 import type { Db } from "@/lib/store/store";
+import type { Tables } from "@/lib/store/tables";
 
 /** What an account can have; its entitlement reports it as it is. */
 export const plans = entitlementAllowed.shape.status.options;
@@ -161,15 +164,37 @@ export async function findAccount(db: Db, email: string): Promise<Account> {
   });
 }
 
-/** Every account whose record parses, oldest first. */
-export async function listAccounts(db: Db): Promise<Account[]> {
-  const rows = await db
-    .selectFrom("accounts")
-    .selectAll()
-    .orderBy("created_at_ms")
-    .orderBy("email")
-    .execute();
-  return rows.map(parseAccount).filter((account) => account !== undefined);
+/** Which accounts a list has: what is left out restricts nothing. */
+export type AccountFilter = {
+  plan?: Plan | undefined;
+  /** Only trials that are over at this instant, Unix milliseconds. */
+  endedAtMs?: number | undefined;
+  /** Only emails that contain this. */
+  containing?: string | undefined;
+  /** Only emails that come after this one. */
+  after?: string | undefined;
+  most?: number | undefined;
+};
+
+/** The accounts by their emails in alphabetical order, page by page; an email alone where the record does not parse. */
+export async function* listAccounts(
+  db: Db,
+  { plan, endedAtMs, containing, after, most }: AccountFilter = {},
+) {
+  const rows = inPages<Tables["accounts"]>((last, limit) => {
+    let query = db.selectFrom("accounts").selectAll().orderBy("email").limit(limit);
+    const from = last?.email ?? after?.toLowerCase();
+    if (from !== undefined) query = query.where("email", ">", from);
+    if (endedAtMs !== undefined)
+      query = query.where("plan", "=", "trial").where("trial_ends_at_ms", "<=", endedAtMs);
+    if (plan !== undefined) query = query.where("plan", "=", plan);
+    if (containing !== undefined) {
+      const pattern = `%${containing.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+      query = query.where(sql<boolean>`email like ${pattern} escape '\\'`);
+    }
+    return query.execute();
+  }, most);
+  for await (const page of rows) yield page.map((row) => ({ email: row.email, account: parseAccount(row) }));
 }
 
 /** Deletes an account and all that is its own; its suppression stays. Throws an {@link ApiError} when there is none. */

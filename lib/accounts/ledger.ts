@@ -1,20 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@/lib/api/errors";
+import { inPages } from "@/lib/store/paging";
 import type { Db } from "@/lib/store/store";
+import type { Tables } from "@/lib/store/tables";
 
-/** A trillion credits: the most a balance holds, so that a JSON number still tells its thousandths apart. */
-export const mostThousandths = 1e15;
+/** A trillion: the most a balance holds, so that a JSON number still tells its thousandths apart. */
+export const mostCredits = 1e12;
+export const mostThousandths = mostCredits * 1000;
 
 /** Credits as sent on the wire: a number with at most three decimal places. */
 export function toCredits(thousandths: number): number {
   return thousandths / 1000;
 }
 
-/** Parses `12`, `-5` or `0.125` exactly, without going through a float. `undefined` if it is not an amount. */
+/**
+ * Parses `12`, `-5` or `0.125` exactly, without going through a float. `undefined` if it is not an amount, or more
+ * than a balance holds.
+ */
 export function parseThousandths(text: string): number | undefined {
-  const [, sign, whole = "", decimals = ""] = /^([+-]?)(\d{1,12})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
-  if (sign === undefined) return undefined;
+  const [, sign, whole = "", decimals = ""] = /^([+-]?)(\d{1,13})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
   const thousandths = Number(whole + decimals.padEnd(3, "0"));
+  if (sign === undefined || thousandths > mostThousandths) return undefined;
   return sign === "-" ? 0 - thousandths : thousandths;
 }
 
@@ -39,7 +45,7 @@ export async function writeCreditEntry(
     .executeTakeFirst();
   if (!account) {
     throw new ApiError("invalid_request", {
-      message: "The balance cannot go below 0 or above 1000000000000 credits.",
+      message: `The balance cannot go below 0 or above ${mostCredits} credits.`,
       hint: "Look at the balance with 'account show', then give a smaller amount.",
     });
   }
@@ -56,18 +62,34 @@ export async function writeCreditEntry(
   return account.credit_thousandths;
 }
 
-/** An account's ledger, oldest first. */
-export async function listCreditEntries(db: Db, accountId: string) {
-  const rows = await db
-    .selectFrom("credit_entries")
-    .select(["thousandths", "reason", "created_at_ms"])
-    .where("account_id", "=", accountId)
-    .orderBy("created_at_ms")
-    .orderBy("id")
-    .execute();
-  return rows.map((row) => ({
-    credits: toCredits(row.thousandths),
-    reason: row.reason,
-    at: new Date(row.created_at_ms).toISOString(),
-  }));
+/** An account's ledger, oldest first, page by page, with the balance after each entry. */
+export async function* listCreditEntries(db: Db, accountId: string) {
+  let balance = 0;
+  const rows = inPages<EntryRow>((last, limit) => {
+    const query = db
+      .selectFrom("credit_entries")
+      .select(["id", "thousandths", "reason", "created_at_ms"])
+      .where("account_id", "=", accountId)
+      .orderBy("created_at_ms")
+      .orderBy("id")
+      .limit(limit);
+    if (!last) return query.execute();
+    const { created_at_ms, id } = last;
+    return query
+      .where(({ eb, refTuple, tuple }) => eb(refTuple("created_at_ms", "id"), ">", tuple(created_at_ms, id)))
+      .execute();
+  });
+  for await (const page of rows) {
+    yield page.map((row) => {
+      balance += row.thousandths;
+      return {
+        credits: toCredits(row.thousandths),
+        reason: row.reason,
+        at: new Date(row.created_at_ms).toISOString(),
+        balance: toCredits(balance),
+      };
+    });
+  }
 }
+
+type EntryRow = Pick<Tables["credit_entries"], "id" | "thousandths" | "reason" | "created_at_ms">;

@@ -1,4 +1,6 @@
+import { inPages } from "@/lib/store/paging";
 import type { Db } from "@/lib/store/store";
+import type { Tables } from "@/lib/store/tables";
 
 /** Puts an email on the waitlist; one that is there already stays where it is. */
 export async function joinWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
@@ -20,12 +22,23 @@ export async function markInvited(db: Db, email: string, nowMs: number): Promise
   await db.updateTable("waitlist").set({ invited_at_ms: nowMs }).where("email", "=", email).execute();
 }
 
-/** Everybody on the waitlist, who came first first. */
-export async function listWaitlist(db: Db) {
-  const rows = await db.selectFrom("waitlist").selectAll().orderBy("joined_at_ms").orderBy("email").execute();
-  return rows.map(({ email, joined_at_ms, invited_at_ms }) => ({
-    email,
-    joinedAt: new Date(joined_at_ms).toISOString(),
-    invitedAt: invited_at_ms === null ? null : new Date(invited_at_ms).toISOString(),
-  }));
+/** Everybody on the waitlist, who came first first, page by page. */
+export async function* listWaitlist(db: Db) {
+  const rows = inPages<Tables["waitlist"]>((last, limit) => {
+    const query = db.selectFrom("waitlist").selectAll().orderBy("joined_at_ms").orderBy("email").limit(limit);
+    if (!last) return query.execute();
+    const { joined_at_ms, email } = last;
+    return query
+      .where(({ eb, refTuple, tuple }) =>
+        eb(refTuple("joined_at_ms", "email"), ">", tuple(joined_at_ms, email)),
+      )
+      .execute();
+  });
+  for await (const page of rows) {
+    yield page.map(({ email, joined_at_ms, invited_at_ms }) => ({
+      email,
+      joinedAt: new Date(joined_at_ms).toISOString(),
+      invitedAt: invited_at_ms === null ? null : new Date(invited_at_ms).toISOString(),
+    }));
+  }
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import {
+  type Account,
   type AccountTerms,
   defaultTrialDays,
   deleteAccount,
@@ -12,18 +13,21 @@ import {
 } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import {
-  asLines,
-  asTable,
   parseBalance,
+  parseCount,
   parseEmail,
   parseInstant,
   parseSubject,
   parseWholeNumber,
-  type Result,
+  parseWords,
   type Run,
+  withExamples,
 } from "@/lib/admin/command";
+import { asInstant, asLines, type Listing, type Result } from "@/lib/admin/print";
 import { mintLocalSubject } from "@/lib/session/session";
 import { settings } from "@/lib/settings/settings";
+
+type ListOptions = { plan?: Plan; ended?: true; containing?: string; after?: string; limit?: number };
 
 /** The options that {@link withTerms} gives a command. */
 export type TermOptions = {
@@ -39,7 +43,11 @@ export type TermOptions = {
 export function addAccountCommands(program: Command, run: Run): void {
   const account = program.command("account").description("the accounts");
 
-  withTerms(account.command("add").description("make an account, with its onboarding mails"))
+  withExamples(
+    withTerms(account.command("add").description("make an account, with its onboarding mails")),
+    "account add ceo@example.com --plan trial --trial-days 14 --credits 100",
+    "account add ceo@example.com --plan licensed --assistant-limit 12",
+  )
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string, options: TermOptions) => {
@@ -50,7 +58,11 @@ export function addAccountCommands(program: Command, run: Run): void {
       }),
     );
 
-  withTerms(account.command("set").description("change an account"))
+  withExamples(
+    withTerms(account.command("set").description("change an account: what is not given stays")),
+    "account set ceo@example.com --plan licensed",
+    "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
+  )
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string, options: TermOptions) =>
@@ -64,20 +76,21 @@ export function addAccountCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(run(async (db, email: string) => toResult(await findAccount(db, email))));
 
-  account
-    .command("list")
-    .description("list the accounts")
+  withExamples(account.command("list"), "account list --plan trial --ended", "account list --limit 50")
+    .description("list the accounts by their emails")
+    .addOption(new Option("--plan <plan>", "only those with it").choices(plans))
+    .option("--ended", "only trials that are over")
+    .option("--containing <text>", "only emails that contain it", parseWords)
+    .option("--after <email>", "only emails that come after it")
+    .option("--limit <n>", "so many at most", parseCount)
     .action(
-      run(async (db) => {
-        const accounts = (await listAccounts(db)).map(describeAccount);
-        const rows = accounts.map(({ email, plan, trialEndsAt, assistantLimit, credits }) => ({
-          email,
-          plan,
-          trialEndsAt,
-          assistantLimit,
-          credits,
-        }));
-        return { json: accounts, text: asTable(rows, "There are no accounts.") };
+      run(async (db, { ended, limit, ...filter }: ListOptions) => {
+        const nowMs = Date.now();
+        return toListing(
+          listAccounts(db, { ...filter, most: limit, endedAtMs: ended ? nowMs : undefined }),
+          nowMs,
+          limit,
+        );
       }),
     );
 
@@ -121,7 +134,47 @@ export function toTerms({ trialEnds, credits, ...others }: TermOptions): Account
   return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits };
 }
 
-function toResult(account: Parameters<typeof describeAccount>[0]): Result {
-  const fields = describeAccount(account);
-  return { json: fields, text: asLines(fields) };
+function toResult(account: Account): Result {
+  const json = describeAccount(account);
+  return { json, text: asLines(inWords(json, Date.now())) };
+}
+
+type AccountFields = ReturnType<typeof describeAccount>;
+
+/** An account as a person reads it: an ended trial is marked, and times say how far they are. */
+function inWords(fields: AccountFields, nowMs: number) {
+  const { plan, trialEndsAt, createdAt } = fields;
+  return {
+    ...fields,
+    plan: trialEndsAt !== null && Date.parse(trialEndsAt) <= nowMs ? `${plan}, ended` : plan,
+    trialEndsAt: asInstant(trialEndsAt, nowMs),
+    createdAt: asInstant(createdAt, nowMs),
+  };
+}
+
+/** Accounts as they are listed. One whose record does not parse is named on standard error. */
+function toListing(
+  found: ReturnType<typeof listAccounts>,
+  nowMs: number,
+  limit: number | undefined,
+): Listing {
+  let listed = 0;
+  let last = "";
+  async function* pages() {
+    for await (const page of found) {
+      listed += page.length;
+      last = page.at(-1)?.email ?? last;
+      yield page.flatMap(({ email, account }) => {
+        if (!account) process.stderr.write(`The record of ${email} does not parse.\n`);
+        return account ? [toRow(describeAccount(account), nowMs)] : [];
+      });
+    }
+  }
+  const after = () => (listed === limit ? `There may be more: account list --after ${last}` : undefined);
+  return { pages: pages(), whenEmpty: "There are no such accounts.", after };
+}
+
+function toRow(json: AccountFields, nowMs: number) {
+  const { email, plan, trialEndsAt, assistantLimit, credits } = inWords(json, nowMs);
+  return { json, row: { email, plan, trialEndsAt, assistantLimit, credits } };
 }

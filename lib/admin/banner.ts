@@ -1,5 +1,6 @@
 import { Argument, type Command } from "commander";
-import { asLines, parseInstant, parseWords, type Result, type Run } from "@/lib/admin/command";
+import { parseInstant, parseWords, type Run, withExamples } from "@/lib/admin/command";
+import { asInstant, asLines, type Result } from "@/lib/admin/print";
 import { ApiError } from "@/lib/api/errors";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
@@ -7,8 +8,10 @@ import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } fr
 export function addBannerCommands(program: Command, run: Run): void {
   const banner = program.command("banner").description("the notice at the top of the site");
 
-  banner
-    .command("set")
+  withExamples(
+    banner.command("set"),
+    "banner set warning 'We are down for repairs at noon' --ends 2027-01-31T13:00:00Z",
+  )
     .description("show a notice: a promo on the public site, a warning everywhere")
     .addArgument(new Argument("<kind>").choices(bannerKinds))
     .argument("<message>", "", parseWords)
@@ -64,5 +67,7 @@ function toResult(stored: StoredBanner | undefined): Result {
   const toText = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   const { kind, message, startsAtMs, endsAtMs } = stored;
   const banner = { kind, message, startsAt: toText(startsAtMs), endsAt: toText(endsAtMs) };
-  return { json: { banner }, text: asLines(banner) };
+  const nowMs = Date.now();
+  const times = { startsAt: asInstant(banner.startsAt, nowMs), endsAt: asInstant(banner.endsAt, nowMs) };
+  return { json: { banner }, text: asLines({ ...banner, ...times }) };
 }

@@ -1,78 +1,138 @@
 import type { Command } from "commander";
-import { asTable, type Result } from "@/lib/admin/command";
+import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
+import type { Result } from "@/lib/admin/print";
+import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
 import { counterStore } from "@/lib/api/rate-limit";
 import { sender } from "@/lib/mail/sender";
 import { openKey, readSigningKeys, verifies } from "@/lib/session/signing-keys";
 import { settings } from "@/lib/settings/settings";
+import { probeStore } from "@/lib/store/probe";
 import { store } from "@/lib/store/store";
 
-type Finding = { what: string; works: boolean; detail: string };
+/** Something to be checked, and what helps where the check itself fails. */
+type Check = { what: string; look: () => Promise<Verdict>; remedy: string };
+
+/** `works` says what `level` says to programs that know no more. */
+type Finding = { what: string; works: boolean } & Verdict;
 
 /** `check`: what of this deployment works. The process exits 1 when something does not. */
-export function addCheckCommand(program: Command, print: (result: Result) => void): void {
+export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   program
     .command("check")
-    .description("check the settings, the store, the counters, mail and sign-in")
+    .description("check the settings, the store, the counters, mail and its domain, and sign-in")
     .action(async () => {
-      const findings = [
-        await check("settings", checkSettings),
-        await check("store", checkStore),
-        await check("counters", checkCounters),
-        await check("mail", () => sender().check()),
-        await check("client address", checkClientAddress),
-        await check("sign-in", async () => settings().signIn.kind),
-        await check("signing keys", checkKeys),
-      ];
-      print({ json: findings, text: asTable(findings, "") });
-      if (findings.some((finding) => !finding.works)) process.exitCode = 1;
+      const findings: Finding[] = [];
+      for (const check of checks()) findings.push(await find(check));
+      await print({ json: findings, text: findings.map(asText).join("\n") });
+      if (findings.some(({ works }) => !works)) process.exitCode = 1;
     });
 }
 
-async function check(what: string, look: () => Promise<string>): Promise<Finding> {
-  try {
-    return { what, works: true, detail: await look() };
-  } catch (failure) {
-    const { message, code } = failure as NodeJS.ErrnoException;
-    return { what, works: false, detail: message.split("\n")[0] || String(code) };
-  }
+async function find({ what, look, remedy }: Check): Promise<Finding> {
+  const verdict = await look().catch((failure: NodeJS.ErrnoException) =>
+    fault(failure.message.split("\n")[0] || String(failure.code), remedy),
+  );
+  return { what, works: verdict.level !== "fault", ...verdict };
 }
 
-async function checkSettings(): Promise<string> {
+const marks = { fine: "✓", warning: "!", fault: "✗" } as const;
+
+function asText({ what, level, detail, remedy }: Finding): string {
+  const line = `${marks[level]} ${what.padEnd(14)}  ${detail}`;
+  return remedy ? `${line}\n${" ".repeat(18)}→ ${remedy}` : line;
+}
+
+function checks(): Check[] {
+  const { mail, databaseUrl, dataDir } = settings();
+  const dns = "Look at the resolver of this machine, then check again.";
+  return [
+    { what: "settings", look: checkSettings, remedy: "" },
+    {
+      what: "store",
+      look: checkStore,
+      remedy: databaseUrl
+        ? "Look whether PostgreSQL runs, lets us in at DATABASE_URL and takes writes."
+        : `Look whether ${dataDir} can be written and its disk has room; put a damaged store back from a backup.`,
+    },
+    { what: "counters", look: checkCounters, remedy: "Look whether the counter store runs and lets us in." },
+    {
+      what: "mail",
+      look: checkMail,
+      remedy: "Look at the settings of mail, and whether the mail service lets us in.",
+    },
+    ...(mail.kind === "files"
+      ? []
+      : [
+          { what: "spf", look: () => checkSpf(mail), remedy: dns },
+          { what: "dkim", look: () => checkDkim(mail), remedy: dns },
+          { what: "dmarc", look: () => checkDmarc(mail), remedy: dns },
+        ]),
+    {
+      what: "client address",
+      look: checkClientAddress,
+      remedy: "",
+    },
+    { what: "sign-in", look: checkSignIn, remedy: "" },
+    { what: "signing keys", look: checkKeys, remedy: "Mend the store first." },
+  ];
+}
+
+async function checkSettings(): Promise<Verdict> {
   const { appUrl, warnings } = settings();
-  return [`APP_URL is ${appUrl}`, ...warnings].join("; ");
+  const detail = `APP_URL is ${appUrl}`;
+  return warnings.length === 0 ? fine(detail) : warning(detail, warnings.join("; "));
 }
 
-async function checkStore(): Promise<string> {
-  const db = await store();
-  await db.selectFrom("accounts").select("id").limit(1).execute();
-  return settings().databaseUrl ? "PostgreSQL answers" : `embedded, in ${settings().dataDir}`;
+async function checkStore(): Promise<Verdict> {
+  await probeStore(await store());
+  const { databaseUrl, dataDir } = settings();
+  return fine(databaseUrl ? "PostgreSQL answers" : `embedded, in ${dataDir}`);
 }
 
-async function checkKeys(): Promise<string> {
-  if (settings().signIn.kind === "none") return "none is needed";
-  const rows = await readSigningKeys(await store());
-  const good = rows.filter((row) => verifies(row, Date.now()));
-  const lost = good.filter((row) => !openKey(row));
-  if (lost.length === 0) return `${good.length} of ${rows.length} in use`;
-  throw new Error(
-    `another APP_SECRET sealed ${lost.map(({ kid }) => kid).join(", ")}: set it as APP_SECRET_PREVIOUS, or revoke them`,
+async function checkCounters(): Promise<Verdict> {
+  const store = counterStore();
+  if (!store) {
+    const detail = "per process: instances do not share them";
+    const remedy = "Before you start a second instance, set REDIS_URL or the two UPSTASH_… settings.";
+    return settings().databaseUrl ? warning(detail, remedy) : fine(detail);
+  }
+  const [reply] = await store.run([["PING"]], AbortSignal.timeout(2000));
+  if (reply instanceof Error) throw reply;
+  return fine(`${store.name} answers`);
+}
+
+async function checkMail(): Promise<Verdict> {
+  const detail = await sender().check();
+  const { mail, production } = settings();
+  if (mail.kind !== "files" || !production) return fine(detail);
+  return warning(detail, "Set RESEND_API_KEY or SMTP_URL, so that people get their mail.");
+}
+
+async function checkClientAddress(): Promise<Verdict> {
+  const { appUrl, trustedProxyHops, onVercel } = settings();
+  if (onVercel) return fine("the platform's own header");
+  if (trustedProxyHops > 0) return fine(`appended by ${trustedProxyHops} trusted proxies`);
+  if (appUrl.startsWith("http:")) return fine("the socket's");
+  return fault(
+    "something in front of us speaks https, but TRUSTED_PROXY_HOPS is 0: its clients share one address",
+    "Set TRUSTED_PROXY_HOPS to the number of proxies that append to X-Forwarded-For.",
   );
 }
 
-async function checkCounters(): Promise<string> {
-  const store = counterStore();
-  if (!store) return "per process: instances do not share them";
-  const [reply] = await store.run([["PING"]], AbortSignal.timeout(2000));
-  if (reply instanceof Error) throw reply;
-  return `${store.name} answers`;
+async function checkSignIn(): Promise<Verdict> {
+  const { kind } = settings().signIn;
+  if (kind !== "none") return fine(kind);
+  return warning("none: nobody can sign in", "Set SIGN_IN=local, or Clerk's keys.");
 }
 
-async function checkClientAddress(): Promise<string> {
-  const { appUrl, trustedProxyHops, onVercel } = settings();
-  if (onVercel) return "the platform's own header";
-  if (trustedProxyHops > 0) return `appended by ${trustedProxyHops} trusted proxies`;
-  if (appUrl.startsWith("http:")) return "the socket's";
-  throw new Error(
-    "something in front of us speaks https, but TRUSTED_PROXY_HOPS is 0: its clients share one address",
+async function checkKeys(): Promise<Verdict> {
+  if (settings().signIn.kind === "none") return fine("none is needed");
+  const rows = await readSigningKeys(await store());
+  const good = rows.filter((row) => verifies(row, Date.now()));
+  const lost = good.filter((row) => !openKey(row)).map(({ kid }) => kid);
+  if (lost.length === 0) return fine(`${good.length} of ${rows.length} in use`);
+  return fault(
+    `another APP_SECRET sealed ${lost.join(", ")}`,
+    "Set that one as APP_SECRET_PREVIOUS, or revoke them with 'keys revoke'.",
   );
 }

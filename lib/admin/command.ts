@@ -1,39 +1,19 @@
-import { InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
-import { parseThousandths } from "@/lib/accounts/ledger";
+import { mostCredits, parseThousandths } from "@/lib/accounts/ledger";
+import type { Listing, Result } from "@/lib/admin/print";
 import type { Db } from "@/lib/store/store";
 
-/** What a command has to say: a document for `--json`, and the same for a person. */
-export type Result = { json: unknown; text: string };
-
-/** Wraps a command that works on the store: opens it, prints the result. What it throws ends the process. */
+/** Wraps a command that works on the store: opens it, prints what it says. What it throws ends the process. */
 export type Run = <Args extends unknown[]>(
-  work: (db: Db, ...args: Args) => Promise<Result>,
+  work: (db: Db, ...args: Args) => Promise<Result | Listing>,
 ) => (...args: Args) => Promise<void>;
 
-/** An object as `name: value` lines. */
-export function asLines(fields: Record<string, unknown>): string {
-  const width = Math.max(...Object.keys(fields).map((name) => name.length));
-  return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${value ?? "-"}`)
-    .join("\n");
-}
-
-/** Rows as columns, with their names above; a sentence when there are none. */
-export function asTable(rows: Record<string, unknown>[], whenEmpty: string): string {
-  const names = Object.keys(rows[0] ?? {});
-  if (names.length === 0) return whenEmpty;
-  const cells = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? "-")))];
-  const widths = names.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)));
-  return cells
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+/** Shows in a command's help how it is used. `tests/lib/admin/help.test.ts` runs every one of these. */
+export function withExamples(command: Command, ...examples: string[]): Command {
+  const lines = examples.map((example) => `  npm run -s admin -- ${example}`);
+  return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
 }
 
 /* Parsers of arguments and options. Each throws commander's InvalidArgumentError, one line for a person. */
@@ -49,7 +29,9 @@ export function parseInstant(text: string): number {
   if (!z.union([z.iso.datetime({ offset: true }), z.iso.date()]).safeParse(text).success) {
     throw new InvalidArgumentError("Write it like 2027-01-31 or 2027-01-31T09:00:00Z.");
   }
-  return Date.parse(text);
+  const ms = Date.parse(text);
+  if (ms < 0) throw new InvalidArgumentError("It must be 1970 or later.");
+  return ms;
 }
 
 export function parseWholeNumber(text: string): number {
@@ -57,11 +39,20 @@ export function parseWholeNumber(text: string): number {
   return Number(text);
 }
 
+/** How many rows of a list. */
+export function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new InvalidArgumentError("It must be a whole number from 1 to 9999999.");
+  return Number(text);
+}
+
 /** An amount of credits in thousandths; a negative one takes away. */
 export function parseAmount(text: string): number {
   const thousandths = parseThousandths(text);
   if (thousandths === undefined || thousandths === 0) {
-    throw new InvalidArgumentError("It must be a number other than 0, with at most three decimals.");
+    throw new InvalidArgumentError(
+      `It must be a number other than 0, from -${mostCredits} to ${mostCredits}, with at most three decimals.`,
+    );
   }
   return thousandths;
 }
@@ -70,7 +61,9 @@ export function parseAmount(text: string): number {
 export function parseBalance(text: string): number {
   const thousandths = parseThousandths(text);
   if (thousandths === undefined || thousandths < 0) {
-    throw new InvalidArgumentError("It must be a number of 0 or more, with at most three decimals.");
+    throw new InvalidArgumentError(
+      `It must be a number from 0 to ${mostCredits}, with at most three decimals.`,
+    );
   }
   return thousandths;
 }

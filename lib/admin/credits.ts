@@ -1,14 +1,18 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { listCreditEntries, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
-import { asTable, parseAmount, parseEmail, parseWords, type Run } from "@/lib/admin/command";
+import { parseAmount, parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
+import { asInstant } from "@/lib/admin/print";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: Command, run: Run): void {
   const credits = program.command("credits").description("the balances and their ledger");
 
-  credits
-    .command("add")
+  withExamples(
+    credits.command("add"),
+    "credits add ceo@example.com 50 --reason 'a present'",
+    "credits add ceo@example.com -2.5",
+  )
     .description("add to a balance, or with a negative amount take from it")
     .argument("<email>", "", parseEmail)
     .argument("<amount>", "", parseAmount)
@@ -26,14 +30,20 @@ export function addCreditCommands(program: Command, run: Run): void {
       }),
     );
 
-  credits
-    .command("history")
-    .description("show the ledger of an account, oldest entry first")
+  withExamples(credits.command("history"), "credits history ceo@example.com")
+    .description("show the ledger of an account, oldest entry first, with the balance after each")
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
-        const entries = await listCreditEntries(db, (await findAccount(db, email)).id);
-        return { json: entries, text: asTable(entries, "There are no entries.") };
+        const nowMs = Date.now();
+        const entries = listCreditEntries(db, (await findAccount(db, email)).id);
+        return { pages: toRows(entries, nowMs), whenEmpty: "There are no entries." };
       }),
     );
+}
+
+async function* toRows(entries: ReturnType<typeof listCreditEntries>, nowMs: number) {
+  for await (const page of entries) {
+    yield page.map((json) => ({ json, row: { ...json, at: asInstant(json.at, nowMs) } }));
+  }
 }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
-import { asLines, asTable, parseEmail, type Run } from "@/lib/admin/command";
+import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { asInstant, asLines, asTable } from "@/lib/admin/print";
 import { sender } from "@/lib/mail/sender";
 import { listEmails } from "@/lib/onboarding/outbox";
 import { sendDue } from "@/lib/onboarding/runner";
@@ -18,14 +19,18 @@ export function addEmailCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string) => {
         const listed = await listEmails(db, (await findAccount(db, email)).id);
+        const nowMs = Date.now();
         // The first row names the columns.
-        const rows = listed.map((email) => ({ ...email, failure: email.failure }));
+        const rows = listed.map(({ failure, ...email }) => ({
+          ...email,
+          dueAt: asInstant(email.dueAt, nowMs),
+          failure,
+        }));
         return { json: listed, text: asTable(rows, "There are no emails.") };
       }),
     );
 
-  emails
-    .command("unsubscribe-link")
+  withExamples(emails.command("unsubscribe-link"), "emails unsubscribe-link ceo@example.com")
     .description("print the one-click link of an account's emails")
     .argument("<email>", "", parseEmail)
     .action(

@@ -3,7 +3,8 @@ import type { AccountTerms } from "@/lib/accounts/accounts";
 import { invitationMs, invitationUrl, invite, withdrawInvitation } from "@/lib/accounts/invitations";
 import { isOnWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
-import { asTable, parseEmail, type Result, type Run } from "@/lib/admin/command";
+import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { asInstant, type Result } from "@/lib/admin/print";
 import { ApiError } from "@/lib/api/errors";
 import { sender } from "@/lib/mail/sender";
 import { settings } from "@/lib/settings/settings";
@@ -14,7 +15,10 @@ import type { Db } from "@/lib/store/store";
 
 /** `invite`, `waitlist list|invite`. */
 export function addInviteCommands(program: Command, run: Run): void {
-  withInvitedTerms(program.command("invite").description("invite an email, and print the link"))
+  withExamples(
+    withInvitedTerms(program.command("invite").description("invite an email, and print the link")),
+    "invite new@example.com --plan trial --trial-days 14 --credits 100",
+  )
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string, options: TermOptions) => sendInvitation(db, email, toTerms(options))),
@@ -26,13 +30,16 @@ export function addInviteCommands(program: Command, run: Run): void {
     .command("list")
     .description("list the waitlist, who came first first")
     .action(
-      run(async (db) => {
-        const listed = await listWaitlist(db);
-        return { json: listed, text: asTable(listed, "Nobody is on the waitlist.") };
-      }),
+      run(async (db) => ({
+        pages: toRows(listWaitlist(db), Date.now()),
+        whenEmpty: "Nobody is on the waitlist.",
+      })),
     );
 
-  withInvitedTerms(waitlist.command("invite").description("invite somebody on the waitlist"))
+  withExamples(
+    withInvitedTerms(waitlist.command("invite").description("invite somebody on the waitlist")),
+    "waitlist invite waiting@example.com --plan hobby",
+  )
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string, options: TermOptions) => {
@@ -43,6 +50,18 @@ export function addInviteCommands(program: Command, run: Run): void {
         });
       }),
     );
+}
+
+async function* toRows(waiting: ReturnType<typeof listWaitlist>, nowMs: number) {
+  for await (const page of waiting) {
+    yield page.map((json) => {
+      const { joinedAt, invitedAt } = json;
+      return {
+        json,
+        row: { ...json, joinedAt: asInstant(joinedAt, nowMs), invitedAt: asInstant(invitedAt, nowMs) },
+      };
+    });
+  }
 }
 
 async function sendInvitation(db: Db, email: string, terms: AccountTerms): Promise<Result> {

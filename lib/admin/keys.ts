@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { asTable, type Result, type Run } from "@/lib/admin/command";
+import type { Run } from "@/lib/admin/command";
+import { asInstant, asTable, type Result } from "@/lib/admin/print";
 import {
   findSigner,
   openKey,
@@ -51,7 +52,8 @@ async function list(db: Db): Promise<Result> {
     state: describeState(row, row === signer, nowMs),
     madeAt: new Date(row.made_at_ms).toISOString(),
   }));
-  return { json: listed, text: asTable(listed, "There are no keys yet: the first token makes one.") };
+  const shown = listed.map((key) => ({ ...key, madeAt: asInstant(key.madeAt, nowMs) }));
+  return { json: listed, text: asTable(shown, "There are no keys yet: the first token makes one.") };
 }
 
 function describeState(row: SigningKeyRow, isSigner: boolean, nowMs: number): string {

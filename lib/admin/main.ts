@@ -2,32 +2,39 @@ import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "@/lib/admin/account";
 import { addBannerCommands } from "@/lib/admin/banner";
 import { addCheckCommand } from "@/lib/admin/check";
-import type { Result, Run } from "@/lib/admin/command";
+import type { Run } from "@/lib/admin/command";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
+import { print } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addTokenCommand } from "@/lib/admin/token";
 import { ApiError } from "@/lib/api/errors";
+import { DataDirError } from "@/lib/process/data-dir";
 import { loadEnvFiles } from "@/lib/settings/env-files";
 import { SettingsError, settings } from "@/lib/settings/settings";
 import { closeStore, store } from "@/lib/store/store";
+import { version } from "@/package.json";
 
 const program = new Command("admin")
   .description("the operator's commands")
   .option("--json", "print one JSON document")
+  .version(version)
+  .addHelpText("after", "\n'admin <command> --help' says more of one, with examples.")
   .exitOverride()
-  .configureOutput({ outputError: (fault, write) => write(`${fault.trim().replace(/\s*\n\s*/g, " ")}\n`) });
+  .configureOutput({
+    outputError: (fault) => complainOf(fault.trim().replace(/\s*\n\s*/g, " ")),
+    // What is left is the help of a command that was not whole; `complain` has one line for that.
+    writeErr: () => {},
+  });
 
-const print = ({ json, text }: Result) => {
-  process.stdout.write(`${program.opts().json ? JSON.stringify(json, null, 2) : text}\n`);
-};
+const asJson = () => program.opts().json === true;
 
 const run: Run =
   (work) =>
   async (...args) =>
-    print(await work(await store(), ...args));
+    print(await work(await store(), ...args), asJson());
 
 addAccountCommands(program, run);
 addCreditCommands(program, run);
@@ -37,8 +44,10 @@ addInviteCommands(program, run);
 addTokenCommand(program, run);
 addSessionCommands(program, run);
 addKeyCommands(program, run);
-addCheckCommand(program, print);
+addCheckCommand(program, (result) => print(result, asJson()));
 
+// Whoever reads only the beginning, as `head` does, has what it wants.
+process.stdout.on("error", () => process.exit());
 loadEnvFiles();
 try {
   settings();
@@ -53,11 +62,18 @@ try {
 
 /** One line on standard error, and the exit code: 2 for a wrong command, 1 for a refused one. */
 function complain(failure: unknown): number {
-  // Commander has printed its own line, or the help that was asked for.
-  if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : 2;
-  const line = (words: string) => process.stderr.write(`${words}\n`);
-  if (failure instanceof ApiError) line(`${failure.code}: ${failure.message} ${failure.hint}`);
-  else if (failure instanceof SettingsError) line(failure.message);
-  else line(`internal_error: ${(failure as Error).message.split("\n")[0]}`);
+  if (failure instanceof CommanderError) {
+    if (failure.exitCode === 0) return 0;
+    const given = ["admin", ...program.args].join(" ");
+    if (failure.code === "commander.help") complainOf(`error: missing command: see '${given} --help'`);
+    return 2;
+  }
+  if (failure instanceof ApiError) complainOf(`${failure.code}: ${failure.message} ${failure.hint}`);
+  else if (failure instanceof SettingsError || failure instanceof DataDirError) complainOf(failure.message);
+  else complainOf(`internal_error: ${(failure as Error).message.split("\n")[0]}`);
   return 1;
+}
+
+function complainOf(line: string): void {
+  process.stderr.write(`${line}\n`);
 }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
-import { asTable, parseEmail, type Run } from "@/lib/admin/command";
+import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { asInstant, asTable } from "@/lib/admin/print";
 import { ApiError } from "@/lib/api/errors";
 import { endSessionsOf, listSessions, type Session } from "@/lib/session/session";
 
@@ -8,8 +9,7 @@ import { endSessionsOf, listSessions, type Session } from "@/lib/session/session
 export function addSessionCommands(program: Command, run: Run): void {
   const session = program.command("session").description("the sessions of an account");
 
-  session
-    .command("list")
+  withExamples(session.command("list"), "session list ceo@example.com")
     .description(
       "list its sessions, the newest first; under Clerk those of browsers are in Clerk's dashboard",
     )
@@ -17,12 +17,19 @@ export function addSessionCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string) => {
         const { id } = await findAccount(db, email);
-        const sessions = (await listSessions(db, id, Date.now())).map(describeSession);
-        return { json: sessions, text: asTable(sessions, "There are no sessions.") };
+        const nowMs = Date.now();
+        const sessions = (await listSessions(db, id, nowMs)).map(describeSession);
+        const rows = sessions.map(({ begunAt, lastSeenAt, endsAt, ...session }) => ({
+          ...session,
+          begunAt: asInstant(begunAt, nowMs),
+          lastSeenAt: asInstant(lastSeenAt, nowMs),
+          endsAt: asInstant(endsAt, nowMs),
+        }));
+        return { json: sessions, text: asTable(rows, "There are no sessions.") };
       }),
     );
 
-  const end = session.command("end");
+  const end = withExamples(session.command("end"), "session end ceo@example.com --all");
   end
     .description("end one of its sessions, or with --all every one")
     .argument("<email>", "", parseEmail)

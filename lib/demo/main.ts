@@ -35,7 +35,8 @@ async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
     { email: "ended@example.com", plan: "trial", trialEndsAtMs: nowMs - dayMs, assistantLimit: 3 },
     { email: "hobby@example.com", plan: "hobby", assistantLimit: 1 },
   ] as const;
-  const known = new Set((await listAccounts(db)).map((account) => account.email));
+  const known = new Set<string>();
+  for await (const page of listAccounts(db)) for (const { email } of page) known.add(email);
   const made: Account[] = [];
   for (const { email, ...terms } of accounts) {
     if (known.has(email)) made.push(await setAccount(db, email, terms, nowMs));

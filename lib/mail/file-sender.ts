@@ -1,8 +1,9 @@
-import { access, constants, mkdir, rename, writeFile } from "node:fs/promises";
+import { access, constants, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
 import { toMessage } from "@/lib/mail/message";
+import { makeFolder } from "@/lib/process/data-dir";
 import type { MailSettings } from "@/lib/settings/mail-settings";
 
 /**
@@ -19,7 +20,7 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
       const { message } = await composer.sendMail(toMessage(mail, from, replyTo));
       const file = join(folder, `${mail.id}.eml`);
       try {
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder);
         await writeFile(`${file}.draft`, message, { mode: 0o600 });
         await rename(`${file}.draft`, file);
       } catch (failure) {
@@ -27,7 +28,7 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
       }
     },
     async check() {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       await access(folder, constants.W_OK);
       return `written to ${folder} as .eml files, and sent to nobody`;
     },

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -7,12 +8,21 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** What the data folder keeps cannot be used; `message` is one line for the operator. */
-export class DataDirError extends Error {}
+export class DataDirError extends Error {
+  constructor(
+    message: string,
+    /** The operating system's, such as `ENOSPC`. */
+    readonly code?: string,
+  ) {
+    super(message);
+  }
+}
 
 /** How a kept text is made, and what is one: whatever else stands in the file is damage. */
 type Kept = { make: () => string; isSound: (text: string) => boolean };
@@ -34,14 +44,35 @@ export function keepInDataDir(dataDir: string, name: string, { make, isSound }: 
     }
     removeDrafts(dataDir, name);
   } catch (failure) {
-    throw new DataDirError(
-      `DATA_DIR: ${dataDir} cannot be used (${(failure as NodeJS.ErrnoException).code})`,
-    );
+    throw cannotBeUsed(dataDir, failure);
   }
   if (isSound(text)) return text;
   throw new DataDirError(
     `DATA_DIR: ${file} is damaged (${text.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
   );
+}
+
+/**
+ * Makes a folder, 0700, and those above it. Throws a {@link DataDirError}: Node's own recursive `mkdir` goes round for
+ * ever where a folder can be neither made nor found, as under `/proc`.
+ */
+export function makeFolder(path: string): void {
+  const missing = [path];
+  for (let above = dirname(path); !existsSync(above); above = dirname(above)) missing.unshift(above);
+  for (const folder of missing) {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (failure) {
+      const isThere = (failure as NodeJS.ErrnoException).code === "EEXIST" && statSync(folder).isDirectory();
+      if (!isThere) throw cannotBeUsed(path, failure);
+    }
+  }
+}
+
+function cannotBeUsed(path: string, failure: unknown): DataDirError {
+  if (failure instanceof DataDirError) return failure;
+  const { code } = failure as NodeJS.ErrnoException;
+  return new DataDirError(`DATA_DIR: ${path} cannot be used (${code})`, code);
 }
 
 function readIfThere(file: string): string | undefined {
@@ -55,7 +86,7 @@ function readIfThere(file: string): string | undefined {
 
 /** Writes a draft to the disk, and only then gives it the name that others read. */
 function makeFile(dataDir: string, name: string, make: () => string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const draft = join(dataDir, `${draftOf(name)}${process.pid}`);
   try {
     writeFileSync(draft, make(), { mode: 0o600, flush: true });

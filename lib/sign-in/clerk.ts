@@ -31,12 +31,19 @@ async function ask<T>(question: (clerk: ClerkClient) => Promise<T>): Promise<T> 
   try {
     return await within(deadlineMs, clerkClient().then(question));
   } catch (failure) {
-    const { status, errors } = failure as { status?: number; errors?: { message: string }[] };
-    const why = status
-      ? `${status}${errors?.[0] ? `, ${errors[0].message}` : ""}`
-      : (failure as Error).message;
-    throw new ApiError("upstream_failed", { message: `Clerk did not do it: ${why}.`, hint: tryAgain });
+    throw new ApiError("upstream_failed", { message: inWords(failure as ClerkFailure), hint: tryAgain });
   }
+}
+
+type ClerkFailure = { status?: number; errors?: { message: string; longMessage?: string }[] };
+
+function inWords({ status, errors }: ClerkFailure): string {
+  if (status === undefined) return "Clerk could not be reached, or did not answer in time.";
+  if (status === 401 || status === 403) return "Clerk does not accept our CLERK_SECRET_KEY.";
+  if (status === 429) return "Clerk has had too many requests from us.";
+  if (status >= 500) return `Clerk has a fault of its own (${status}).`;
+  const [said] = errors ?? [];
+  return `Clerk refused (${status}): ${(said?.longMessage ?? said?.message ?? "it does not say why").replace(/\.$/, "")}.`;
 }
 
 /** Its package is large, and most of the operator's commands never ask Clerk. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import {
@@ -13,6 +13,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import Database from "libsql";
+import { makeFolder } from "@/lib/process/data-dir";
 
 const nativeWaitMs = 25; // how long one native call may hold up the event loop
 const retryAfterMs = 10;
@@ -152,7 +153,7 @@ class SqliteDriver implements Driver {
   }
 
   private async open(): Promise<Database.Database> {
-    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.file));
     // Only where there is none: to open and close a database's file ends this process's locks on it.
     if (!existsSync(this.file)) writeFileSync(this.file, "", { flag: "a", mode: 0o600 });
     const db = new Database(this.file, { timeout: nativeWaitMs } as Database.Options);

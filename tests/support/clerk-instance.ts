@@ -6,7 +6,7 @@ import type { InvitationJSON, TokenJSON, UserDeletedJSON, UserJSON, WebhookEvent
 import type { Answer, Environment, Service } from "@/tests/support/service";
 
 /** What the Backend API does with a request instead of answering it. */
-type Fault = "hang" | "refuse" | "break";
+type Fault = "hang" | "refuse" | "break" | "forbid" | "fail";
 
 /**
  * A stand-in for an instance of Clerk: its keys, its Backend API on loopback, and the deliveries of its
@@ -101,6 +101,8 @@ export class ClerkInstance {
     if (this.fault === "break") return void incoming.socket.destroy();
     const send = (status: number, answer: object) =>
       outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
+    if (this.fault === "forbid") return void send(401, { errors: [] });
+    if (this.fault === "fail") return void send(500, {});
     if (this.fault === "refuse") {
       const error = { code: "form_param_format_invalid", message: "is invalid", long_message: "is invalid" };
       return void send(422, { errors: [error] });

@@ -1,0 +1,99 @@
+import { once } from "node:events";
+
+/** What a command has to say: a document for `--json`, and the same for a person. */
+export type Result = { json: unknown; text: string };
+
+/** A list, printed while it is read: each item as it goes into the JSON document, and as a row for people. */
+export type Listing = {
+  pages: AsyncIterable<{ json: unknown; row: Row }[]>;
+  whenEmpty: string;
+  /** What a person is told after the last row. */
+  after?: () => string | undefined;
+};
+
+type Row = Record<string, unknown>;
+
+/** Prints a result or a listing to standard output. */
+export async function print(said: Result | Listing, asJson: boolean): Promise<void> {
+  if (!("pages" in said)) await write(`${asJson ? JSON.stringify(said.json, null, 2) : said.text}\n`);
+  else if (asJson) await printArray(said);
+  else await printTable(said);
+}
+
+async function printArray({ pages }: Listing): Promise<void> {
+  let isFirst = true;
+  for await (const page of pages) {
+    if (page.length === 0) continue;
+    const items = page.map(({ json }) => JSON.stringify(json, null, 2).replace(/^/gm, "  "));
+    await write(`${isFirst ? "[" : ","}\n${items.join(",\n")}`);
+    isFirst = false;
+  }
+  await write(isFirst ? "[]\n" : "\n]\n");
+}
+
+async function printTable({ pages, whenEmpty, after }: Listing): Promise<void> {
+  let widths: number[] | undefined;
+  for await (const page of pages) {
+    if (page.length === 0) continue;
+    const rows = page.map(({ row }) => row);
+    const head = widths ? [] : [namesOf(rows)];
+    const lines = [...head, ...rows.map(cellsOf)];
+    widths = widthsOf(lines, widths);
+    await write(`${layOut(lines, widths)}\n`);
+  }
+  if (!widths) return write(`${whenEmpty}\n`);
+  const more = after?.();
+  if (more) await write(`${more}\n`);
+}
+
+/** Waits where whoever reads is slow; ends where nobody reads any more, as `head` does. */
+async function write(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, "drain");
+}
+
+/** An object as `name: value` lines. */
+export function asLines(fields: Row): string {
+  const width = Math.max(...Object.keys(fields).map((name) => name.length));
+  return Object.entries(fields)
+    .map(([name, value]) => `${name.padEnd(width)}  ${value ?? "-"}`)
+    .join("\n");
+}
+
+/** Rows as columns, with their names above; a sentence when there are none. */
+export function asTable(rows: Row[], whenEmpty: string): string {
+  if (rows.length === 0) return whenEmpty;
+  const lines = [namesOf(rows), ...rows.map(cellsOf)];
+  return layOut(lines, widthsOf(lines));
+}
+
+const namesOf = ([first = {}]: Row[]) => Object.keys(first);
+const cellsOf = (row: Row) => Object.values(row).map((value) => String(value ?? "-"));
+
+/** How wide each column is, at least as wide as before. */
+function widthsOf(lines: string[][], atLeast: number[] = []): number[] {
+  const [first = []] = lines;
+  return first.map((_, column) =>
+    Math.max(atLeast[column] ?? 0, ...lines.map((line) => line[column]?.length ?? 0)),
+  );
+}
+
+function layOut(lines: string[][], widths: number[]): string {
+  const layLine = (line: string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  return lines.map((line) => layLine(line).trimEnd()).join("\n");
+}
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+const units = [
+  ["day", 24 * 60 * 60 * 1000],
+  ["hour", 60 * 60 * 1000],
+  ["minute", 60 * 1000],
+] as const;
+
+/** An instant as a person reads it: itself, and how far it is from now. */
+export function asInstant(instant: string | null, nowMs: number): string | null {
+  if (instant === null) return null;
+  const distanceMs = Date.parse(instant) - nowMs;
+  const [unit, unitMs] = units.find(([, ms]) => Math.abs(distanceMs) >= ms) ?? [];
+  const distance = unit ? relative.format(Math.round(distanceMs / unitMs), unit) : "now";
+  return `${instant} (${distance})`;
+}
