@@ -3,6 +3,7 @@ import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
 import { ApiError, errorCatalogue } from "@/lib/api/errors";
 import type { creditsBalance } from "@/lib/api/schemas";
+import { retryAfterOutage } from "@/lib/api/spread";
 import { challenge } from "@/lib/session/credential";
 
 /** The caller's balance. Throws the refusal where it cannot be read. */
@@ -13,9 +14,7 @@ export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
     case "signed-out":
       throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
     case "unavailable":
-      throw new ApiError("balance_unavailable", {
-        headers: { "retry-after": String(caller.retryAfterSeconds) },
-      });
+      throw new ApiError("balance_unavailable", { headers: retryAfterOutage() });
     // A 401 would send the client into a sign-in that cannot mend either.
     case "unreadable":
       throw new ApiError("balance_unavailable", { hint: errorCatalogue.forbidden.hint });

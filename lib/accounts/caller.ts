@@ -16,12 +16,10 @@ export type Caller =
   | { is: "unreadable" }
   | { is: "signed-out"; tokenWasSent: boolean }
   | { is: "unconfigured" }
-  | { is: "unavailable"; retryAfterSeconds: number };
+  | { is: "unavailable" };
 
 /** The session of a caller: one that we keep, or Clerk's own, of a browser or of an app that carries its SDK. */
 export type CallerSession = Proof & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
-
-const retryAfterSeconds = 5;
 
 /** Identifies the caller by one signature check and one read. It never throws: an outage is `unavailable`. */
 export async function identifyCaller(headers: Headers, visit: Visit, nowMs = Date.now()): Promise<Caller> {
@@ -29,7 +27,7 @@ export async function identifyCaller(headers: Headers, visit: Visit, nowMs = Dat
     return await within(deadlineMs, identify(headers, visit, nowMs));
   } catch (failure) {
     log().error({ err: failure, requestId: visit.requestId }, "an account could not be read");
-    return { is: "unavailable", retryAfterSeconds };
+    return { is: "unavailable" };
   }
 }
 

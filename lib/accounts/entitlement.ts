@@ -3,12 +3,13 @@ import type { Account } from "@/lib/accounts/accounts";
 import type { Caller } from "@/lib/accounts/caller";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/api/schemas";
+import { retryAfterOutage, spread } from "@/lib/api/spread";
 import { challenge } from "@/lib/session/credential";
 
 export type EntitlementAllowed = z.infer<typeof entitlementAllowed>;
 export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
 
-const recheckAfterSeconds = 15 * 60; // 15 minutes
+const recheckAfterSeconds = { least: 10 * 60, most: 15 * 60 }; // 10 to 15 minutes
 
 /** What is decided of a caller: a value, so that a page can say it in words and the API in a status. */
 export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus };
@@ -20,11 +21,15 @@ export function readEntitlement(caller: Caller, nowMs: number): EntitlementAllow
   throw denial(decided.status, headersFor(caller));
 }
 
-/** Whether the caller may run at `nowMs`, and if not, why. */
-export function decideEntitlement(caller: Caller, nowMs: number): Entitlement {
+/**
+ * Whether the caller may run at `nowMs`, and if not, why.
+ *
+ * @param chance - spreads when clients ask again; at least 0 and less than 1
+ */
+export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.random()): Entitlement {
   switch (caller.is) {
     case "account":
-      return decideForAccount(caller.account, nowMs);
+      return decideForAccount(caller.account, nowMs, chance);
     case "unreadable":
       return { ok: false, status: "invalid" };
     case "signed-out":
@@ -35,9 +40,12 @@ export function decideEntitlement(caller: Caller, nowMs: number): Entitlement {
 }
 
 /** A trial is over from its very end on. */
-function decideForAccount(account: Account, nowMs: number): Entitlement {
+function decideForAccount(account: Account, nowMs: number, chance: number): Entitlement {
   const assistants = account.assistantLimit === null ? {} : { assistantLimit: account.assistantLimit };
-  if (account.plan !== "trial") return { ok: true, status: account.plan, ...assistants, recheckAfterSeconds };
+  const askAgainSeconds = spread(recheckAfterSeconds.least, recheckAfterSeconds.most, chance);
+  if (account.plan !== "trial") {
+    return { ok: true, status: account.plan, ...assistants, recheckAfterSeconds: askAgainSeconds };
+  }
   const leftMs = account.trialEndsAtMs - nowMs;
   if (leftMs <= 0) return { ok: false, status: "trial-ended" };
   return {
@@ -45,13 +53,13 @@ function decideForAccount(account: Account, nowMs: number): Entitlement {
     status: "trial",
     trialEndsAt: new Date(account.trialEndsAtMs).toISOString(),
     ...assistants,
-    recheckAfterSeconds: Math.max(1, Math.min(recheckAfterSeconds, Math.floor(leftMs / 1000))),
+    recheckAfterSeconds: Math.max(1, Math.min(askAgainSeconds, Math.floor(leftMs / 1000))),
   };
 }
 
 function headersFor(caller: Caller): Record<string, string> {
   if (caller.is === "signed-out") return { "www-authenticate": challenge(caller.tokenWasSent) };
-  if (caller.is === "unavailable") return { "retry-after": String(caller.retryAfterSeconds) };
+  if (caller.is === "unavailable") return retryAfterOutage();
   return {};
 }
 

@@ -3,12 +3,11 @@ import { z } from "zod";
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, leave, refusal } from "@/lib/api/headers";
 import type { Place } from "@/lib/api/pages";
+import { retryAfterOutage } from "@/lib/api/spread";
 import { type Call, hall } from "@/lib/pages/hall";
 
 /** What becomes of one type of event. It may be delivered twice, late and out of order. */
 type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
-
-const retryAfterSeconds = 30;
 
 /**
  * The route handler of a provider's webhook.
@@ -81,5 +80,5 @@ function parseJson(body: Buffer): unknown {
 }
 
 function tryAgain(): ApiError {
-  return new ApiError("unavailable", { headers: { "retry-after": String(retryAfterSeconds) } });
+  return new ApiError("unavailable", { headers: retryAfterOutage() });
 }

@@ -45,3 +45,12 @@ export function expectStamp(service: Service, { headers }: Pick<Answer, "headers
   expect(headers["referrer-policy"]).toBe("no-referrer");
   expect(headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
 }
+
+/** Matches a whole number between these, both included: what we spread. */
+export function between(least: number, most: number) {
+  return {
+    asymmetricMatch: (value: unknown) =>
+      Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+    toString: () => `a whole number from ${least} to ${most}`,
+  };
+}

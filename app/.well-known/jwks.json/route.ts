@@ -1,5 +1,6 @@
 import { ApiError } from "@/lib/api/errors";
 import { publications } from "@/lib/api/pages";
+import { retryAfterOutage } from "@/lib/api/spread";
 import { publish } from "@/lib/docs/publish";
 import { log } from "@/lib/process/log";
 import { keyRing } from "@/lib/session/key-ring";
@@ -22,6 +23,6 @@ async function readKeys() {
     return await keyRing().published(Date.now());
   } catch (failure) {
     log().error({ err: failure }, "the signing keys could not be published");
-    throw new ApiError("unavailable", { headers: { "retry-after": "5" } });
+    throw new ApiError("unavailable", { headers: retryAfterOutage() });
   }
 }

@@ -87,7 +87,7 @@ On a \`429\`, whose code is [\`unavailable\`](/docs/api/errors#unavailable), wai
 
 ${patientCall}
 
-Entitlement clients need no such loop for a good answer: they ask again within \`recheckAfterSeconds\`.
+Entitlement clients need no such loop for a good answer: they ask again within \`recheckAfterSeconds\`, which is from 600 to 900, and differs so that apps do not come all at once.
 
 ## Sizes and deadlines
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
-import { expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
@@ -29,13 +29,13 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
   const ask = (token: string) =>
     service.ask(entitlement.path, { headers: { Authorization: `Bearer ${token}` } });
 
-  it("lets a licensed account run, and asks it to check again in 15 minutes", async () => {
+  it("lets a licensed account run, and asks it to check again in 10 to 15 minutes", async () => {
     const answer = await askAs("licensed@example.com", "--plan", "licensed", "--assistant-limit", "12");
     expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
       ok: true,
       status: "licensed",
       assistantLimit: 12,
-      recheckAfterSeconds: 900,
+      recheckAfterSeconds: between(600, 900),
     });
   });
 
@@ -44,7 +44,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
       ok: true,
       status: "hobby",
-      recheckAfterSeconds: 900,
+      recheckAfterSeconds: between(600, 900),
     });
   });
 
@@ -56,7 +56,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
       status: "trial",
       trialEndsAt,
       assistantLimit: 0,
-      recheckAfterSeconds: 900,
+      recheckAfterSeconds: between(600, 900),
     });
   });
 
@@ -202,7 +202,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
       code: "unavailable",
       beside: { ok: false, status: "unavailable", message },
     });
-    expect(answer.headers["retry-after"]).toBe("5");
+    expect(Number(answer.headers["retry-after"])).toEqual(between(5, 30));
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
     expect((await ask(token)).status).toBe(200);
   });

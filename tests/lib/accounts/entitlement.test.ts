@@ -37,8 +37,16 @@ describe("decideEntitlement", () => {
     [1_999, 1],
     [1_000, 1],
     [1, 1],
-  ])("with %i ms of trial left asks again after %i s", (leftMs, recheckAfterSeconds) => {
-    expect(decideEntitlement(trial, endsAtMs - leftMs)).toMatchObject({ recheckAfterSeconds });
+  ])("with %i ms of trial left asks again after %i s at most", (leftMs, recheckAfterSeconds) => {
+    expect(decideEntitlement(trial, endsAtMs - leftMs, 0.9999)).toMatchObject({ recheckAfterSeconds });
+  });
+
+  it("spreads over ten to fifteen minutes when apps ask again, whatever the plan", () => {
+    const licensed = callerOf({ ...account, plan: "licensed" });
+    for (const caller of [licensed, trial]) {
+      const asked = [0, 0.5, 0.9999].map((chance) => decideEntitlement(caller, 0, chance));
+      expect(asked.map((decided) => decided.ok && decided.recheckAfterSeconds)).toEqual([600, 750, 900]);
+    }
   });
 
   it("tells an assistant limit of zero from none", () => {
@@ -52,7 +60,7 @@ describe("decideEntitlement", () => {
     [{ is: "unreadable" }, "invalid"],
     [{ is: "signed-out", tokenWasSent: true }, "signed-out"],
     [{ is: "unconfigured" }, "unconfigured"],
-    [{ is: "unavailable", retryAfterSeconds: 5 }, "unavailable"],
+    [{ is: "unavailable" }, "unavailable"],
   ] as [Caller, string][])("tells why nobody may run for %j", (caller, status) => {
     expect(decideEntitlement(caller, 0)).toEqual({ ok: false, status });
   });
