@@ -1,20 +1,20 @@
-import { Problem } from "./problem";
+import { type Problem, ProblemNote, problemOfField } from "./problem";
 
 type EmailFormProps = {
   action: string;
   button: string;
-  problem: string | null;
-  problems: Record<string, string>;
+  problem: Problem | undefined;
+  /** What was typed before, right or wrong. */
+  typed: string;
   /** Fields that go along unseen. */
   hidden?: Record<string, string>;
 };
 
-/** A form that asks for an email and works without JavaScript. */
-export function EmailForm({ action, button, problem, problems, hidden = {} }: EmailFormProps) {
-  const hasProblem = problem !== null && Object.hasOwn(problems, problem);
+/** A form that asks for an email and works without JavaScript. What was typed before is there already. */
+export function EmailForm({ action, button, problem, typed, hidden = {} }: EmailFormProps) {
   return (
     <form method="post" action={action} className="stack">
-      <Problem of={problem} words={problems} />
+      <ProblemNote problem={problem} />
       {Object.entries(hidden).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}
@@ -27,8 +27,8 @@ export function EmailForm({ action, button, problem, problems, hidden = {} }: Em
         inputMode="email"
         maxLength={254}
         required
-        aria-invalid={hasProblem || undefined}
-        aria-describedby={hasProblem ? "problem" : undefined}
+        defaultValue={typed}
+        {...problemOfField(problem)}
       />
       <button type="submit">{button}</button>
     </form>

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import type { Result } from "@/lib/admin/print";
 import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
+import { isProxyUntoldOf } from "@/lib/api/client-address";
 import { counterStore } from "@/lib/api/rate-limit";
 import { sender } from "@/lib/mail/sender";
 import { openKey, readSigningKeys, verifies } from "@/lib/session/signing-keys";
@@ -109,12 +110,12 @@ async function checkMail(): Promise<Verdict> {
 }
 
 async function checkClientAddress(): Promise<Verdict> {
-  const { appUrl, trustedProxyHops, onVercel } = settings();
+  const { trustedProxyHops, onVercel } = settings();
   if (onVercel) return fine("the platform's own header");
   if (trustedProxyHops > 0) return fine(`appended by ${trustedProxyHops} trusted proxies`);
-  if (appUrl.startsWith("http:")) return fine("the socket's");
+  if (!isProxyUntoldOf()) return fine("the socket's");
   return fault(
-    "something in front of us speaks https, but TRUSTED_PROXY_HOPS is 0: its clients share one address",
+    "something in front of us speaks https, but TRUSTED_PROXY_HOPS is 0: its clients share one address, so that forms and codes are bounded for all of them together alone",
     "Set TRUSTED_PROXY_HOPS to the number of proxies that append to X-Forwarded-For.",
   );
 }

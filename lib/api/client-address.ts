@@ -33,6 +33,25 @@ export function clientKey(headers: Headers): string {
   return key;
 }
 
+/**
+ * The key of a client that can be told from all others; `undefined` where it cannot. What holds one client back must
+ * not hold back everybody, so who cannot be told apart shares a wide bound instead of a narrow one.
+ */
+export function ownClientKey(headers: Headers): string | undefined {
+  return isProxyUntoldOf() || !clientAddress(headers) ? undefined : clientKey(headers);
+}
+
+/** Whether a proxy must be there, since we speak no https ourselves, of which nobody told us: it is every client's peer. */
+export function isProxyUntoldOf(
+  {
+    appUrl,
+    trustedProxyHops,
+    onVercel,
+  }: Pick<Settings, "appUrl" | "trustedProxyHops" | "onVercel"> = settings(),
+): boolean {
+  return appUrl.startsWith("https:") && trustedProxyHops === 0 && !onVercel;
+}
+
 function hashAddress(address: string): string {
   const hash = createHmac("sha256", derivedKeys("client-address:v1")[0]).update(groupAddress(address));
   return hash.digest("base64url").slice(0, 22);

@@ -1,20 +1,17 @@
 import { clerkMiddleware } from "@clerk/nextjs/server";
-import type { NextFetchEvent, NextMiddleware, NextRequest, NextResponse } from "next/server";
+import { type NextFetchEvent, NextRequest, NextResponse } from "next/server";
 import { pageAt } from "@/lib/api/door";
 import { pages } from "@/lib/api/pages";
+import { callClerk, NotAskedError } from "@/lib/pages/clerk-calls";
 import { isClerks } from "@/lib/pages/content-security-policy";
-import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { settings } from "@/lib/settings/settings";
-
-const deadlineMs = 5000; // 5 seconds: its client has none of its own
 
 /**
  * Lets Clerk renew the session cookie of a browser that opens one of its pages, by a redirect to its Frontend
  * API and back. It decides nothing about who may do what, and sees no other request: it would redirect API
- * calls, and ask its own API about any opaque bearer token that anybody sends. Where Clerk does not answer in
- * time, the page goes by what the browser has sent.
+ * calls, and ask its own API about any opaque bearer token that anybody sends. Where Clerk cannot be asked, the
+ * page goes by what the browser has sent, and home says that it could not tell.
  *
  * @param proceed - makes the response of a request that goes on to its page
  */
@@ -24,25 +21,52 @@ export async function passClerk(
   proceed: (request: NextRequest) => NextResponse,
 ): Promise<Response | undefined> {
   const { signIn } = settings();
-  const page = pageAt(request.nextUrl.pathname);
+  const path = request.nextUrl.pathname;
+  const page = pageAt(path);
   if (signIn.kind !== "clerk" || !page || !isClerks(page)) return undefined;
-  if (request.headers.has("authorization")) return undefined;
-  const pass = oncePerProcess<NextMiddleware>("clerk middleware", () =>
-    clerkMiddleware(async (_, passed) => proceed(passed), {
-      publishableKey: signIn.publishableKey,
-      jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
-      authorizedParties: signIn.authorizedParties,
-      signInUrl: pages.signIn.path,
-      signUpUrl: pages.invitation.path,
-    }),
-  );
+  if (request.headers.has("authorization") || request.nextUrl.searchParams.has("away")) return undefined;
+  const pass = clerkMiddleware(async () => proceed(request), {
+    publishableKey: signIn.publishableKey,
+    jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
+    authorizedParties: signIn.authorizedParties,
+    signInUrl: pages.signIn.path,
+    signUpUrl: pages.invitation.path,
+  });
+  const asked = asAskedFor(request);
   try {
-    const response = await within(deadlineMs, Promise.resolve(pass(request, event)));
+    const passing = async () => pass(asked, event);
+    const response = await (callsClerk(asked) ? callClerk(request.headers, passing) : passing());
     return response ? tidy(response, request) : undefined;
   } catch (failure) {
-    log().error({ err: failure }, "Clerk could not renew a session");
-    return undefined;
+    if (!(failure instanceof NotAskedError)) log().error({ err: failure }, "Clerk could not renew a session");
+    return path === pages.home.path
+      ? NextResponse.redirect(new URL(`${path}?away`, settings().appUrl))
+      : undefined;
   }
+}
+
+/**
+ * The request as its browser sees it, at `APP_URL`: Clerk sends the browser back to where the request says it was
+ * sent, and a proxy or a client may say anything. Nor does it see what leads to another site.
+ */
+function asAskedFor(request: NextRequest): NextRequest {
+  const url = new URL(request.nextUrl.pathname + request.nextUrl.search, settings().appUrl);
+  for (const name of ["__clerk_redirect_url", "__clerk_synced"]) url.searchParams.delete(name);
+  const headers = new Headers(request.headers);
+  for (const name of [...headers.keys()]) {
+    if (/^(?:x-forwarded-|cloudfront-forwarded-|forwarded$)/.test(name)) headers.delete(name);
+  }
+  headers.set("host", url.host);
+  return new NextRequest(url, { method: request.method, headers });
+}
+
+/**
+ * Whether a request has Clerk's middleware call Clerk: to fetch what a handshake's nonce stands for, or to trade a
+ * refresh token.
+ */
+function callsClerk({ nextUrl, headers }: NextRequest): boolean {
+  const inCookies = /__clerk_handshake_nonce|__refresh/.test(headers.get("cookie") ?? "");
+  return inCookies || nextUrl.searchParams.has("__clerk_handshake_nonce");
 }
 
 function tidy(response: Response, request: NextRequest): Response {

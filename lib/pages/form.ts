@@ -1,9 +1,12 @@
-import { clientKey } from "@/lib/api/client-address";
+import { ownClientKey } from "@/lib/api/client-address";
 import { type CookieName, readCookie } from "@/lib/api/cookies";
 import type { Answer } from "@/lib/api/headers";
 import type { Place } from "@/lib/api/pages";
+import type { Decision } from "@/lib/api/process-counter";
 import { counter } from "@/lib/api/rate-limit";
 import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
+import { readKnownBrowser } from "@/lib/pages/known-browser";
+import { keepTypedEmail } from "@/lib/pages/typed-email";
 
 /** Where the browser goes after a form, and the cookies that it takes along. */
 export type Onward = { to: string; cookies?: string[] };
@@ -12,16 +15,24 @@ export type Onward = { to: string; cookies?: string[] };
 export type Submission = {
   field: (name: string) => string;
   cookie: (name: CookieName) => string | undefined;
+  /** What the browser proves of itself. */
+  headers: Headers;
+  /** The client's address, hashed; none where it cannot be told from others. */
+  client: string | undefined;
   nowMs: number;
 };
 
-/** Forms of one client address in ten minutes, whatever they are for. */
-const mostForms = 30;
+/**
+ * Forms in ten minutes, whatever they are for. A browser that signed in before has an allowance of its own, so that
+ * nobody behind the same address uses it up; all clients that cannot be told apart have a wide one together.
+ */
+const mostForms = { ofOne: 30, ofAllUnknown: 3000 };
 const windowSeconds = 10 * 60; // 10 minutes
 
 /**
  * The POST handler of a form on one of our pages. The browser is sent on to a page (303, so that going back
- * posts nothing again). A failure sends it back to the form's own page, which says what to do.
+ * posts nothing again). A failure sends it back to the form's own page, which says what to do. An email that was
+ * typed is kept for the next page.
  *
  * @param page - the address of the page the form is on; it explains a `problem` of its query in words
  */
@@ -30,22 +41,31 @@ export function form(
   page: (field: Submission["field"]) => string,
   room: (submission: Submission) => Promise<Onward>,
 ): (request: Request) => Promise<Response> {
-  const back = (call: Call, problem: string) => ({ to: withProblem(page(readFields(call)), problem) });
+  const send = (call: Call, { to, cookies = [] }: Onward) =>
+    goTo({ to, cookies: [...keepTypedEmail(readFields(call)("email")), ...cookies] });
+  const back = (call: Call, problem: string) =>
+    send(call, { to: withProblem(page(readFields(call)), problem) });
   return hall(
     place,
     async (call) => {
       const { headers, nowMs } = call;
-      const forms = counter("forms", mostForms, { windowSeconds });
-      const { allowed } = await forms.spend(clientKey(headers), performance.now());
-      if (!allowed) return goTo(back(call, "too-many"));
+      const client = ownClientKey(headers);
+      const { allowed, retryAfterSeconds } = await spend(readKnownBrowser(headers) ?? client);
+      if (!allowed) return back(call, `too-many&wait=${retryAfterSeconds}`);
       const cookie = (name: CookieName) => readCookie(headers, name);
-      return goTo(await room({ field: readFields(call), cookie, nowMs }));
+      return send(call, await room({ field: readFields(call), cookie, headers, client, nowMs }));
     },
     {
       say: ({ status, message }, call) =>
-        status >= 500 ? goTo(back(call, "unavailable")) : { status, body: `${message}\n` },
+        status >= 500 ? back(call, "unavailable") : { status, body: `${message}\n` },
     },
   );
+}
+
+async function spend(key: string | undefined): Promise<Decision> {
+  return key
+    ? counter("forms", mostForms.ofOne, { windowSeconds }).spend(key, performance.now())
+    : counter("forms-of-unknown", mostForms.ofAllUnknown, { windowSeconds }).spend("all", performance.now());
 }
 
 function readFields({ body }: Call): Submission["field"] {

@@ -131,9 +131,10 @@ export async function holdsSecret(db: Db, id: string, secret: string): Promise<b
   return row !== undefined;
 }
 
-/** Ends the session that holds this secret: from now on nothing renews it, and its tokens are refused. */
-export async function endBrowserSession(db: Db, secret: string): Promise<void> {
-  await db.deleteFrom("local_sessions").where("client_hash", "=", hashSecret(secret)).execute();
+/** Ends the sessions that hold these secrets: from now on nothing renews them, and their tokens are refused. */
+export async function endBrowserSessions(db: Db, secrets: readonly string[]): Promise<void> {
+  if (secrets.length === 0) return;
+  await db.deleteFrom("local_sessions").where("client_hash", "in", secrets.map(hashSecret)).execute();
 }
 
 /** Ends the session of this id, and what was made in it. */

@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { after } from "next/server";
 import { dropCookie, writeCookie } from "@/lib/api/cookies";
-import type { Onward } from "@/lib/pages/form";
+import { pages } from "@/lib/api/pages";
+import type { Onward, Submission } from "@/lib/pages/form";
+import { isKnownTo, rememberBrowser } from "@/lib/pages/known-browser";
 import { log } from "@/lib/process/log";
 import {
   browserSessionSeconds,
@@ -9,39 +12,51 @@ import {
   startBrowserSession,
 } from "@/lib/session/session";
 import type { MintedToken } from "@/lib/session/session-token";
-import { codeMinutes, makeCode } from "@/lib/sign-in/code";
+import { makeCode } from "@/lib/sign-in/code";
 import { sendSignInMailsNow } from "@/lib/sign-in/sign-in-runner";
-import type { Db } from "@/lib/store/store";
+import { store } from "@/lib/store/store";
+
+const nobodySendsForMs = 1000; // 1 second
 
 /**
  * Posts a code to an email, and sends the browser on to where it is typed. Whether the email has an account shows
  * nowhere: not in the answer, nor in how long it takes, because the runner finds that out once the answer has left.
  */
-export async function sendCode(db: Db, email: string, nowMs: number): Promise<Onward> {
-  const made = await makeCode(db, email, nowMs);
-  if (!made) return { to: "/sign-in?problem=too-many" };
-  after(() =>
-    sendSignInMailsNow().catch((failure) =>
-      log().warn({ err: failure }, "a sign-in mail is left for the runner: the store is away"),
-    ),
+export async function sendCode(email: string, { headers, client, nowMs }: Submission): Promise<Onward> {
+  const asker = { email, address: client, isKnown: isKnownTo(headers, email) };
+  const { browser, untilMs } = await makeCode(await store(), asker, nowMs);
+  after(sendWhereNobodyDoes);
+  const secondsLeft = Math.ceil((untilMs - nowMs) / 1000);
+  return { to: pages.code.path, cookies: [writeCookie("office-code", browser, secondsLeft)] };
+}
+
+/** A platform without our server has no runner. Where there is one, it has long sent the mail by now. */
+async function sendWhereNobodyDoes(): Promise<void> {
+  await sleep(nobodySendsForMs);
+  await sendSignInMailsNow().catch((failure) =>
+    log().warn({ err: failure }, "a sign-in mail is left for the runner: the store is away"),
   );
-  const cookie = writeCookie("office-code", made.browser, codeMinutes * 60);
-  return { to: "/sign-in/code", cookies: [cookie] };
 }
 
 /** Signs a browser in to the account of an email, and sends it home. `undefined` when there is no such account. */
-export async function signIn(db: Db, email: string, nowMs: number): Promise<Onward | undefined> {
+export async function signIn(
+  email: string,
+  { headers, nowMs }: Pick<Submission, "headers" | "nowMs">,
+): Promise<Onward | undefined> {
+  const db = await store();
   const account = await db.selectFrom("accounts").select("id").where("email", "=", email).executeTakeFirst();
   if (!account) return undefined;
   const client = await startBrowserSession(db, account.id, nowMs);
   const session = await renewBrowserSession(db, client, nowMs);
   if (!session) return undefined;
   return {
-    to: "/home",
+    to: pages.home.path,
     cookies: [
       writeCookie("office-client", client, browserSessionSeconds),
       writeSession(session),
+      rememberBrowser(headers, email),
       dropCookie("office-code"),
+      dropCookie("office-email"),
     ],
   };
 }

@@ -1,10 +1,16 @@
 import { invitationDays } from "@/lib/accounts/invitations";
 import { type Letter, setAsHtml, setAsText } from "@/lib/mail/letter";
 import type { Mail } from "@/lib/mail/mail";
-import { codeMinutes } from "@/lib/sign-in/code";
+import { codeMinutes, groupLongCode, longCodeHours } from "@/lib/sign-in/code";
+
+type CodeMail = { to: string; code: string; isLong: boolean };
 
 /** The mail that brings a sign-in code. */
-export function codeMail(to: string, code: string): Omit<Mail, "id"> {
+export function codeMail({ to, code, isLong }: CodeMail): Omit<Mail, "id"> {
+  return isLong ? longCodeMail(to, groupLongCode(code)) : shortCodeMail(to, code);
+}
+
+function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: `${code} is your sign-in code`,
     preview: `It works once, for ${codeMinutes} minutes.`,
@@ -14,6 +20,21 @@ export function codeMail(to: string, code: string): Omit<Mail, "id"> {
       `It works once, in the browser that asked for it, for ${codeMinutes} minutes. Nobody of ours will ever ask you for it.`,
     ],
     footer: ["If you did not ask for it, do nothing: without the code nobody signs in."],
+  });
+}
+
+function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
+  return toMail(to, {
+    subject: `${code} is your long sign-in code`,
+    preview: `It works once, for ${longCodeHours} hours.`,
+    body: [
+      "Many codes were asked for this email today, so here is one that nobody can guess:",
+      { code },
+      `Type it where you sign in, in any browser. It works once, for ${longCodeHours} hours, and no other is sent before it is used or over: keep this mail until then. Nobody of ours will ever ask you for it.`,
+    ],
+    footer: [
+      "If it was not you who asked, do nothing: without the code nobody signs in, and asking does not keep you out.",
+    ],
   });
 }
 

@@ -7,7 +7,7 @@ import type { Db } from "@/lib/store/store";
 export type SignInMail = z.infer<typeof signInMail>;
 
 const signInMail = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("code"), to: z.string(), code: z.string() }),
+  z.object({ kind: z.literal("code"), to: z.string(), code: z.string(), isLong: z.boolean().default(false) }),
   z.object({ kind: z.literal("invitation"), to: z.string(), token: z.string() }),
 ]);
 

@@ -5,6 +5,7 @@ import { sender } from "@/lib/mail/sender";
 import { log } from "@/lib/process/log";
 import { type Loop, startLoop } from "@/lib/process/loop";
 import { oncePerProcess } from "@/lib/process/once-per-process";
+import { sweepCodes } from "@/lib/sign-in/code-shares";
 import { codeMail, invitationMail } from "@/lib/sign-in/sign-in-mail";
 import {
   type ClaimedMail,
@@ -18,7 +19,8 @@ import { type Db, store } from "@/lib/store/store";
 
 const slots = 5;
 const leaseSlackMs = 5000; // what a lease has over the sender's time: for the store, and for clocks that differ
-const lookEveryMs = 1000; // 1 second
+const lookEveryMs = 250;
+const sweepEveryMs = 60_000; // 1 minute
 
 /** When a mail is tried again: soon enough for who waits before the screen, and past a greylist's five minutes. */
 const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
@@ -107,22 +109,27 @@ async function isExpected(db: Db, mail: SignInMail, nowMs: number): Promise<bool
 }
 
 function render(mail: SignInMail): Omit<Mail, "id"> {
-  return mail.kind === "code"
-    ? codeMail(mail.to, mail.code)
-    : invitationMail(mail.to, invitationUrl(mail.token));
+  return mail.kind === "code" ? codeMail(mail) : invitationMail(mail.to, invitationUrl(mail.token));
 }
 
-/** Sends what is due now, in this process and one round at a time; returns when all that lay there has been tried. */
+/**
+ * Sends what is due now, in this process and one round at a time, and returns when all that lay there has been tried.
+ * Now and then it clears away the codes that are over.
+ */
 export function sendSignInMailsNow(signal?: AbortSignal): Promise<void> {
   const rounds = oncePerProcess("sign-in mails", () => ({
     running: undefined as Promise<void> | undefined,
     isAskedAgain: false,
+    sweepAtMs: 0,
   }));
   rounds.isAskedAgain = true;
   rounds.running ??= (async () => {
     while (rounds.isAskedAgain) {
       rounds.isAskedAgain = false;
       await sendSignInMails(await store(), sender(), { signal });
+      if (performance.now() < rounds.sweepAtMs) continue;
+      rounds.sweepAtMs = performance.now() + sweepEveryMs;
+      await sweepCodes(await store(), Date.now());
     }
   })().finally(() => {
     rounds.running = undefined;
@@ -131,8 +138,9 @@ export function sendSignInMailsNow(signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Starts this process's runner of sign-in mails. Whoever posts one sends it at once; the runner sends what has to be
- * tried again, and what another process left behind.
+ * Starts this process's runner of sign-in mails: it looks for what was posted, what has to be tried again, and what
+ * another process left behind. It looks at moments of its own, so that no request shows by what follows it whether a
+ * mail was sent.
  */
 export function startSignInRunner(): Loop {
   return startLoop(sendSignInMailsNow, {

@@ -234,6 +234,36 @@ export const migrations: Record<string, Migration> = {
       await db.schema.dropIndex("onboarding_emails_due").execute();
     },
   },
+  "008-sign-in-emails": {
+    async up(db: Kysely<unknown>) {
+      const codes = () => db.schema.alterTable("sign_in_codes");
+      await codes()
+        .addColumn("share", "text", (column) => column.notNull().defaultTo("stranger"))
+        .execute();
+      await codes().addColumn("asker_hash", "text").execute();
+      await db.schema
+        .createIndex("sign_in_codes_created")
+        .on("sign_in_codes")
+        .column("created_at_ms")
+        .execute();
+      await db.schema
+        .createIndex("sign_in_codes_share")
+        .on("sign_in_codes")
+        .columns(["email", "share", "created_at_ms"])
+        .execute();
+      await db.schema
+        .createTable("sign_in_emails")
+        .addColumn("email", "text", (column) => column.primaryKey())
+        .addColumn("long_code_hash", "text", (column) => column.notNull())
+        .addColumn("long_code_until_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("sign_in_emails_until")
+        .on("sign_in_emails")
+        .column("long_code_until_ms")
+        .execute();
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

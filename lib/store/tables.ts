@@ -89,6 +89,18 @@ export type Tables = {
     tries: number;
     created_at_ms: number;
     expires_at_ms: number;
+    /** `known`, `stranger`, or `long` where the code that counts is its email's. */
+    share: Generated<string>;
+    /** The asking address, hashed; none where it is not known. */
+    asker_hash: string | null;
+  };
+  /** Emails that codes are asked for: who asks for the same one waits for its row, and its long code lies here. */
+  sign_in_emails: {
+    /** In lower case. */
+    email: string;
+    long_code_hash: string;
+    /** 0 without a long code. */
+    long_code_until_ms: number;
   };
   /**
    * Codes and invitations on their way to a mailbox: a row lasts until its mail is accepted, or its code or link is

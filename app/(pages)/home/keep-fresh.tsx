@@ -35,6 +35,6 @@ export function KeepFresh({ checkAgainAfterSeconds, renewsSession }: KeepFreshPr
 /** Whether the session goes on. One that is over leads to the sign-in page; an outage is tried again later. */
 async function renew(): Promise<boolean> {
   const answer = await fetch(actions.renewSession.path, { method: "POST" }).catch(() => undefined);
-  if (answer?.status === 401) location.assign(pages.signIn.path);
+  if (answer?.status === 401) location.assign(`${pages.signIn.path}?problem=ended`);
   return answer?.ok ?? false;
 }

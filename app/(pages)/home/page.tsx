@@ -8,8 +8,10 @@ import { actions, pages } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
 import { settings } from "@/lib/settings/settings";
 import { Clerk } from "../clerk";
+import { findProblem, type Problem, ProblemNote } from "../problem";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
+import { TryAgain } from "../try-again";
 import { CopyToken } from "./copy-token";
 import { KeepFresh } from "./keep-fresh";
 import { decideHomeState, type HomeState } from "./state";
@@ -22,27 +24,46 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const requestHeaders = await headers();
   const nowMs = Date.now();
   const isLocal = settings().signIn.kind === "local";
+  const { renewed, away, ...query } = await searchParams;
+  const problem = findProblem(query, problems);
   const caller = await identifyCaller(requestHeaders, beginVisit("GET", pages.home.path, requestHeaders));
-  if (caller.is === "signed-out") {
-    // A browser's session token lives a minute, its session a week: most who come back only have to renew.
-    const hasRenewed = (await searchParams).renewed !== undefined;
-    redirect(isLocal && !hasRenewed ? actions.renewSession.path : pages.signIn.path);
-  }
-  const state = decideHomeState(caller, nowMs);
+  if (caller.is === "signed-out" && away === undefined) leadOn(isLocal, renewed !== undefined);
+  const state = decideHomeState(caller.is === "signed-out" ? notRenewed : caller, nowMs);
   const account = caller.is === "account" ? caller.account : undefined;
   return (
     <>
       <SiteBanner isPublic={false} />
       <Who email={account?.email} isLocal={isLocal} />
+      <ProblemNote problem={problem} />
       <Verdict state={state} account={account} nowMs={nowMs} />
       {account && <Facts account={account} />}
       <Checked state={state} nowMs={nowMs} />
-      <KeepFresh checkAgainAfterSeconds={state.checkAgainAfterSeconds} renewsSession={isLocal} />
+      {state.status === "unavailable" ? (
+        <TryAgain at={problem ? "/home?problem=sign-out" : "/home"} />
+      ) : (
+        <KeepFresh checkAgainAfterSeconds={state.checkAgainAfterSeconds} renewsSession={isLocal} />
+      )}
       {account && <ForPrograms isLocal={isLocal} />}
       <Support />
     </>
   );
 }
+
+const problems: Record<string, Problem> = {
+  "sign-out": {
+    words:
+      "You are still signed in: signing out did not work. This is on our side. Try it again in a moment.",
+  },
+};
+
+/** A browser's session token lives a minute, its session a week: most who come back only have to renew. */
+function leadOn(isLocal: boolean, hasRenewed: boolean): never {
+  if (!isLocal) redirect("/sign-in");
+  redirect(hasRenewed ? "/sign-in?problem=cookies" : "/sign-in/renew");
+}
+
+/** Whoever renews sessions could not be reached, so nobody knows whether this one still stands. */
+const notRenewed = { is: "unavailable", retryAfterSeconds: 5 } as const;
 
 function Who({ email, isLocal }: { email: string | undefined; isLocal: boolean }) {
   return (

@@ -1,20 +1,22 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { findInvitationProblem, type InvitationProblem, invitationDays } from "@/lib/accounts/invitations";
+import { readTypedEmail } from "@/lib/pages/typed-email";
 import { log } from "@/lib/process/log";
 import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
-import { anyFormsProblems } from "../problem";
+import { findProblem, type Problem } from "../problem";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
+import { TryAgain } from "../try-again";
 
 export const metadata: Metadata = { title: "Your invitation", robots: { index: false } };
 
 export default async function InvitationPage({ searchParams }: PageProps<"/invitation">) {
   await headers();
-  const { token, problem } = await searchParams;
+  const query = await searchParams;
   return (
     <div className="narrow">
       <SiteBanner isPublic />
@@ -24,15 +26,18 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
           <Clerk part="sign-up" />
         </>
       ) : (
-        <Invitation token={token?.toString() ?? ""} problem={problem?.toString()} />
+        <Invitation token={query.token?.toString() ?? ""} problem={findProblem(query, problems)} />
       )}
     </div>
   );
 }
 
-async function Invitation({ token, problem }: { token: string; problem: string | undefined }) {
+async function Invitation({ token, problem }: { token: string; problem: Problem | undefined }) {
   const hindrance = await findHindrance(token);
-  if (hindrance) return <Hindrance {...hindrances[hindrance]} />;
+  if (hindrance) {
+    const again = hindrance === "unavailable" && `/invitation?token=${encodeURIComponent(token)}`;
+    return <Hindrance {...hindrances[hindrance]} again={again} />;
+  }
   return (
     <>
       <h1>You are invited</h1>
@@ -43,8 +48,8 @@ async function Invitation({ token, problem }: { token: string; problem: string |
       <EmailForm
         action="/invitation/accept"
         button="Accept the invitation"
-        problem={problem ?? null}
-        problems={problems}
+        problem={problem}
+        typed={readTypedEmail(await headers())}
         hidden={{ token }}
       />
     </>
@@ -61,12 +66,12 @@ async function findHindrance(token: string): Promise<InvitationProblem | "unavai
   }
 }
 
-const problems = {
-  ...anyFormsProblems,
-  "foreign-email": "This invitation was sent to another email. Type the one that it came to.",
-};
+const foreignEmail = "This invitation was sent to another email. Type the one that it came to.";
+
+const problems: Record<string, Problem> = { "foreign-email": { words: foreignEmail, isTyped: true } };
 
 type HindranceProps = { heading: string; words: string; canSignIn?: true };
+type Again = { again: string | false };
 
 const hindrances: Record<InvitationProblem | "unavailable", HindranceProps> = {
   unknown: {
@@ -83,18 +88,19 @@ const hindrances: Record<InvitationProblem | "unavailable", HindranceProps> = {
     heading: "This invitation has run out",
     words: `An invitation works for ${invitationDays} days. Ask whoever invited you for a new one.`,
   },
-  "foreign-email": { heading: "This invitation is for another email", words: problems["foreign-email"] },
+  "foreign-email": { heading: "This invitation is for another email", words: foreignEmail },
   unavailable: {
     heading: "The invitation cannot be read at the moment",
-    words: "This is on our side. Open the link again in a moment; it stays valid.",
+    words: "This is on our side, and your invitation stays valid. This page tries again by itself.",
   },
 };
 
-function Hindrance({ heading, words, canSignIn }: HindranceProps) {
+function Hindrance({ heading, words, canSignIn, again }: HindranceProps & Again) {
   return (
     <>
       <h1>{heading}</h1>
       <p>{words}</p>
+      {again && <TryAgain at={again} />}
       {canSignIn && (
         <p>
           <a className="button" href="/sign-in">

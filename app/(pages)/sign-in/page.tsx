@@ -2,24 +2,27 @@ import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { readCookie } from "@/lib/api/cookies";
+import { actions } from "@/lib/api/pages";
+import { readTypedEmail } from "@/lib/pages/typed-email";
 import { readSession } from "@/lib/session/credential";
 import { settings } from "@/lib/settings/settings";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
-import { anyFormsProblems } from "../problem";
+import { findProblem, type Problem } from "../problem";
 import { SiteBanner } from "../site-banner";
 
 export const metadata: Metadata = { title: "Sign in" };
 
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
-  const { problem } = await searchParams;
+  const query = await searchParams;
   const { kind } = settings().signIn;
+  const problem = findProblem(query, problems);
   if (kind === "local" && !problem) await leadHome();
   return (
     <div className="narrow">
       <SiteBanner isPublic />
       {kind === "none" && <NotSetUp />}
-      {kind === "local" && <AskForEmail problem={problem?.toString()} />}
+      {kind === "local" && <AskForEmail problem={problem} typed={readTypedEmail(await headers())} />}
       {kind === "clerk" && (
         <>
           <h1>Sign in</h1>
@@ -30,25 +33,29 @@ export default async function SignInPage({ searchParams }: PageProps<"/sign-in">
   );
 }
 
-/** Who is signed in already has nothing to do here. */
+const problems: Record<string, Problem> = {
+  over: { words: "That code is over. Ask for a new one." },
+  ended: { words: "You were signed in here, and that session has ended. Sign in to go on." },
+  cookies: {
+    words:
+      "Your browser does not keep our cookies, or it keeps those of another site beside them. Allow cookies here, or delete this site’s, and sign in.",
+  },
+};
+
+/** Who is signed in already has nothing to do here; nor has who may be, while nobody can tell. */
 async function leadHome(): Promise<void> {
   const requestHeaders = await headers();
-  const session = await readSession(requestHeaders, Date.now());
-  if (!("because" in session)) redirect("/home");
+  const session = await readSession(requestHeaders, Date.now()).catch(() => undefined);
+  if (!session || !("because" in session)) redirect("/home");
   if (readCookie(requestHeaders, "office-client")) redirect("/sign-in/renew");
 }
 
-function AskForEmail({ problem }: { problem: string | undefined }) {
+function AskForEmail({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
     <>
       <h1>Sign in</h1>
       <p>We send a six-digit code to your email. There is no password to remember.</p>
-      <EmailForm
-        action="/sign-in/send"
-        button="Send me a code"
-        problem={problem ?? null}
-        problems={{ ...anyFormsProblems, over: "That code is over. Ask for a new one." }}
-      />
+      <EmailForm action={actions.sendCode.path} button="Send me a code" problem={problem} typed={typed} />
       <p className="quiet">
         No account yet? <a href="/waitlist">Join the waitlist</a>
       </p>

@@ -1,11 +1,12 @@
 import { invitationDays } from "@/lib/accounts/invitations";
 import { actions, pages } from "@/lib/api/pages";
+import { readTypedEmail } from "@/lib/pages/typed-email";
 import { settings } from "@/lib/settings/settings";
 import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
-import { anyFormsProblems } from "../problem";
+import { findProblem, type Problem } from "../problem";
 
-export const GET = htmlPage(pages.waitlist, ({ url: { searchParams } }) => ({
+export const GET = htmlPage(pages.waitlist, ({ url: { searchParams }, headers }) => ({
   title: "Join the waitlist",
   content: (
     <div className="narrow">
@@ -14,13 +15,13 @@ export const GET = htmlPage(pages.waitlist, ({ url: { searchParams } }) => ({
       ) : searchParams.has("joined") ? (
         <Joined />
       ) : (
-        <Join problem={searchParams.get("problem")} />
+        <Join problem={findProblem(Object.fromEntries(searchParams))} typed={readTypedEmail(headers)} />
       )}
     </div>
   ),
 }));
 
-function Join({ problem }: { problem: string | null }) {
+function Join({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
     <>
       <h1>Join the waitlist</h1>
@@ -32,7 +33,7 @@ function Join({ problem }: { problem: string | null }) {
         action={actions.joinWaitlist.path}
         button="Join the waitlist"
         problem={problem}
-        problems={anyFormsProblems}
+        typed={typed}
       />
       <p className="quiet">
         Invited already? <a href={pages.signIn.path}>Sign in</a>

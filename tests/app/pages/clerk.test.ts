@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ClerkInstance, makeUser } from "@/tests/support/clerk-instance";
 import { reservePort } from "@/tests/support/port";
 import { type Environment, Service } from "@/tests/support/service";
@@ -110,12 +111,83 @@ it("a session that a handshake brings counts at once, on an instance in producti
   await service.stop();
 });
 
-it("a page does not wait for ever where Clerk hangs", async () => {
-  const service = await startService();
+describe("what strangers send", () => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await startService({ TRUSTED_PROXY_HOPS: "1" });
+  });
+  afterAll(() => service.stop());
+  beforeEach(() => {
+    clerk.requests.splice(0);
+  });
+
+  let addresses = 0;
+  const newAddress = () => `10.4.${++addresses >> 8}.${addresses & 255}`;
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const expired = () => clerk.mint({ azp: service.url, exp: nowSeconds - 60 });
+  const publishableKey = () => clerk.environment.CLERK_PUBLISHABLE_KEY ?? "";
+  const suffix = () => createHash("sha1").update(publishableKey()).digest("base64url").slice(0, 8);
+  /** Every way that is known to have Clerk's middleware call Clerk. */
+  const ways: [string, string, () => string][] = [
+    ["a nonce in the query", "/sign-in?__clerk_handshake_nonce=abc", () => ""],
+    ["a nonce whose name is encoded", "/sign-in?%5F_clerk_handshake%5Fnonce=abc", () => ""],
+    ["a nonce in a cookie", "/invitation", () => "a=b;__clerk_handshake_nonce=abc"],
+    [
+      "a refresh token",
+      "/home",
+      () =>
+        `__session=${expired()}; __client_uat=${nowSeconds - 90}; __refresh_${suffix()}=abc; __clerk_db_jwt=dvb_1`,
+    ],
+  ];
+
+  it.each(ways)("has us call Clerk thirty times a minute for one address, by %s", async (_, path, cookie) => {
+    const headers = { ...document, "x-forwarded-for": newAddress(), cookie: cookie() };
+    for (let asked = 0; asked < 35; asked++) {
+      expect((await service.ask(path, { headers })).status).toBeLessThan(400);
+    }
+    expect(clerk.requests).toHaveLength(30);
+  });
+
+  it("decides nothing about where Clerk sends the browser back to", async () => {
+    const path = "/sign-in?__clerk_redirect_url=https://evil.example/&__clerk_synced=false";
+    for (const headers of [
+      { host: "evil.example" },
+      { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", "x-forwarded-port": "8443" },
+      { forwarded: "host=evil.example;proto=https", "cloudfront-forwarded-proto": "https" },
+    ]) {
+      const { status, headers: answered } = await service.ask(path, { headers: { ...document, ...headers } });
+      expect(status).toBe(307);
+      const { origin, searchParams } = new URL(answered.location ?? "");
+      expect(origin).toBe("https://clerk.example.com");
+      expect(searchParams.get("redirect_url")).toBe(`${service.url}/sign-in`);
+      expect(answered.location).not.toContain("evil");
+    }
+  });
+});
+
+it("keeps nobody waiting for a Clerk that hangs, and takes nobody for signed out", async () => {
+  const service = await startService({ TRUSTED_PROXY_HOPS: "1" });
   clerk.fault = "hang";
-  const path = "/sign-in?__clerk_handshake_nonce=abc";
-  expect((await service.ask(path, { headers: document })).status).toBe(200);
-  expect(service.takeErrors()).toEqual(["Clerk could not renew a session"]);
+  clerk.requests.splice(0);
+  const open = async (path: string, client: number) => {
+    const headers = { ...document, "x-forwarded-for": `10.5.0.${client}` };
+    return service.ask(`${path}?__clerk_handshake_nonce=abc`, { headers });
+  };
+  expect((await open("/sign-in", 0)).status).toBe(200);
+  const missedAtMs = performance.now();
+  for (let client = 1; client <= 20; client++) {
+    const { status, headers } = await open("/home", client);
+    expect(status).toBe(307);
+    expect(headers.location).toBe(`${service.url}/home?away`);
+  }
+  // One missed deadline is enough for five seconds.
+  const mostMissed = 1 + Math.ceil((performance.now() - missedAtMs) / 5000);
+  expect(clerk.requests.length).toBeLessThanOrEqual(mostMissed);
+  expect(new Set(service.takeErrors())).toEqual(new Set(["Clerk could not renew a session"]));
+  const away = await service.ask("/home?away", { headers: document });
+  expect(away.status).toBe(200);
+  expect(away.text).toContain("nothing is lost");
   clerk.fault = undefined;
   await service.stop();
 });

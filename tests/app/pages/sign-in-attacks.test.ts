@@ -1,17 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";
-import { Service } from "@/tests/support/service";
+import { type Answer, Service } from "@/tests/support/service";
 import { Visitor } from "@/tests/support/visitor";
+
+/** The subjects of the mails that brought codes to an email. */
+async function codeMailsTo(service: Service, email: string): Promise<string[]> {
+  const mails = await mailsTo(service.dataDir, email);
+  return mails.flatMap(({ subject = "" }) => (/sign-in code$/.test(subject) ? [subject] : []));
+}
 
 /** Asks for a code, and answers the one that is mailed. */
 async function askForCode(visitor: Visitor, service: Service, email: string): Promise<string> {
-  const before = (await mailsTo(service.dataDir, email)).length;
+  const before = (await codeMailsTo(service, email)).length;
   expect((await visitor.submit("/sign-in/send", { email })).headers.location).toBe("/sign-in/code");
   return eventually(async () => {
-    const mails = await mailsTo(service.dataDir, email);
+    const mails = await codeMailsTo(service, email);
     if (mails.length === before) throw new Error(`no new mail to ${email}`);
-    return /^\d{6}/.exec(mails.at(-1)?.subject ?? "")?.[0] ?? "";
+    return mails.at(-1)?.split(" ")[0] ?? "";
   });
 }
 
@@ -20,6 +27,229 @@ async function signIn(visitor: Visitor, service: Service, email: string): Promis
   const code = await askForCode(visitor, service, email);
   expect((await visitor.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
 }
+
+/** Asks for a code from so many addresses, twice from each, and answers the asking browsers. */
+async function flood(service: Service, email: string, attackers: number): Promise<Visitor[]> {
+  const visitors = Array.from({ length: attackers }, () => new Visitor(service));
+  for (const visitor of visitors) {
+    for (let asked = 0; asked < 2; asked++) {
+      const { status, headers } = await visitor.submit("/sign-in/send", { email });
+      expect([status, headers.location]).toEqual([303, "/sign-in/code"]);
+    }
+  }
+  return visitors;
+}
+
+/** The long codes that were mailed to an email. */
+async function longCodesTo(service: Service, email: string): Promise<string[]> {
+  const mails = await codeMailsTo(service, email);
+  return mails.flatMap((subject) => /^(\S+) is your long sign-in code$/.exec(subject)?.[1] ?? []);
+}
+
+describe.each(engines)("what strangers ask for an email on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ TRUSTED_PROXY_HOPS: "1", ...stage.environment });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  it("keeps its owner out of neither a new browser nor one that signed in before", async () => {
+    const email = "flooded@example.com";
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    const known = new Visitor(service);
+    await signIn(known, service, email);
+    const before = (await codeMailsTo(service, email)).length;
+
+    const attackers = await flood(service, email, 12);
+    const codes = await eventually(async () => {
+      const mailed = await longCodesTo(service, email);
+      expect(mailed).toHaveLength(1);
+      return mailed;
+    });
+    expect((await codeMailsTo(service, email)).length - before, "five short codes and a long one").toBe(6);
+    for (const attacker of attackers) {
+      for (const code of ["000000", "0000-0000-0000", "ZZZZ-ZZZZ-ZZZZ"]) {
+        const { headers } = await attacker.submit("/sign-in/redeem", { code });
+        expect(headers.location).not.toBe("/home");
+      }
+    }
+
+    known.cookies.delete("__session");
+    known.cookies.delete("office-client");
+    await signIn(known, service, email);
+
+    const fresh = new Visitor(service);
+    expect((await fresh.submit("/sign-in/send", { email })).headers.location).toBe("/sign-in/code");
+    const page = await fresh.open("/sign-in/code");
+    expect(page.text).toContain("Type the <!-- -->long <!-- -->code");
+    expect(page.text).toMatch(/was sent at <time dateTime="[^"]+">\d\d:\d\d/);
+    expect(page.text).toMatch(/until <time dateTime="[^"]+">\d\d:\d\d/);
+    const signedIn = await fresh.submit("/sign-in/redeem", { code: codes[0]?.toLowerCase() ?? "" });
+    expect(signedIn.headers.location).toBe("/home");
+    expect(await fresh.status()).toBe(200);
+  });
+
+  it("shows nobody whether it has an account, flooded or not", async () => {
+    const [known, unknown] = ["has-one@example.com", "has-none@example.com"];
+    await service.adminJson("account", "add", known);
+    const pages = [];
+    for (const email of [known, unknown]) {
+      const [attacker = expect.fail()] = await flood(service, email, 4);
+      const last = new Visitor(service, attacker.address);
+      const asked = await last.submit("/sign-in/send", { email });
+      const wrong = await last.submit("/sign-in/redeem", { code: "0000-0000-0000" });
+      const { status, text } = await last.open("/sign-in/code");
+      const plain = text
+        .replaceAll(email, "<email>")
+        .replace(/\d\d:\d\d(:\d\d\.\d+Z)?/g, "<time>")
+        .replace(/"nonce-[^"]+"|nonce="[^"]*"/g, "");
+      pages.push({
+        asked: asked.headers.location,
+        wrong: wrong.headers.location,
+        status,
+        plain: plain.length,
+      });
+    }
+    expect(pages[0]).toEqual(pages[1]);
+    expect(pages[0]).toMatchObject({ status: 200, wrong: "/sign-in/code?problem=wrong&left=4" });
+    expect(await mailsTo(service.dataDir, unknown)).toEqual([]);
+  });
+
+  it("takes 25 guesses at the codes that can be guessed, and holds exactly where 60 ask at once", async () => {
+    const email = "guessed@example.com";
+    const visitors = Array.from({ length: 60 }, () => new Visitor(service));
+    await Promise.all(visitors.map((visitor) => visitor.submit("/sign-in/send", { email })));
+    await Promise.all(visitors.map((visitor) => visitor.submit("/sign-in/redeem", { code: "000000" })));
+    const guess = async (visitor: Visitor) => {
+      for (let tried = 0; tried < 6; tried++) await visitor.submit("/sign-in/redeem", { code: "000001" });
+    };
+    await Promise.all(visitors.map(guess));
+    const codes = await stage.query(
+      `SELECT share, count(*) AS codes, sum(tries) AS tries FROM sign_in_codes WHERE email = '${email}'
+       GROUP BY share ORDER BY share`,
+    );
+    expect(codes.map(({ share, codes, tries }) => [share, Number(codes), Number(tries)])).toEqual([
+      ["long", 55, 0],
+      ["stranger", 5, 25],
+    ]);
+  });
+});
+
+describe.each(engines)("signing out on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ TRUSTED_PROXY_HOPS: "1", ...stage.environment });
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  const statusOf = async (visitor: Visitor) => {
+    const headers = { authorization: `Bearer ${visitor.cookies.get("__session")}` };
+    return (await service.ask("/api/entitlement", { headers })).status;
+  };
+  async function newSession(email = "ceo@example.com"): Promise<Visitor> {
+    const visitor = new Visitor(service);
+    await signIn(visitor, service, email);
+    expect(await statusOf(visitor)).toBe(200);
+    return visitor;
+  }
+  const signOut = (cookie: string, address = "10.7.0.1") =>
+    service.submit("/sign-in/out", {}, { headers: { cookie, "x-forwarded-for": address } });
+  const cookieOf = (visitor: Visitor, name: string) => `${name}=${visitor.cookies.get(name)}`;
+
+  it("is not refused after however many forms of an address", async () => {
+    const visitor = await newSession();
+    for (let sent = 0; sent < 40; sent++) {
+      await service.submit(
+        "/waitlist/join",
+        { email: "" },
+        { headers: { "x-forwarded-for": visitor.address } },
+      );
+    }
+    for (let sent = 0; sent < 40; sent++) expect((await signOut("", visitor.address)).status).toBe(303);
+    const { headers } = await visitor.submit("/sign-in/out");
+    expect(headers.location).toBe("/");
+    expect(headers["set-cookie"]).toHaveLength(2);
+    expect(await statusOf(visitor)).toBe(401);
+    expect((await visitor.open("/home")).headers.location).toBe("/sign-in/renew");
+  });
+
+  it.each(["office-client", "__session"])("needs no more than %s", async (name) => {
+    const [mine, other] = [await newSession(), await newSession()];
+    await signOut(cookieOf(mine, name));
+    expect(await statusOf(mine)).toBe(401);
+    expect(await statusOf(other), "another browser of the same person").toBe(200);
+  });
+
+  it("ends every session that is proven, several of one name too, and no other", async () => {
+    const proofs = await Promise.all([newSession(), newSession("other@example.com")]);
+    const [third, bystander] = [await newSession(), await newSession()];
+    const cookies = [
+      ...proofs.map((visitor) => cookieOf(visitor, "office-client")),
+      cookieOf(third, "__session"),
+      "__session=a.b.c",
+      `office-client=${"x".repeat(43)}`,
+    ];
+    await signOut(cookies.join("; "));
+    for (const visitor of [...proofs, third]) expect(await statusOf(visitor)).toBe(401);
+    expect(await statusOf(bystander)).toBe(200);
+  });
+});
+
+describe("forms that one client sends", () => {
+  const ask = (visitor: Visitor) => visitor.submit("/waitlist/join", { email: "" });
+  const isRefused = ({ headers }: Answer) => headers.location?.includes("too-many") ?? false;
+
+  it("use up no allowance of a browser that signed in before, at the same address", async () => {
+    const service = await Service.start({ SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const owner = new Visitor(service);
+    await signIn(owner, service, "ceo@example.com");
+    const neighbour = new Visitor(service, owner.address);
+    for (let sent = 0; sent < 31; sent++) await ask(neighbour);
+    expect(isRefused(await ask(neighbour))).toBe(true);
+    expect(isRefused(await ask(owner))).toBe(false);
+    const forger = new Visitor(service, owner.address);
+    for (const made of [
+      "x",
+      "AAAAAAAAAAAAAAAAAAAAAA.x",
+      owner.cookies.get("office-known")?.slice(0, 60) ?? "",
+    ]) {
+      forger.cookies.set("office-known", made);
+      expect(isRefused(await ask(forger)), made).toBe(true);
+    }
+    await service.stop();
+  });
+
+  it.each([
+    { name: "a proxy that nobody told us of", environment: { APP_URL: "https://office.example.com" } },
+    {
+      name: "`next start`",
+      program: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"],
+      environment: {},
+    },
+  ])("close them to nobody else where clients cannot be told apart: behind $name", async (platform) => {
+    const environment = { SIGN_IN: "local", ...platform.environment };
+    const service = await Service.start(environment, platform.program ? { program: platform.program } : {});
+    const [one, other] = [new Visitor(service), new Visitor(service)];
+    for (let sent = 0; sent < 100; sent++) expect(isRefused(await ask(one))).toBe(false);
+    expect(isRefused(await ask(other))).toBe(false);
+    await service.stop();
+  });
+});
 
 describe("the cookies of a host beside ours, over HTTPS", () => {
   let service: Service;

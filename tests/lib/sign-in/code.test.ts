@@ -1,12 +1,15 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { findCodeEmail, makeCode, redeemCode } from "@/lib/sign-in/code";
+import { findAskedCode, makeCode, redeemCode } from "@/lib/sign-in/code";
+import { type Asker, sweepCodes } from "@/lib/sign-in/code-shares";
 import { type Db, Store } from "@/lib/store/store";
 import { createDatabase } from "@/tests/support/databases";
 import { makeFolder } from "@/tests/support/leash";
 
 const nowMs = 1_800_000_000_000;
 const tenMinutesMs = 10 * 60 * 1000;
-const hourMs = 60 * 60 * 1000;
+const sixHoursMs = 6 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 const postgresUrl = inject("postgresUrl");
 
 describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedded store"])(
@@ -18,10 +21,30 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
     let emails = 0;
     const newEmail = () => `${++emails}@example.com`;
 
-    async function make(email = newEmail(), atMs = nowMs) {
-      const made = await makeCode(db, email, atMs);
-      if (!made) throw new Error("no code was made");
-      return { email, ...made };
+    async function make(asker: Partial<Asker> = {}, atMs = nowMs) {
+      const email = asker.email ?? newEmail();
+      const { code = expect.fail("the code lies in the mailbox"), ...made } = await makeCode(
+        db,
+        { ...asker, email },
+        atMs,
+      );
+      return { email, code, ...made };
+    }
+
+    /** Every mail that was posted to bring a code. */
+    const posted = async () =>
+      Number((await db.selectFrom("sign_in_mails").select(sql`count(*)`.as("n")).executeTakeFirst())?.n);
+
+    /** The kinds of code that so many askers get, in turn. */
+    async function kindsOf(askers: Asker[], atMs = nowMs): Promise<string[]> {
+      const kinds: string[] = [];
+      for (const asker of askers) {
+        const before = await posted();
+        const { browser } = await makeCode(db, asker, atMs);
+        const isLong = (await findAskedCode(db, browser, atMs))?.isLong;
+        kinds.push(`${isLong ? "long" : "short"}${(await posted()) > before ? ", mailed" : ""}`);
+      }
+      return kinds;
     }
 
     beforeAll(async () => {
@@ -37,10 +60,12 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
     it("signs in the email that it was made for, once", async () => {
       const { email, browser, code } = await make();
       expect(code).toMatch(/^\d{6}$/);
-      expect(await findCodeEmail(db, browser, nowMs)).toBe(email);
-      expect(await redeemCode(db, browser, code, nowMs)).toEqual({ email });
+      expect(await findAskedCode(db, browser, nowMs)).toEqual({
+        ...{ email, isLong: false, postedAtMs: nowMs, untilMs: nowMs + tenMinutesMs },
+      });
+      expect(await redeemCode(db, browser, code, nowMs)).toMatchObject({ email });
       expect(await redeemCode(db, browser, code, nowMs)).toEqual({ problem: "over" });
-      expect(await findCodeEmail(db, browser, nowMs)).toBeUndefined();
+      expect(await findAskedCode(db, browser, nowMs)).toBeUndefined();
     });
 
     it("is redeemed by one of many that try at once", async () => {
@@ -52,7 +77,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
     it("lives ten minutes to the millisecond", async () => {
       const { email, browser, code } = await make();
       expect(await redeemCode(db, browser, code, nowMs + tenMinutesMs)).toEqual({ problem: "over" });
-      expect(await redeemCode(db, browser, code, nowMs + tenMinutesMs - 1)).toEqual({ email });
+      expect(await redeemCode(db, browser, code, nowMs + tenMinutesMs - 1)).toMatchObject({ email });
     });
 
     it("bears four wrong tries, and no fifth", async () => {
@@ -63,7 +88,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
         expect(await redeemCode(db, lucky.browser, wrong(lucky.code), nowMs)).toEqual(answer);
         expect(await redeemCode(db, unlucky.browser, wrong(unlucky.code), nowMs)).toEqual(answer);
       }
-      expect(await redeemCode(db, lucky.browser, lucky.code, nowMs)).toEqual({ email: lucky.email });
+      expect(await redeemCode(db, lucky.browser, lucky.code, nowMs)).toMatchObject({ email: lucky.email });
       expect(await redeemCode(db, unlucky.browser, wrong(unlucky.code), nowMs)).toEqual({ problem: "over" });
       expect(await redeemCode(db, unlucky.browser, unlucky.code, nowMs)).toEqual({ problem: "over" });
     });
@@ -88,12 +113,152 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(await redeemCode(db, "of nobody", code, nowMs)).toEqual({ problem: "over" });
     });
 
-    it("is made five times an hour for one email", async () => {
+    it("is no try where it has not the form of one", async () => {
+      const { email, browser, code } = await make();
+      for (const typed of ["", "12345", "1234567", "12345a", "٣٤٥٦٧٨"]) {
+        expect(await redeemCode(db, browser, typed, nowMs)).toEqual({ problem: "form" });
+      }
+      const pasted = ` ${code.slice(0, 3)}-${code.slice(3)}\n`;
+      expect(await redeemCode(db, browser, pasted, nowMs)).toMatchObject({ email });
+    });
+
+    it("is short for three strangers' asks from one address, five from all, and then long", async () => {
       const email = newEmail();
-      for (let minute = 0; minute < 5; minute++) await make(email, nowMs + minute * 60_000);
-      expect(await makeCode(db, email, nowMs + hourMs - 1)).toBeUndefined();
-      expect(await makeCode(db, newEmail(), nowMs + hourMs - 1)).toBeDefined();
-      expect(await makeCode(db, email, nowMs + hourMs)).toBeDefined();
+      const from = (address?: string) => ({ email, address });
+      expect(await kindsOf([from("a"), from("a"), from("a"), from("a")])).toEqual([
+        ...["short, mailed", "short, mailed", "short, mailed", "long, mailed"],
+      ]);
+      expect(await kindsOf([from("b"), from(), from("c"), from()])).toEqual([
+        ...["short, mailed", "short, mailed", "long", "long"],
+      ]);
+    });
+
+    it("is short again when a day has passed, to the millisecond", async () => {
+      const email = newEmail();
+      for (let asked = 0; asked < 5; asked++) await make({ email }, nowMs + asked * 60_000);
+      await kindsOf([{ email }], nowMs + 300_000);
+      expect(await kindsOf([{ email }], nowMs + dayMs - 1)).toEqual(["long, mailed"]);
+      expect(await kindsOf([{ email }, { email }], nowMs + dayMs)).toEqual(["short, mailed", "long"]);
+    });
+
+    it("is taken from a share of their own for browsers that signed in to the email before", async () => {
+      const email = newEmail();
+      await kindsOf(Array.from({ length: 20 }, () => ({ email, address: "a" })));
+      const known = { email, address: "a", isKnown: true };
+      const kinds = await kindsOf(Array.from({ length: 11 }, () => known));
+      expect(kinds).toEqual([...Array.from({ length: 10 }, () => "short, mailed"), "long"]);
+    });
+
+    it("gives its place back when it is redeemed, for only its owner can do that", async () => {
+      const email = newEmail();
+      for (let signedIn = 0; signedIn < 8; signedIn++) {
+        const { browser, code } = await make({ email, address: "a" });
+        expect(await redeemCode(db, browser, code, nowMs)).toMatchObject({ email });
+      }
+    });
+
+    it("holds its shares exactly where 60 ask at once", async () => {
+      const email = newEmail();
+      const before = await posted();
+      const asked = await Promise.all(
+        Array.from({ length: 60 }, (_, at) => makeCode(db, { email, address: `${at}` }, nowMs)),
+      );
+      const codes = await Promise.all(asked.map(({ browser }) => findAskedCode(db, browser, nowMs)));
+      expect(codes.filter((code) => code?.isLong === false)).toHaveLength(5);
+      expect(codes.filter((code) => code?.isLong)).toHaveLength(55);
+      expect((await posted()) - before).toBe(6);
+    });
+
+    describe("that is long", () => {
+      /** The long code of an email, and browsers that asked for it. */
+      async function makeLong(browsers: number) {
+        const email = newEmail();
+        for (let asked = 0; asked < 5; asked++) await make({ email });
+        const { code, browser } = await make({ email });
+        const others = [];
+        while (others.length < browsers - 1) others.push((await makeCode(db, { email }, nowMs)).browser);
+        return { email, code, browsers: [browser, ...others] as [string, ...string[]] };
+      }
+
+      it("works once, in any browser that asked, for six hours to the millisecond", async () => {
+        const { email, code, browsers } = await makeLong(3);
+        const [first, second, third = ""] = browsers;
+        expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{12}$/);
+        expect(await findAskedCode(db, third, nowMs)).toEqual({
+          ...{ email, isLong: true, postedAtMs: nowMs, untilMs: nowMs + sixHoursMs },
+        });
+        expect(await redeemCode(db, first, code, nowMs + sixHoursMs)).toEqual({ problem: "over" });
+        const typed = `${code.slice(0, 4)}-${code.slice(4, 8)} ${code.slice(8).toLowerCase()}`;
+        expect(await redeemCode(db, second ?? "", typed, nowMs + sixHoursMs - 1)).toMatchObject({ email });
+        for (const browser of browsers) {
+          expect(await redeemCode(db, browser, code, nowMs)).toEqual({ problem: "over" });
+          expect(await findAskedCode(db, browser, nowMs)).toBeUndefined();
+        }
+      });
+
+      it("is not used up by wrong tries of others, nor by asking", async () => {
+        const { email, code } = await makeLong(1);
+        for (let attacker = 0; attacker < 20; attacker++) {
+          const { browser } = await makeCode(db, { email }, nowMs);
+          for (let guess = 0; guess < 6; guess++) await redeemCode(db, browser, "0000-0000-0000", nowMs);
+        }
+        const { browser, code: mailedAgain } = await makeCode(db, { email }, nowMs);
+        expect(mailedAgain).toBeUndefined();
+        expect(await redeemCode(db, browser, code, nowMs)).toMatchObject({ email });
+      });
+
+      it("is redeemed by one of many that try at once", async () => {
+        const { code, browsers } = await makeLong(4);
+        const tries = await Promise.all(browsers.map((browser) => redeemCode(db, browser, code, nowMs)));
+        expect(tries.filter((redeemed) => "email" in redeemed)).toHaveLength(1);
+      });
+
+      it("works in no browser that asked for another email", async () => {
+        const { code } = await makeLong(1);
+        const other = await makeLong(1);
+        expect(await redeemCode(db, other.browsers[0], code, nowMs)).toMatchObject({ problem: "wrong" });
+      });
+
+      it("is mailed once in six hours, however often strangers ask", async () => {
+        const email = newEmail();
+        const before = await posted();
+        for (let minute = 0; minute < 24 * 60; minute += 10) {
+          await makeCode(db, { email, address: `${minute}` }, nowMs + minute * 60_000);
+        }
+        // Five short ones, and long ones 50, 410, 770 and 1130 minutes after the first.
+        expect((await posted()) - before).toBe(9);
+      });
+
+      it("is stored as a keyed hash alone", async () => {
+        const { email, code } = await makeLong(2);
+        const rows = await db.selectFrom("sign_in_emails").selectAll().where("email", "=", email).execute();
+        expect(JSON.stringify(rows)).not.toContain(code);
+        expect(rows).toMatchObject([{ long_code_hash: expect.stringMatching(/^[\w-]{43}$/) }]);
+      });
+    });
+
+    it("is swept away when its day is over, and a long one with its hours", async () => {
+      const beginsMs = nowMs + 10 * dayMs;
+      const email = newEmail();
+      for (let asked = 0; asked < 6; asked++) await makeCode(db, { email }, beginsMs);
+      const left = async () => {
+        const codes = await db
+          .selectFrom("sign_in_codes")
+          .select("share")
+          .where("email", "=", email)
+          .execute();
+        const long = await db.selectFrom("sign_in_emails").where("email", "=", email).selectAll().execute();
+        return [codes.length, long.length];
+      };
+      for (const [atMs, kept] of [
+        [beginsMs + sixHoursMs - 1, [6, 1]],
+        [beginsMs + sixHoursMs, [6, 0]],
+        [beginsMs + dayMs - 1, [6, 0]],
+        [beginsMs + dayMs, [0, 0]],
+      ] as const) {
+        await sweepCodes(db, atMs);
+        expect(await left()).toEqual(kept);
+      }
     });
 
     it("is stored neither in clear nor so that a million tries would find it", async () => {

@@ -49,7 +49,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
 
   const round = () => sendSignInMails(db, through, { now: () => nowMs });
   const rows = () => db.selectFrom("sign_in_mails").selectAll().execute();
-  const askForCode = async (to = email) => (await makeCode(db, to, nowMs))?.code ?? expect.fail();
+  const askForCode = async (to = email) => (await makeCode(db, { email: to }, nowMs))?.code ?? expect.fail();
 
   it("brings a code to its account, once, and forgets it", async () => {
     const code = await askForCode();
@@ -81,7 +81,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
 
   it("posts no mail of a code that was not made", async () => {
     await stage.query("ALTER TABLE sign_in_mails RENAME TO away");
-    await expect(makeCode(db, email, nowMs)).rejects.toThrow();
+    await expect(makeCode(db, { email }, nowMs)).rejects.toThrow();
     await stage.query("ALTER TABLE away RENAME TO sign_in_mails");
     expect(await db.selectFrom("sign_in_codes").select("email").execute()).toEqual([]);
   });
@@ -148,7 +148,8 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   });
 
   it("gives each mail to one runner, and what a dead one held to the next once its lease is over", async () => {
-    for (let n = 0; n < 20; n++) await postSignInMail(db, { kind: "code", to: email, code: "1" }, life());
+    for (let n = 0; n < 20; n++)
+      await postSignInMail(db, { kind: "code", to: email, code: "1", isLong: false }, life());
     const claim = () => claimSignInMails(db, { most: 5, leaseMs: 15_000, nowMs });
     const claimed = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
     const more = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);

@@ -10,7 +10,8 @@ const page = (field: Submission["field"]) =>
   `${pages.invitation.path}?token=${encodeURIComponent(field("token"))}`;
 
 /** Accepts an invitation, and goes on to sign in: the code proves that the mailbox is theirs. */
-export const POST = form(actions.acceptInvitation, page, async ({ field, nowMs }) => {
+export const POST = form(actions.acceptInvitation, page, async (submission) => {
+  const { field, nowMs } = submission;
   const email = parseEmailAddress(field("email"));
   if (!email) return { to: withProblem(page(field), "email") };
   const db = await store();
@@ -19,5 +20,5 @@ export const POST = form(actions.acceptInvitation, page, async ({ field, nowMs }
   if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
   // The page itself says what is wrong with the link.
   if (typeof accepted === "string") return { to: page(field) };
-  return sendCode(db, email, nowMs);
+  return sendCode(email, submission);
 });

@@ -1,16 +1,32 @@
+import { readCookies } from "@/lib/api/cookies";
 import { actions, pages } from "@/lib/api/pages";
-import { form } from "@/lib/pages/form";
-import { endBrowserSession } from "@/lib/session/session";
+import { goTo, withProblem } from "@/lib/pages/form";
+import { hall } from "@/lib/pages/hall";
+import { verifyToken } from "@/lib/session/issuer";
+import { endBrowserSessions, endSession } from "@/lib/session/session";
 import { dropSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 
-/** Signs out: ends the renewal, and with it every token of the session. */
-export const POST = form(
+/**
+ * Signs out: ends every session that the browser proves, by whichever cookie and however many of a name, and with it
+ * what was made in it. It counts towards no allowance. Where it cannot be done the browser keeps its cookies, because
+ * only with them can it be tried again.
+ */
+export const POST = hall(
   actions.signOut,
-  () => pages.home.path,
-  async ({ cookie }) => {
-    const client = cookie("office-client");
-    if (client) await endBrowserSession(await store(), client);
-    return { to: pages.front.path, cookies: dropSession() };
+  async ({ headers, nowMs }) => {
+    const db = await store();
+    await endBrowserSessions(db, readCookies(headers, "office-client"));
+    for (const token of readCookies(headers, "__session")) {
+      const proof = await verifyToken(token, nowMs);
+      if (proof) await endSession(db, proof.sessionId);
+    }
+    return goTo({ to: pages.front.path, cookies: dropSession() });
+  },
+  {
+    say: ({ status, message }) =>
+      status >= 500
+        ? goTo({ to: withProblem(pages.home.path, "sign-out") })
+        : { status, body: `${message}\n` },
   },
 );

@@ -11,13 +11,13 @@ const over = { to: withProblem(pages.signIn.path, "over") };
 export const POST = form(
   actions.redeemCode,
   () => page,
-  async ({ field, cookie, nowMs }) => {
-    const browser = cookie("office-code");
+  async (submission) => {
+    const browser = submission.cookie("office-code");
     if (!browser) return over;
-    const db = await store();
-    const redeemed = await redeemCode(db, browser, field("code").replace(/\s/g, ""), nowMs);
-    if ("email" in redeemed) return (await signIn(db, redeemed.email, nowMs)) ?? over;
+    const redeemed = await redeemCode(await store(), browser, submission.field("code"), submission.nowMs);
+    if ("email" in redeemed) return (await signIn(redeemed.email, submission)) ?? over;
     if (redeemed.problem === "over") return over;
-    return { to: `${withProblem(page, "wrong")}&left=${redeemed.triesLeft}` };
+    const left = redeemed.problem === "wrong" ? `&left=${redeemed.triesLeft}` : "";
+    return { to: withProblem(page, redeemed.problem) + left };
   },
 );

@@ -1,4 +1,4 @@
-import { readCookie } from "@/lib/api/cookies";
+import { readCookie, readCookies } from "@/lib/api/cookies";
 import { refusal } from "@/lib/api/headers";
 import { actions, pages } from "@/lib/api/pages";
 import { goTo, withProblem } from "@/lib/pages/form";
@@ -27,10 +27,18 @@ export const GET = hall(
     const session = await renew(call);
     return session
       ? goTo({ to: `${pages.home.path}?renewed`, cookies: [writeSession(session)] })
-      : goTo({ to: pages.signIn.path, cookies: dropSession() });
+      : goTo({
+          to: isHeld(call) ? withProblem(pages.signIn.path, "ended") : pages.signIn.path,
+          cookies: dropSession(),
+        });
   },
-  { say: () => goTo({ to: withProblem(pages.signIn.path, "unavailable") }) },
+  { say: () => goTo({ to: `${pages.home.path}?away` }) },
 );
+
+/** Whether somebody was signed in here. */
+function isHeld({ headers }: Call): boolean {
+  return readCookies(headers, "office-client").length > 0;
+}
 
 async function renew({ headers, nowMs }: Call): Promise<MintedToken | undefined> {
   const client = readCookie(headers, "office-client");

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isKnownTo, readKnownBrowser, rememberBrowser } from "@/lib/pages/known-browser";
+
+describe("a browser that signed in before", () => {
+  beforeAll(() => {
+    process.env.APP_SECRET = "s".repeat(32);
+  });
+  afterAll(() => {
+    delete process.env.APP_SECRET;
+  });
+
+  const carrying = (cookie = "") => new Headers({ cookie });
+  /** The headers of a browser that signed in to these emails, in turn. */
+  function signedInTo(...emails: string[]): Headers {
+    let headers = carrying();
+    for (const email of emails) headers = carrying(rememberBrowser(headers, email).split(";")[0]);
+    return headers;
+  }
+  const proofsOf = (headers: Headers) =>
+    (headers.get("cookie") ?? "").replace("office-known=", "").split(".");
+
+  it("is known to the emails that it signed in to, and to no other", () => {
+    const headers = signedInTo("ceo@example.com", "two@example.com");
+    expect(isKnownTo(headers, "ceo@example.com")).toBe(true);
+    expect(isKnownTo(headers, "two@example.com")).toBe(true);
+    expect(isKnownTo(headers, "three@example.com")).toBe(false);
+    expect(isKnownTo(carrying(), "ceo@example.com")).toBe(false);
+  });
+
+  it("keeps its id, one proof an email, and forgets the one of five that it used least lately", () => {
+    const emails = ["1", "2", "3", "2", "4", "5"].map((name) => `${name}@example.com`);
+    const headers = signedInTo(...emails);
+    expect(proofsOf(headers)).toHaveLength(2 + 4);
+    expect(emails.map((email) => isKnownTo(headers, email))).toEqual([false, true, true, true, true, true]);
+    expect(readKnownBrowser(signedInTo("a@example.com"))).toMatch(/^[\w-]{22}$/);
+    const id = readKnownBrowser(headers);
+    const again = carrying(rememberBrowser(headers, "6@example.com").split(";")[0]);
+    expect(readKnownBrowser(again)).toBe(id);
+  });
+
+  it("is none with a proof that is altered, of another browser, sent twice or made up", () => {
+    const [id = "", proof = "", email = ""] = proofsOf(signedInTo("ceo@example.com"));
+    const [otherId = "", , otherEmail = ""] = proofsOf(signedInTo("ceo@example.com"));
+    const flipped = proof.replace(/^./, (first) => (first === "A" ? "B" : "A"));
+    for (const made of [`${id}.${flipped}.${email}`, `${otherId}.${proof}.${email}`, id, "", "..", "a.b.c"]) {
+      const headers = carrying(`office-known=${made}`);
+      expect(readKnownBrowser(headers), made).toBeUndefined();
+      expect(isKnownTo(headers, "ceo@example.com"), made).toBe(false);
+    }
+    const borrowed = carrying(`office-known=${id}.${proof}.${otherEmail}`);
+    expect(readKnownBrowser(borrowed)).toBe(id);
+    expect(isKnownTo(borrowed, "ceo@example.com")).toBe(false);
+    const twice = carrying(`office-known=${id}.${proof}.${email}; office-known=${id}.${proof}.${email}`);
+    expect(isKnownTo(twice, "ceo@example.com")).toBe(false);
+  });
+
+  it("signs nobody in, names no email, and is remembered for 180 days", () => {
+    expect(rememberBrowser(carrying(), "ceo@example.com")).toMatch(
+      /^office-known=[\w-]{22}\.[\w-]{43}\.[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
+    );
+  });
+});
