@@ -107,9 +107,9 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     expect(spent).toEqual({ email: "ledger@example.com", credits: 7.5 });
     await service.adminJson("account", "set", "ledger@example.com", "--credits", "9");
     expect(await service.adminJson("credits", "history", "ledger@example.com")).toEqual([
-      { credits: 10, reason: "given with the account", at: expect.any(String) },
-      { credits: -2.5, reason: "a refund taken back", at: expect.any(String) },
-      { credits: 1.5, reason: "set by the operator", at: expect.any(String) },
+      { credits: 10, reason: "given with the account", at: expect.any(String), balance: 10 },
+      { credits: -2.5, reason: "a refund taken back", at: expect.any(String), balance: 7.5 },
+      { credits: 1.5, reason: "set by the operator", at: expect.any(String), balance: 9 },
     ]);
   });
 
