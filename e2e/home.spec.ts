@@ -141,7 +141,7 @@ test("an open page renews its session, and leaves when the session is over", asy
   }
   runSql("DELETE FROM local_sessions");
   await page.clock.runFor(45_000);
-  await page.waitForURL(`${service.url}/sign-in`);
+  await page.waitForURL(`${service.url}/sign-in?problem=ended`);
 });
 
 test("a browser that comes back after a minute is let in, and after a week asked to sign in", async ({
@@ -158,7 +158,7 @@ test("a browser that comes back after a minute is let in, and after a week asked
 
 test("a browser that keeps no cookie is asked to sign in, and not sent round in circles", async () => {
   expect((await service.ask("/home")).headers.location).toBe("/sign-in/renew");
-  expect((await service.ask("/home?renewed")).headers.location).toBe("/sign-in");
+  expect((await service.ask("/home?renewed")).headers.location).toBe("/sign-in?problem=cookies");
 });
 
 test("a token that the browser does not let us copy is shown instead", async ({ page }) => {
