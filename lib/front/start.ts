@@ -81,10 +81,17 @@ async function prepareStore(): Promise<void> {
   if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
 }
 
+/** What the system says of a `HOST` that is not this machine's; anything else is the port's fault. */
+const hostFaults = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EINVAL"]);
+
 function listen(server: Server, port: number, host: string | undefined): Promise<void> {
   return new Promise((resolve) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      giveUp(`PORT: cannot listen on ${port} (${error.code})`),
+    server.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
+      giveUp(
+        hostFaults.has(code)
+          ? `HOST: cannot listen on ${host} (${code})`
+          : `PORT: cannot listen on ${port} (${code})`,
+      ),
     );
     server.listen(port, host, resolve);
   });

@@ -345,6 +345,12 @@ describe("a start with settings that cannot be used", () => {
     );
   });
 
+  it.each(["not.a.host", "192.0.2.1"])("blames HOST, and not PORT, for %s", async (HOST) => {
+    await expect(Service.start({ HOST })).rejects.toThrow(
+      new RegExp(`^The service ended with 1: HOST: cannot listen on ${HOST} \\(E[A-Z_]+\\)\n$`),
+    );
+  });
+
   it("says so when the port is taken", async () => {
     const service = await Service.start();
     const { code, stderr } = await service.execute();
