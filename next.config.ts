@@ -6,6 +6,8 @@ const config: NextConfig = {
   poweredByHeader: false,
   // `npm test` checks the types of everything, once; a deployment builds without the tests' dependencies.
   typescript: { ignoreBuildErrors: true },
+  // It knows what it keeps by the names of its classes, which bundling shortens.
+  serverExternalPackages: ["oidc-provider"],
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
   skipTrailingSlashRedirect: true,
   headers: async () =>

@@ -6,6 +6,7 @@ import { readSession } from "@/lib/session/credential";
 import type { Proof } from "@/lib/session/issuer";
 import { keyRing } from "@/lib/session/key-ring";
 import { noteSessionSeen } from "@/lib/session/last-seen";
+import type { Resource } from "@/lib/session/resource";
 import { readKind, type SessionKind } from "@/lib/session/session";
 import { deadlineMs, store } from "@/lib/store/store";
 
@@ -21,18 +22,32 @@ export type Caller =
 /** The session of a caller: one that we keep, or Clerk's own, of a browser or of an app that carries its SDK. */
 export type CallerSession = Proof & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
 
-/** Identifies the caller by one signature check and one read. It never throws: an outage is `unavailable`. */
-export async function identifyCaller(headers: Headers, visit: Visit, nowMs = Date.now()): Promise<Caller> {
+/**
+ * Identifies the caller by one signature check and one read. It never throws: an outage is `unavailable`.
+ *
+ * @param resource - what is asked, for tokens that are bound to one; none where it is a page of ours
+ */
+export async function identifyCaller(
+  headers: Headers,
+  visit: Visit,
+  resource: Resource | undefined,
+  nowMs = Date.now(),
+): Promise<Caller> {
   try {
-    return await within(deadlineMs, identify(headers, visit, nowMs));
+    return await within(deadlineMs, identify(headers, visit, resource, nowMs));
   } catch (failure) {
     log().error({ err: failure, requestId: visit.requestId }, "an account could not be read");
     return { is: "unavailable" };
   }
 }
 
-async function identify(headers: Headers, visit: Visit, nowMs: number): Promise<Caller> {
-  const credential = await readSession(headers, nowMs);
+async function identify(
+  headers: Headers,
+  visit: Visit,
+  resource: Resource | undefined,
+  nowMs: number,
+): Promise<Caller> {
+  const credential = await readSession(headers, resource, nowMs);
   if ("because" in credential) {
     if (credential.because === "sign-in is not set up") return { is: "unconfigured" };
     return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };

@@ -24,7 +24,7 @@ export async function requireOwner({
   nowMs: number;
 }): Promise<Owner> {
   if (headers.has("authorization")) throw onlyInBrowser();
-  const caller = await identifyCaller(headers, visit, nowMs);
+  const caller = await identifyCaller(headers, visit, undefined, nowMs);
   switch (caller.is) {
     case "account":
       if (await isBrowsersOwn(caller.session, headers)) return caller;

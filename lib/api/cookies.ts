@@ -2,9 +2,16 @@ import { settings } from "@/lib/settings/settings";
 
 /**
  * What we keep in a browser: the session token, whose name the specification gives; the secret that renews it; the
- * secret of a code that was asked for; the proof that an email signed in here before; and an email as it was typed.
+ * secret of a code that was asked for; the proof that an email signed in here before; an email as it was typed; and what
+ * an app asks of its owner.
  */
-export type CookieName = "__session" | "office-client" | "office-code" | "office-known" | "office-email";
+export type CookieName =
+  | "__session"
+  | "office-client"
+  | "office-code"
+  | "office-known"
+  | "office-email"
+  | "office-request";
 
 type CookieHeaders = Pick<Headers, "get">;
 

@@ -73,11 +73,16 @@ export function refuseAtDoor(
 ): Response | undefined {
   const methods = methodsAt(path);
   if (methods?.includes(method)) return undefined;
-  if (!methods && readMethods.includes(method) && !isUnderApi(path)) return undefined;
+  if (!methods && readMethods.includes(method) && !isForPrograms(path)) return undefined;
   const error = methods
     ? new ApiError("method_not_allowed", { headers: { allow: methods.join(", ") } })
     : new ApiError("not_found");
   return leave(addressAt(path), beginVisit(method, path, headers), refusal(error));
+}
+
+/** Where programs look: what is not there is said in JSON. Clients of MCP probe for an authorization server. */
+function isForPrograms(path: string): boolean {
+  return isUnderApi(path) || path === "/register" || /^\/(?:\.well-known|oauth)\//.test(path);
 }
 
 /** Whether a path is under `/api` or `/mcp` in any spelling: case, doubled or backward slashes, dots, encodings. */

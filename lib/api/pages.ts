@@ -1,3 +1,4 @@
+import type { Method } from "@/lib/api/operations";
 import type { bodyLimits } from "@/lib/settings/limits";
 import type { SignIn } from "@/lib/settings/settings";
 
@@ -6,7 +7,7 @@ export type Place = {
   /** The exact path; any other spelling is another address. */
   path: `/${string}`;
   /** What `Allow` lists, in this order. */
-  methods: readonly ("GET" | "HEAD" | "POST")[];
+  methods: readonly Method[];
   /** Which bound its POST's body has; without one it takes no body. */
   takes?: keyof typeof bodyLimits;
   /** The kinds of sign-in under which it is there; under others it is a 404. */
@@ -62,6 +63,7 @@ export const pages = {
     methods: ["GET", "HEAD", "POST"],
     takes: "unsubscribe",
   },
+  connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["framework"] },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
   nothingHere: { path: "/nothing-here", ...closed, isShared: true },
   ...documentPages,
@@ -76,9 +78,22 @@ export const actions = {
   sendCode: { path: "/sign-in/send", ...form, under: ["local"] },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, under: ["local"] },
+  answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
   renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
   mintToken: { path: "/home/token", methods: post, under: ["local", "clerk"] },
   findHits: { path: "/docs/search.json", methods: read },
+} as const satisfies Record<string, Place>;
+
+const endpoint = { methods: ["POST", "OPTIONS"], takes: "form", under: ["local", "clerk"] } as const;
+
+/** The authorization server: where an app or an agent asks to be let in, and fetches its tokens. */
+export const connectEndpoints = {
+  authorization: { path: "/oauth/authorize", methods: read, under: ["local", "clerk"] },
+  /** Where the browser goes on once its owner has answered. */
+  resume: { path: "/oauth/resume", methods: read, under: ["local", "clerk"] },
+  token: { path: "/oauth/token", ...endpoint },
+  device: { path: "/oauth/device", ...endpoint },
+  revocation: { path: "/oauth/revoke", ...endpoint },
 } as const satisfies Record<string, Place>;
 
 /** What our providers call. */
@@ -91,12 +106,17 @@ export const hooks = {
 export const probes = { ready: { path: "/ready", methods: read } } as const satisfies Record<string, Place>;
 
 const published = { methods: read, isShared: true } as const;
+const forConnecting = { ...published, under: ["local", "clerk"] } as const;
 
 /** What programs read. */
 export const publications = {
   openApi: { path: "/openapi.json", ...published },
   llms: { path: "/llms.txt", ...published },
   jwks: { path: "/.well-known/jwks.json", ...published },
+  authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
+  apiResource: { path: "/.well-known/oauth-protected-resource/api", ...forConnecting },
+  mcpResource: { path: "/.well-known/oauth-protected-resource/mcp", ...forConnecting },
+  mcpResourceUnderApi: { path: "/.well-known/oauth-protected-resource/api/mcp", ...forConnecting },
   apiCatalog: { path: "/.well-known/api-catalog", ...published },
   securityTxt: { path: "/.well-known/security.txt", ...published },
   sitemap: { path: "/sitemap.xml", ...published },
@@ -129,6 +149,8 @@ const markdownForms = Object.values(documentPages).map(
 
 /** Everything that has an address outside `/api` and `/mcp`. */
 export const places: readonly Place[] = [
-  ...[pages, actions, hooks, probes, publications, files].flatMap((table) => Object.values<Place>(table)),
+  ...[pages, actions, connectEndpoints, hooks, probes, publications, files].flatMap((table) =>
+    Object.values<Place>(table),
+  ),
   ...markdownForms,
 ];

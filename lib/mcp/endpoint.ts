@@ -94,7 +94,11 @@ function refuse(code: number, message: string, id: string | number | null = null
  */
 async function identifyBearer(headers: Headers, visit: Visit): Promise<Caller> {
   const authorization = headers.get("authorization");
-  const caller = await identifyCaller(new Headers(authorization === null ? {} : { authorization }), visit);
+  const caller = await identifyCaller(
+    new Headers(authorization === null ? {} : { authorization }),
+    visit,
+    "mcp",
+  );
   if (caller.is === "signed-out" && caller.tokenWasSent) {
     throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(true) } });
   }

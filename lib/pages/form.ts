@@ -39,7 +39,7 @@ const windowSeconds = 10 * 60; // 10 minutes
 export function form(
   place: Place,
   page: (field: Submission["field"]) => string,
-  room: (submission: Submission) => Promise<Onward>,
+  room: (submission: Submission, call: Call) => Promise<Onward>,
 ): (request: Request) => Promise<Response> {
   const send = (call: Call, { to, cookies = [] }: Onward) =>
     goTo({ to, cookies: [...keepTypedEmail(readFields(call)("email")), ...cookies] });
@@ -53,7 +53,7 @@ export function form(
       const { allowed, retryAfterSeconds } = await spend(readKnownBrowser(headers) ?? client);
       if (!allowed) return back(call, `too-many&wait=${retryAfterSeconds}`);
       const cookie = (name: CookieName) => readCookie(headers, name);
-      return send(call, await room({ field: readFields(call), cookie, headers, client, nowMs }));
+      return send(call, await room({ field: readFields(call), cookie, headers, client, nowMs }, call));
     },
     {
       say: ({ status, message }, call) =>

@@ -1,5 +1,6 @@
 import { readCookie } from "@/lib/api/cookies";
 import { type Proof, verifyToken } from "@/lib/session/issuer";
+import { isFor, type Resource } from "@/lib/session/resource";
 import { settings } from "@/lib/settings/settings";
 
 /** A request without a session. */
@@ -9,13 +10,21 @@ export type NoSession = {
 
 /**
  * The session of a request: the bearer token's when one is sent, else the `__session` cookie's. A bad
- * bearer token never falls back to the cookie. Throws when nobody can tell: see {@link verifyToken}.
+ * bearer token never falls back to the cookie, and one that is bound to another resource is a bad one. Throws when
+ * nobody can tell: see {@link verifyToken}.
+ *
+ * @param resource - what is asked; none where it is a page of ours
  */
-export async function readSession(headers: Headers, nowMs: number): Promise<Proof | NoSession> {
+export async function readSession(
+  headers: Headers,
+  resource: Resource | undefined,
+  nowMs: number,
+): Promise<Proof | NoSession> {
   if (settings().signIn.kind === "none") return { because: "sign-in is not set up" };
   const token = bearerToken(headers) ?? readCookie(headers, "__session");
   if (token === undefined) return { because: "no token was sent" };
-  return (await verifyToken(token, nowMs)) ?? { because: "the token is not valid" };
+  const proof = await verifyToken(token, nowMs);
+  return proof && isFor(proof.audience, resource) ? proof : { because: "the token is not valid" };
 }
 
 /** The value of `WWW-Authenticate` on a 401; it names an error only where a token was sent (RFC 6750 §3). */

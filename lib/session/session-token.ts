@@ -13,6 +13,8 @@ export type ParsedToken = {
   sessionId: string;
   /** The `azp`: the origin of the page that it was minted for. Programs and native apps have none. */
   origin: string | undefined;
+  /** The `aud`: the resources that it is for, where it is bound to any (RFC 8707). */
+  audience: readonly string[] | undefined;
   /** Unix seconds. */
   startsAt: number;
   endsAt: number;
@@ -49,13 +51,15 @@ export function parseSessionToken(token: string): ParsedToken | undefined {
   if (!signed || !header || !claims) return undefined;
   if (header.alg !== "RS256" || header.crit !== undefined) return undefined;
   if (header.cat !== undefined && header.cat !== sessionCategory) return undefined;
-  const { iss, sub, sid, azp, exp, nbf = 0, iat = 0, sts } = claims;
+  const { iss, sub, sid, azp, aud, exp, nbf = 0, iat = 0, sts } = claims;
   const { kid } = header;
   if (!isText(iss) || !isText(sub) || !/^user_\w+$/.test(sub) || !isText(sid) || sid === "") return undefined;
   if (!isNumber(exp) || !isNumber(nbf) || !isNumber(iat) || sts === "pending") return undefined;
   if ((azp !== undefined && !isText(azp)) || (kid !== undefined && !isText(kid))) return undefined;
+  const audience = aud === undefined ? undefined : [aud].flat();
+  if (audience && !audience.every(isText)) return undefined;
   return {
-    ...{ keyId: kid, issuer: iss, subject: sub, sessionId: sid, origin: azp },
+    ...{ keyId: kid, issuer: iss, subject: sub, sessionId: sid, origin: azp, audience },
     ...{ startsAt: Math.max(nbf, iat), endsAt: exp, signed, signature },
   };
 }

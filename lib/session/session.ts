@@ -8,7 +8,7 @@ import type { Tables } from "@/lib/store/tables";
 /** A session that we keep. Under Clerk those of browsers are Clerk's own. */
 export type Session = {
   id: string;
-  /** A browser's renews its token, a program's is over with it. */
+  /** A browser's renews its token, a program's is over with it; an app's renews it at the authorization server. */
   kind: SessionKind;
   /** By which its owner knows it. */
   name: string;
@@ -20,7 +20,7 @@ export type Session = {
   endsAtMs: number;
 };
 
-const sessionKinds = ["browser", "program"] as const;
+const sessionKinds = ["browser", "program", "app"] as const;
 export type SessionKind = (typeof sessionKinds)[number];
 
 /** How long the `__session` of a browser is good for; an open page renews it before. */
@@ -94,6 +94,33 @@ export async function startProgramSession(
     nowMs,
   );
   return minted;
+}
+
+/** Starts the session of an app that the owner has let in; the authorization server mints its tokens. */
+export async function startAppSession(
+  db: Db,
+  { id, accountId, name, endsAtMs }: { id: string; accountId: string; name: string; endsAtMs: number },
+  nowMs: number,
+): Promise<void> {
+  await startSession(
+    db,
+    {
+      ...{ id, account_id: accountId, kind: "app", name, made_in: null },
+      ...{ expires_at_ms: endsAtMs, client_hash: null },
+    },
+    nowMs,
+  );
+}
+
+/** The instant at which a session is over, Unix milliseconds; `undefined` when it is already. */
+export async function findSessionEnd(db: Db, id: string, nowMs: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("local_sessions")
+    .select("expires_at_ms")
+    .where("id", "=", id)
+    .where("expires_at_ms", ">", nowMs)
+    .executeTakeFirst();
+  return row?.expires_at_ms;
 }
 
 /** The sessions of an account that are not over, the newest first. */

@@ -264,6 +264,24 @@ export const migrations: Record<string, Migration> = {
         .execute();
     },
   },
+  "009-connect": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("connect_state")
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("id_hash", "text", (column) => column.notNull())
+        .addColumn("payload", "text", (column) => column.notNull())
+        .addColumn("grant_id", "text")
+        .addColumn("look_up_hash", "text")
+        .addColumn("consumed_at_ms", "bigint")
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .addPrimaryKeyConstraint("connect_state_id", ["kind", "id_hash"])
+        .execute();
+      for (const column of ["grant_id", "look_up_hash", "expires_at_ms"]) {
+        await db.schema.createIndex(`connect_state_${column}`).on("connect_state").column(column).execute();
+      }
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

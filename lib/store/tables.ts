@@ -162,4 +162,16 @@ export type Tables = {
     /** 1 for good once it is deleted, else 0. */
     is_deleted: number;
   };
+  /** What the authorization server keeps: codes, refresh tokens, grants, requests that wait for their owner. */
+  connect_state: {
+    /** The authorization server's name of what it is. */
+    kind: string;
+    id_hash: string;
+    payload: string;
+    grant_id: string | null;
+    /** Of a device's user code, or of a session's second name. */
+    look_up_hash: string | null;
+    consumed_at_ms: number | null;
+    expires_at_ms: number;
+  };
 };

@@ -4,6 +4,7 @@ import { redirect } from "next/navigation";
 import type { Account } from "@/lib/accounts/accounts";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
+import { readCookie } from "@/lib/api/cookies";
 import { actions, pages } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
 import { settings } from "@/lib/settings/settings";
@@ -26,7 +27,11 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const isLocal = settings().signIn.kind === "local";
   const { renewed, away, ...query } = await searchParams;
   const problem = findProblem(query, problems);
-  const caller = await identifyCaller(requestHeaders, beginVisit("GET", pages.home.path, requestHeaders));
+  const caller = await identifyCaller(
+    requestHeaders,
+    beginVisit("GET", pages.home.path, requestHeaders),
+    undefined,
+  );
   if (caller.is === "signed-out" && away === undefined) leadOn(isLocal, renewed !== undefined);
   const state = decideHomeState(caller.is === "signed-out" ? notRenewed : caller, nowMs);
   const account = caller.is === "account" ? caller.account : undefined;
@@ -36,6 +41,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       <Who email={account?.email} isLocal={isLocal} />
       <ProblemNote problem={problem} />
       <Verdict state={state} account={account} nowMs={nowMs} />
+      {readCookie(requestHeaders, "office-request") && <AppWaits />}
       {account && <Facts account={account} />}
       <Checked state={state} nowMs={nowMs} />
       {state.status === "unavailable" ? (
@@ -64,6 +70,15 @@ function leadOn(isLocal: boolean, hasRenewed: boolean): never {
 
 /** Whoever renews sessions could not be reached, so nobody knows whether this one still stands. */
 const notRenewed = { is: "unavailable", retryAfterSeconds: 5 } as const;
+
+/** Whoever was sent to sign in by an app comes by here. */
+function AppWaits() {
+  return (
+    <p className="notice">
+      An app waits for your answer. <a href={pages.connect.path}>See who asks</a>
+    </p>
+  );
+}
 
 function Who({ email, isLocal }: { email: string | undefined; isLocal: boolean }) {
   return (

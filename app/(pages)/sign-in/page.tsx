@@ -45,7 +45,7 @@ const problems: Record<string, Problem> = {
 /** Who is signed in already has nothing to do here; nor has who may be, while nobody can tell. */
 async function leadHome(): Promise<void> {
   const requestHeaders = await headers();
-  const session = await readSession(requestHeaders, Date.now()).catch(() => undefined);
+  const session = await readSession(requestHeaders, undefined, Date.now()).catch(() => undefined);
   if (!session || !("because" in session)) redirect("/home");
   if (readCookie(requestHeaders, "office-client")) redirect("/sign-in/renew");
 }

@@ -26,7 +26,7 @@ export const GET = hall(
   async (call) => {
     const session = await renew(call);
     return session
-      ? goTo({ to: `${pages.home.path}?renewed`, cookies: [writeSession(session)] })
+      ? goTo({ to: backFrom(call.url.searchParams), cookies: [writeSession(session)] })
       : goTo({
           to: isHeld(call) ? withProblem(pages.signIn.path, "ended") : pages.signIn.path,
           cookies: dropSession(),
@@ -38,6 +38,13 @@ export const GET = hall(
 /** Whether somebody was signed in here. */
 function isHeld({ headers }: Call): boolean {
   return readCookies(headers, "office-client").length > 0;
+}
+
+/** The page that the browser came from: home, or where an app waits for an answer. */
+function backFrom(query: URLSearchParams): string {
+  if (query.get("to") !== "connect") return `${pages.home.path}?renewed`;
+  const code = query.get("user_code");
+  return `${pages.connect.path}?renewed${code ? `&user_code=${encodeURIComponent(code)}` : ""}`;
 }
 
 async function renew({ headers, nowMs }: Call): Promise<MintedToken | undefined> {

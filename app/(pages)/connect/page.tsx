@@ -1,0 +1,191 @@
+import type { Metadata } from "next";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { type Caller, identifyCaller } from "@/lib/accounts/caller";
+import { readCookie } from "@/lib/api/cookies";
+import { actions, connectEndpoints, documentPages, pages } from "@/lib/api/pages";
+import { beginVisit } from "@/lib/api/visit";
+import { type Ask, type Asking, findAsking, readAsk } from "@/lib/connect/approval";
+import { accountScopeWords } from "@/lib/connect/resources";
+import { whatSessionsCannotDo } from "@/lib/docs/words";
+import { KeepFresh } from "../home/keep-fresh";
+import { findProblem, ProblemNote } from "../problem";
+import { SiteBanner } from "../site-banner";
+import { Support } from "../support";
+
+export const metadata: Metadata = { title: "Connect an app", robots: { index: false } };
+
+const checkAgainAfterSeconds = 15 * 60; // 15 minutes, as long as a request waits
+
+/** Where the owner of an account lets an app in or turns it away, and types the code that a device shows. */
+export default async function ConnectPage({ searchParams }: PageProps<"/connect">) {
+  const requestHeaders = await headers();
+  const query = await searchParams;
+  const uid = readCookie(requestHeaders, "office-request");
+  const code = query.user_code?.toString();
+  const ask = readAsk((name) => (name === "user_code" ? code : code ? undefined : uid));
+  const asking = ask && (await findAsking(ask, uid));
+  return (
+    <div className="narrow">
+      <SiteBanner isPublic />
+      <ProblemNote problem={findProblem(query)} />
+      {query.answered === "request" && <BackToTheApp />}
+      {query.answered === "user_code" && <BackToTheDevice />}
+      {!query.answered && ask && asking && (
+        <Approval ask={ask} asking={asking} caller={await identify(requestHeaders, query)} />
+      )}
+      {!query.answered && !asking && <TypeCode wasUnknown={code !== undefined} />}
+      <Support />
+    </div>
+  );
+}
+
+/** A browser's session token lives a minute, its session a week: most who come to answer only have to renew. */
+async function identify(
+  requestHeaders: Headers,
+  { renewed, user_code: code }: Record<string, unknown>,
+): Promise<Caller> {
+  const visit = beginVisit("GET", pages.connect.path, requestHeaders);
+  const caller = await identifyCaller(requestHeaders, visit, undefined);
+  if (caller.is === "signed-out" && renewed === undefined && readCookie(requestHeaders, "office-client")) {
+    const more = code ? `&user_code=${encodeURIComponent(String(code))}` : "";
+    redirect(`${actions.renewSession.path}?to=connect${more}`);
+  }
+  return caller;
+}
+
+function BackToTheApp() {
+  const { path } = connectEndpoints.resume;
+  return (
+    <>
+      <meta httpEquiv="refresh" content={`0; url=${path}`} />
+      <h1>Back to the app</h1>
+      <p>
+        Your answer is on its way. <a href={path}>Go on to the app</a>
+      </p>
+    </>
+  );
+}
+
+function BackToTheDevice() {
+  return (
+    <>
+      <h1>That is all</h1>
+      <p>
+        Your answer is on its way to the device, which goes on by itself. What you have let in is on your{" "}
+        <a href={pages.home.path}>home page</a>, where you can end it.
+      </p>
+    </>
+  );
+}
+
+/** A GET form: looking a code up changes nothing. */
+function TypeCode({ wasUnknown }: { wasUnknown: boolean }) {
+  return (
+    <>
+      <h1>Connect a device</h1>
+      {wasUnknown && (
+        <p className="problem" role="alert" id="problem">
+          No device shows this code now. It was mistyped, it was answered, or it has run out: start again
+          there.
+        </p>
+      )}
+      <p>Type the code that the device or the program shows. Then you see who asks, and decide.</p>
+      <form action={pages.connect.path} className="stack">
+        <label htmlFor="user-code">Code</label>
+        <input
+          id="user-code"
+          name="user_code"
+          className="code"
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+          maxLength={12}
+          required
+          aria-invalid={wasUnknown || undefined}
+          aria-describedby={wasUnknown ? "problem" : undefined}
+        />
+        <button type="submit">Go on</button>
+      </form>
+    </>
+  );
+}
+
+function Approval({ ask, asking, caller }: { ask: Ask; asking: Asking; caller: Caller }) {
+  return (
+    <>
+      <h1>Let {asking.name} in?</h1>
+      <WhoAsks ask={ask} asking={asking} />
+      <h2>What it may do</h2>
+      <p>
+        {accountScopeWords}. For a week: then it asks again. On your home page you can end it at any time.
+      </p>
+      <h2>What it can never do</h2>
+      <p>{whatSessionsCannotDo}</p>
+      <form method="post" action={actions.answerApp.path} className="stack">
+        <input type="hidden" name={ask.by} value={ask.by === "request" ? ask.uid : ask.code} />
+        <Decision caller={caller} />
+      </form>
+      <p className="quiet">
+        <a href={documentPages.authentication.path}>How apps get their tokens</a>
+      </p>
+    </>
+  );
+}
+
+function WhoAsks({ ask, asking: { host, redirectsTo } }: { ask: Ask; asking: Asking }) {
+  return (
+    <>
+      <p>
+        {host
+          ? `It is from ${host}: that is where we have read who it is.`
+          : "It is a program or a device, and its name is its own word."}
+        {redirectsTo && ` The answer goes to ${redirectsTo}.`}
+      </p>
+      {ask.by === "user_code" && (
+        <p className="problem">
+          Only go on if you have just started this yourself, and the device in front of you shows{" "}
+          <strong>{ask.code}</strong>. Nobody of ours ever sends you a code to type here.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Decision({ caller }: { caller: Caller }) {
+  switch (caller.is) {
+    case "account":
+      return (
+        <>
+          <KeepFresh
+            checkAgainAfterSeconds={checkAgainAfterSeconds}
+            renewsSession={caller.session.kind !== "clerk"}
+          />
+          <p>
+            You are signed in as <strong>{caller.account.email}</strong>.
+          </p>
+          <div className="actions">
+            <button type="submit" name="answer" value="approve">
+              Approve
+            </button>
+            <button type="submit" name="answer" value="decline">
+              Decline
+            </button>
+          </div>
+        </>
+      );
+    case "signed-out":
+      return (
+        <>
+          <p>Sign in first: your home page then leads you back here.</p>
+          <button type="submit" name="answer" value="sign-in">
+            Sign in
+          </button>
+        </>
+      );
+    default:
+      return (
+        <p className="problem">Your account cannot be checked at the moment. Reload this page shortly.</p>
+      );
+  }
+}

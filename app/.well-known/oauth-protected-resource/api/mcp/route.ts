@@ -1,0 +1,9 @@
+import { publications } from "@/lib/api/pages";
+import { protectedResourceMetadata } from "@/lib/connect/metadata";
+import { publish } from "@/lib/docs/publish";
+
+/** Where a client that was refused at `/api/mcp` finds who lets it in (RFC 9728 §3.1). */
+export const GET = publish(publications.mcpResourceUnderApi, () => ({
+  type: "application/json",
+  body: JSON.stringify(protectedResourceMetadata("/api/mcp")),
+}));

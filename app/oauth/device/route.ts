@@ -1,0 +1,5 @@
+import { connectEndpoints } from "@/lib/api/pages";
+import { connectEndpoint } from "@/lib/connect/exchange";
+
+export const POST = connectEndpoint(connectEndpoints.device);
+export const OPTIONS = POST;

@@ -1,0 +1,116 @@
+import type { AdapterPayload, InteractionResults } from "oidc-provider";
+import { appSessionId } from "@/lib/connect/app-session";
+import { authorizationServer } from "@/lib/connect/authorization-server";
+import { describeClient } from "@/lib/connect/clients";
+import { lifetimes } from "@/lib/connect/lifetimes";
+import { accountScope, resourceAddresses } from "@/lib/connect/resources";
+import { ConnectState } from "@/lib/connect/state";
+import { startAppSession } from "@/lib/session/session";
+import type { Db } from "@/lib/store/store";
+
+/** What waits for its owner's word: an app in this browser, or a device elsewhere that shows a code. */
+export type Ask = { by: "request"; uid: string } | { by: "user_code"; code: string };
+
+/** Who asks, as its owner is told. */
+export type Asking = ReturnType<typeof describeClient> & { redirectsTo: string | undefined };
+
+const devices = new ConnectState("DeviceCode");
+
+/** What an address or a form asks about; `undefined` when it names nothing. */
+export function readAsk(field: (name: Ask["by"]) => string | undefined): Ask | undefined {
+  const uid = field("request");
+  const code = field("user_code");
+  if (uid) return { by: "request", uid };
+  return code ? { by: "user_code", code } : undefined;
+}
+
+/**
+ * Who asks; `undefined` when it was answered, has run out, or never was. A request is answered in the browser that
+ * it was begun in: nobody can hand somebody else's to an owner.
+ *
+ * @param heldUid - the request that the browser's cookie names
+ */
+export async function findAsking(ask: Ask, heldUid: string | undefined): Promise<Asking | undefined> {
+  if (ask.by === "request" && heldUid !== ask.uid) return undefined;
+  const params = await readParams(ask);
+  const client = params && (await (await authorizationServer()).Client.find(String(params.client_id)));
+  if (!client) return undefined;
+  const { redirect_uri } = params;
+  return {
+    ...describeClient(client.metadata()),
+    redirectsTo: typeof redirect_uri === "string" ? redirect_uri : undefined,
+  };
+}
+
+/**
+ * Lets an app in for this account, for a week: its session begins, and the app may fetch its tokens. Answers false
+ * when it was answered meanwhile.
+ */
+export async function approve(
+  db: Db,
+  ask: Ask,
+  asking: Asking,
+  owner: { id: string; subject: string },
+  nowMs: number,
+): Promise<boolean> {
+  const params = await readParams(ask);
+  if (!params) return false;
+  const resources = [params.resource ?? resourceAddresses()[0]].flat().map(String);
+  const grantId = await grant(asking.id, owner.subject, resources);
+  const endsAtMs = nowMs + lifetimes.session * 1000;
+  const session = { id: appSessionId(grantId), accountId: owner.id, name: asking.name, endsAtMs };
+  await startAppSession(db, session, nowMs);
+  if (ask.by === "request") {
+    return settleRequest(ask.uid, {
+      login: { accountId: owner.subject, remember: false },
+      consent: { grantId },
+    });
+  }
+  const authTime = Math.floor(nowMs / 1000);
+  const resource = resources.length === 1 ? resources[0] : resources;
+  const change = { accountId: owner.subject, grantId, scope: accountScope, resource, authTime };
+  return settleDevice(ask.code, change);
+}
+
+/** Turns an app away: it is told so. */
+export async function decline(ask: Ask): Promise<boolean> {
+  const description = "The owner of the account declined.";
+  return ask.by === "request"
+    ? settleRequest(ask.uid, { error: "access_denied", error_description: description })
+    : settleDevice(ask.code, { error: "access_denied", errorDescription: description });
+}
+
+async function readParams(ask: Ask): Promise<Record<string, unknown> | undefined> {
+  if (ask.by === "request") {
+    const request = await (await authorizationServer()).Interaction.find(ask.uid);
+    return request?.result ? undefined : request?.params;
+  }
+  const device = await devices.findByUserCode(normalize(ask.code));
+  return device && !device.accountId && !device.error ? device.params : undefined;
+}
+
+async function grant(clientId: string, accountId: string, resources: string[]): Promise<string> {
+  const { Grant } = await authorizationServer();
+  const made = new Grant({ clientId, accountId });
+  for (const resource of resources) made.addResourceScope(resource, accountScope);
+  return made.save();
+}
+
+/** Writes the answer down; the authorization server passes it on when the browser comes back to it. */
+async function settleRequest(uid: string, result: InteractionResults): Promise<boolean> {
+  const request = await (await authorizationServer()).Interaction.find(uid);
+  if (!request) return false;
+  request.result = result;
+  await request.save(request.exp - Math.floor(Date.now() / 1000));
+  return true;
+}
+
+async function settleDevice(userCode: string, change: AdapterPayload): Promise<boolean> {
+  const device = await devices.findByUserCode(normalize(userCode));
+  return device !== undefined && devices.amend(normalize(userCode), device, change);
+}
+
+/** A code as it was made, however it was typed: letters alone, in upper case. */
+function normalize(userCode: string): string {
+  return userCode.toUpperCase().replace(/[^A-Z]/g, "");
+}

@@ -1,0 +1,165 @@
+import Provider, {
+  type Configuration,
+  type ErrorOut,
+  errors,
+  interactionPolicy,
+  type JWTStructured,
+  type KoaContextWithOIDC,
+} from "oidc-provider";
+import { ApiError } from "@/lib/api/errors";
+import { connectEndpoints, pages } from "@/lib/api/pages";
+import { appSessionId } from "@/lib/connect/app-session";
+import { mayFetchClient, nativeClient } from "@/lib/connect/clients";
+import { lifetimes } from "@/lib/connect/lifetimes";
+import { accountScope, resourceAddresses } from "@/lib/connect/resources";
+import { RingKey } from "@/lib/connect/signing-key";
+import { ConnectState } from "@/lib/connect/state";
+import { log } from "@/lib/process/log";
+import { keyRing } from "@/lib/session/key-ring";
+import { endSession, findSessionEnd } from "@/lib/session/session";
+import { settings } from "@/lib/settings/settings";
+import { store } from "@/lib/store/store";
+
+let made: Provider | undefined;
+
+/**
+ * The authorization server of this process: OAuth 2.1 as RFC 6749, 7009, 7636, 8252, 8628, 8707 and 9207 have it.
+ * Throws when the signing keys cannot be read; the next call tries again.
+ */
+export async function authorizationServer(): Promise<Provider> {
+  if (!made) {
+    const { publicKey } = await keyRing().signing(Date.now());
+    made = new Provider(settings().appUrl, configuration(new RingKey(publicKey)));
+    // It is asked in process, and our bridge says by which scheme the browser came.
+    made.proxy = true;
+    // A refresh token or a code that came twice, or an app that gave its token back.
+    made.on("grant.revoked", (_, grantId) => endAppSession(grantId));
+    made.on("server_error", (_, failure) => log().error({ err: failure }, "the authorization server failed"));
+  }
+  return made;
+}
+
+/** With its session every token of a grant is refused. */
+function endAppSession(grantId: string): void {
+  store()
+    .then((db) => endSession(db, appSessionId(grantId)))
+    .catch((failure) => log().error({ err: failure }, "an app's session could not be ended"));
+}
+
+function configuration(key: RingKey): Configuration {
+  return {
+    adapter: ConnectState,
+    clients: [nativeClient],
+    clientAuthMethods: ["none"],
+    clientBasedCORS: () => true,
+    claims: {},
+    scopes: [],
+    responseTypes: ["code"],
+    pkce: { required: () => true },
+    subjectTypes: ["public"],
+    jwks: { keys: [key] },
+    cookies: { names: serverCookies },
+    routes: {
+      authorization: connectEndpoints.authorization.path,
+      token: connectEndpoints.token.path,
+      device_authorization: connectEndpoints.device.path,
+      revocation: connectEndpoints.revocation.path,
+      // Where a device's code is typed: our own page.
+      code_verification: pages.connect.path,
+    },
+    ttl: {
+      AccessToken: lifetimes.accessToken,
+      AuthorizationCode: lifetimes.code,
+      DeviceCode: lifetimes.deviceCode,
+      Interaction: lifetimes.request,
+      Session: lifetimes.request,
+      Grant: lifetimes.session,
+      RefreshToken: lifetimes.session,
+    },
+    interactions: { policy: alwaysAsk(), url: () => pages.connect.path },
+    findAccount,
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
+    rotateRefreshToken: true,
+    expiresWithSession: async () => false,
+    formats: { customizers: { jwt: asSessionToken } },
+    renderError,
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      revocation: { enabled: true },
+      deviceFlow: { enabled: true },
+      externalSigningSupport: { enabled: true, ack: "experimental-01" },
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: "draft-02",
+        allowFetch: async (_: unknown, clientId: string) => mayFetchClient(clientId),
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: async (_, __, oneOf) => oneOf ?? (resourceAddresses()[0] as string),
+        useGrantedResource: async () => true,
+        getResourceServerInfo: async (_, resource) => {
+          if (!resourceAddresses().includes(resource)) throw new errors.InvalidTarget();
+          return {
+            audience: resource,
+            scope: accountScope,
+            accessTokenFormat: "jwt",
+            accessTokenTTL: lifetimes.accessToken,
+            jwt: { sign: { alg: "RS256" } },
+          };
+        },
+      },
+    },
+  };
+}
+
+/** Its own cookies, which never reach a browser: the bridge has one of ours in their place. */
+export const serverCookies = {
+  session: "session",
+  interaction: "interaction",
+  resume: "resume",
+} as const;
+
+/** Nothing is given without a click: whoever was let in before is asked again. */
+function alwaysAsk() {
+  const { Check, base } = interactionPolicy;
+  const policy = base();
+  const approval = new Check(
+    "approval",
+    "the owner approves each time",
+    "interaction_required",
+    ({ oidc }) => (oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT),
+  );
+  policy.get("consent")?.checks.add(approval);
+  return policy;
+}
+
+/** Asked at every issue of a token: once its session has ended, or the account is gone, there is none. */
+async function findAccount(_: KoaContextWithOIDC, subject: string, token?: { grantId?: string | undefined }) {
+  if (token?.grantId && !(await findSessionEnd(await store(), appSessionId(token.grantId), Date.now())))
+    return undefined;
+  return { accountId: subject, claims: async () => ({ sub: subject }) };
+}
+
+/** An access token is a session token: the same claims and verifier, its session, and the one resource it is for. */
+async function asSessionToken(_: KoaContextWithOIDC, token: object, jwt: JWTStructured): Promise<void> {
+  const { grantId = "" } = token as { grantId?: string };
+  const sid = appSessionId(grantId);
+  const { sub, iat, aud, jti, scope, client_id } = jwt.payload;
+  const endsAtMs = (await findSessionEnd(await store(), sid, Date.now())) ?? 0;
+  const exp = Math.min(Number(jwt.payload.exp), Math.floor(endsAtMs / 1000));
+  const key = await keyRing().signing(Date.now());
+  jwt.header = { ...jwt.header, typ: "JWT", kid: key.kid };
+  jwt.payload = {
+    ...{ iss: key.issuer, sub, sid },
+    ...{ iat, nbf: iat, exp, aud, jti, scope, client_id },
+  };
+}
+
+/** What cannot be sent back to an app, because nobody knows whether it is one. */
+async function renderError(ctx: KoaContextWithOIDC, { error, error_description }: ErrorOut): Promise<void> {
+  ctx.body = new ApiError("invalid_request", { message: `${error_description ?? error}.` }).toJSON();
+}

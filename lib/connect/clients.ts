@@ -1,0 +1,38 @@
+import type { ClientMetadata } from "oidc-provider";
+import { settings } from "@/lib/settings/settings";
+
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** What every client of ours is: public, so that PKCE and its redirect address are what binds a code to it. */
+const publicClient = {
+  token_endpoint_auth_method: "none",
+  response_types: ["code"],
+  grant_types: ["authorization_code", "refresh_token", deviceGrant],
+} as const satisfies Partial<ClientMetadata>;
+
+/**
+ * The client for a program on the person's own computer that neither publishes metadata nor is known to the operator.
+ * Loopback redirects match on any port (RFC 8252 §7.3); a program that cannot listen uses a device code (RFC 8628).
+ */
+export const nativeClient = {
+  ...publicClient,
+  client_id: "native",
+  client_name: "A program on this computer",
+  application_type: "native",
+  redirect_uris: ["/", "/callback", "/oauth/callback", "/mcp/oauth/callback"].flatMap((path) => [
+    `http://127.0.0.1${path}`,
+    `http://[::1]${path}`,
+    `http://localhost${path}`,
+  ]),
+} satisfies ClientMetadata;
+
+/** Whether the metadata document that a client's address names may be fetched: its host is on the operator's list. */
+export function mayFetchClient(clientId: string): boolean {
+  return settings().connectClientHosts.includes(new URL(clientId).host);
+}
+
+/** How a client is shown to whoever is asked: its name is its own word, the host behind it is not. */
+export function describeClient({ client_id, client_name, redirect_uris }: ClientMetadata) {
+  const host = URL.canParse(client_id) ? new URL(client_id).host : undefined;
+  return { id: client_id, name: client_name ?? host ?? client_id, host, redirectUris: redirect_uris ?? [] };
+}

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
+import { z } from "zod";
+import { store } from "@/lib/store/store";
+
+const storedRow = z.object({
+  payload: z.string().transform((text): AdapterPayload => JSON.parse(text)),
+  consumed_at_ms: z.int().nullable(),
+});
+
+/**
+ * What the authorization server keeps, in our store: codes, device codes, refresh tokens, grants, and requests that
+ * wait for their owner's word. The id of each is as good as a password, so only its hash is kept.
+ */
+export class ConnectState implements Adapter {
+  /** @param kind - the library's name of what it keeps */
+  constructor(private readonly kind: string) {}
+
+  async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
+    const { jti: _, consumed, ...kept } = payload;
+    const row = {
+      payload: JSON.stringify(kept),
+      grant_id: payload.grantId ?? null,
+      look_up_hash: hashOptional(payload.userCode ?? payload.uid),
+      consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
+      expires_at_ms: Date.now() + expiresInSeconds * 1000,
+    };
+    const db = await store();
+    await db.deleteFrom("connect_state").where("expires_at_ms", "<=", Date.now()).execute();
+    await db
+      .insertInto("connect_state")
+      .values({ kind: this.kind, id_hash: hash(id), ...row })
+      .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet(row))
+      .execute();
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const found = await this.read("id_hash", id);
+    return found && { ...found, jti: id };
+  }
+
+  findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
+    return this.read("look_up_hash", userCode);
+  }
+
+  /** Writes down what became of a device's code, unless somebody has answered it since it was read. */
+  async amend(userCode: string, before: AdapterPayload, change: AdapterPayload): Promise<boolean> {
+    const db = await store();
+    const amended = await db
+      .updateTable("connect_state")
+      .set({ payload: JSON.stringify({ ...before, ...change }) })
+      .where("kind", "=", this.kind)
+      .where("look_up_hash", "=", hash(userCode))
+      .where("payload", "=", JSON.stringify(before))
+      .returning("kind")
+      .executeTakeFirst();
+    return amended !== undefined;
+  }
+
+  findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    return this.read("look_up_hash", uid);
+  }
+
+  /** Of two that redeem the same at once, one does (RFC 6749 §4.1.2). */
+  async consume(id: string): Promise<void> {
+    const db = await store();
+    const consumed = await db
+      .updateTable("connect_state")
+      .set({ consumed_at_ms: Date.now() })
+      .where("kind", "=", this.kind)
+      .where("id_hash", "=", hash(id))
+      .where("consumed_at_ms", "is", null)
+      .returning("id_hash")
+      .executeTakeFirst();
+    if (!consumed) throw new errors.InvalidGrant("it was used already");
+  }
+
+  async destroy(id: string): Promise<void> {
+    const db = await store();
+    await db
+      .deleteFrom("connect_state")
+      .where("kind", "=", this.kind)
+      .where("id_hash", "=", hash(id))
+      .execute();
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    const db = await store();
+    await db
+      .deleteFrom("connect_state")
+      .where("kind", "=", this.kind)
+      .where("grant_id", "=", grantId)
+      .execute();
+  }
+
+  private async read(column: "id_hash" | "look_up_hash", id: string): Promise<AdapterPayload | undefined> {
+    const db = await store();
+    const row = await db
+      .selectFrom("connect_state")
+      .select(["payload", "consumed_at_ms"])
+      .where("kind", "=", this.kind)
+      .where(column, "=", hash(id))
+      .where("expires_at_ms", ">", Date.now())
+      .executeTakeFirst();
+    if (!row) return undefined;
+    const { payload, consumed_at_ms } = storedRow.parse(row);
+    return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
+  }
+}
+
+/** Ids are random and long, so a plain hash is as good as a slow one. */
+function hash(id: string): string {
+  return createHash("sha256").update(`corner-office:connect:v1:${id}`).digest("base64url");
+}
+
+function hashOptional(id: string | undefined): string | null {
+  return id === undefined ? null : hash(id);
+}
