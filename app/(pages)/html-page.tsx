@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { ApiError } from "@/lib/api/errors";
-import type { Answer, HeaderList } from "@/lib/api/headers";
+import type { HeaderList } from "@/lib/api/headers";
 import type { Page } from "@/lib/api/pages";
-import { type Call, hall } from "@/lib/pages/hall";
+import { type Call, hall, type PlaceAnswer } from "@/lib/pages/hall";
 import { putNotice, showsNotice } from "@/lib/pages/notice";
 import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
@@ -29,7 +29,7 @@ type HtmlPageOptions = {
  */
 export function htmlPage(
   page: Page,
-  room: (call: Call) => Shown | Answer | Promise<Shown | Answer>,
+  room: (call: Call) => Shown | PlaceAnswer | Promise<Shown | PlaceAnswer>,
   { say = apologize, fromAnywhere = false }: HtmlPageOptions = {},
 ): (request: Request) => Promise<Response> {
   return hall(
@@ -42,7 +42,7 @@ export function htmlPage(
   );
 }
 
-async function render(page: Page, shown: Shown): Promise<Answer> {
+async function render(page: Page, shown: Shown): Promise<PlaceAnswer> {
   const { title, description, content, status = 200, headers = [] } = shown;
   // Next lets no route handler import this by name.
   const { renderToStaticMarkup } = await import("react-dom/server");
@@ -53,7 +53,8 @@ async function render(page: Page, shown: Shown): Promise<Answer> {
     status,
     body: putNotice(html, showsNotice(banner, page) ? banner : null),
     mediaType: "text/html; charset=utf-8",
-    headers: page.isShared && status === 200 ? ["cache-control", "public, no-cache", ...headers] : headers,
+    headers,
+    caching: page.isShared && status === 200 ? "public, no-cache" : "no-store",
   };
 }
 

@@ -9,6 +9,7 @@ import {
   requireSoundTerms,
 } from "@/lib/accounts/accounts";
 import { markInvited } from "@/lib/accounts/waitlist";
+import { pages } from "@/lib/api/pages";
 import { settings } from "@/lib/settings/settings";
 import type { Db } from "@/lib/store/store";
 
@@ -63,7 +64,7 @@ export async function withdrawInvitation(db: Db, email: string): Promise<void> {
 
 /** The address of the page that accepts an invitation. */
 export function invitationUrl(token: string): string {
-  return `${settings().appUrl}/invitation?token=${token}`;
+  return `${settings().appUrl}${pages.invitation.path}?token=${token}`;
 }
 
 /**

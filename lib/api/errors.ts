@@ -1,3 +1,4 @@
+import { pages } from "@/lib/api/pages";
 import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
@@ -160,7 +161,7 @@ export class ApiError extends Error {
     const { code, message, hint } = this;
     return {
       ...this.beside,
-      error: { code, message, hint, docs: `${settings().appUrl}/docs/api/errors#${code}` },
+      error: { code, message, hint, docs: `${settings().appUrl}${pages.errors.path}#${code}` },
     };
   }
 }

@@ -1,5 +1,6 @@
 import type { ApiError } from "@/lib/api/errors";
 import type { Address } from "@/lib/api/operations";
+import { pages } from "@/lib/api/pages";
 import { retirementHeaders, retirementOf } from "@/lib/api/retirement";
 import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 import { logVisit, type Visit } from "@/lib/api/visit";
@@ -26,9 +27,14 @@ export type Answer = {
  */
 export function leave(address: Address | undefined, visit: Visit, answer: Answer): Response {
   const caching = answer.status === 200 && address ? address.caching : "no-store";
-  const stamp = [...stampOf(address), "x-request-id", visit.requestId, "cache-control", caching];
+  const stamp = [...stampOf(address), "cache-control", caching, ...nameRequest(visit, caching)];
   logVisit(visit, answer.status);
   return toResponse(visit.method, answer, stamp);
+}
+
+/** The request's id, but on what shared caches keep: who sent it is nobody else's business. */
+export function nameRequest({ requestId }: Visit, caching: string): HeaderList {
+  return caching.startsWith("public") ? [] : ["x-request-id", requestId];
 }
 
 /** The Response of an answer. HEAD gets its headers alone (RFC 9110 §9.3.2). */
@@ -44,7 +50,7 @@ export function toResponse(
     content = isText ? body : JSON.stringify(body);
     fields.push("content-type", mediaType ?? (isText ? "text/plain; charset=utf-8" : "application/json"));
     fields.push("content-length", String(Buffer.byteLength(content)));
-  } else if (status !== 204) {
+  } else if (status !== 204 && status !== 304) {
     fields.push("content-length", "0");
   }
   return new ReadyResponse(status, fields, method === "HEAD" ? null : content) as unknown as Response;
@@ -103,7 +109,7 @@ function stampOf(address: Address | undefined): HeaderList {
   const { appUrl, hsts } = settings();
   const { anyOrigin, caching } = address ?? {};
   const retirement = address && retirementOf(address);
-  const links = [`<${appUrl}/docs/api/policy>; rel="deprecation"; type="text/html"`];
+  const links = [`<${appUrl}${pages.policy.path}>; rel="deprecation"; type="text/html"`];
   const stamp = [
     ...["api-version", "1"],
     ...["x-content-type-options", "nosniff"],

@@ -2,6 +2,7 @@ import { type Account, listAccounts, setAccount } from "@/lib/accounts/accounts"
 import { addAccount } from "@/lib/accounts/invitations";
 import { mintTokenFor } from "@/lib/admin/token";
 import { mcpServer, operations } from "@/lib/api/operations";
+import { pages } from "@/lib/api/pages";
 import { start } from "@/lib/front/start";
 import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
 import { mintLocalSubject, programTokenSeconds } from "@/lib/session/session";
@@ -70,7 +71,7 @@ in the app. A token never goes into a chat, an issue or a log. These live for ${
 # a token of ${licensed?.email}
 ${token}
 
-# sign in at ${appUrl}/sign-in as any of the four: the code shows here
+# sign in at ${appUrl}${pages.signIn.path} as any of the four: the code shows here
 ${[licensed, ...others].map((account) => account?.email).join(" ")}
 
 # one line for every operation

@@ -1,4 +1,5 @@
 import type { Operation, QuotaName } from "@/lib/api/operations";
+import { pages } from "@/lib/api/pages";
 import { retirementOf } from "@/lib/api/retirement";
 import { saneRequestId } from "@/lib/api/visit";
 import { placeholderAddress } from "@/lib/docs/markdown";
@@ -28,6 +29,15 @@ export function headersOf(operation: Operation, status: number): HeaderDocument[
   return headers;
 }
 
+/** What shared caches keep names no request. */
+const requestId: HeaderDocument = {
+  name: "X-Request-Id",
+  meaning: "Names this request in our log: the one you sent, when it is sane, or a new one.",
+  example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
+  pattern: saneRequestId.source,
+  always: true,
+};
+
 /** What the way out puts on every answer. */
 export function stamp(caching: string): HeaderDocument[] {
   return [
@@ -41,17 +51,11 @@ export function stamp(caching: string): HeaderDocument[] {
     {
       name: "Link",
       meaning: 'Where the policy on versions and retirement is (`rel="deprecation"`, RFC 9745).',
-      example: `<${placeholderAddress}/docs/api/policy>; rel="deprecation"; type="text/html"`,
+      example: `<${placeholderAddress}${pages.policy.path}>; rel="deprecation"; type="text/html"`,
       pattern: '^<https?://[^>]+/docs/api/policy>; rel="deprecation"; type="text/html"',
       always: true,
     },
-    {
-      name: "X-Request-Id",
-      meaning: "Names this request in our log: the one you sent, when it is sane, or a new one.",
-      example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
-      pattern: saneRequestId.source,
-      always: true,
-    },
+    ...(caching.startsWith("public") ? [] : [requestId]),
     {
       name: "Cache-Control",
       meaning: "Who may keep the answer, and how long.",

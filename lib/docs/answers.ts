@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { denialCodes } from "@/lib/accounts/entitlement";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import type { Operation, Status } from "@/lib/api/operations";
+import { pages } from "@/lib/api/pages";
 import { overQuota } from "@/lib/api/rate-limit";
 import { apiError, entitlementDenied } from "@/lib/api/schemas";
 import { type HeaderDocument, headersOf, stamp } from "@/lib/docs/answer-headers";
@@ -68,7 +69,7 @@ export function exampleRefusal(
   message: string = errorCatalogue[code].message,
 ) {
   const { hint } = errorCatalogue[code];
-  const error = { code, message, hint, docs: `${placeholderAddress}/docs/api/errors#${code}` };
+  const error = { code, message, hint, docs: `${placeholderAddress}${pages.errors.path}#${code}` };
   if (schema !== entitlementDenied) return { error };
   const [status] = Object.entries(denialCodes).find(([, other]) => other === code) ?? [];
   return { ok: false, status, message, error };

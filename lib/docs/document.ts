@@ -1,8 +1,9 @@
+import type { documentPages } from "@/lib/api/pages";
 import { placeholderAddress } from "@/lib/docs/markdown";
 
 /** A document: one source that its page, its Markdown form, the search and the MCP server all read. */
 export type DocumentPage = {
-  path: "/docs" | `/docs/${string}`;
+  path: (typeof documentPages)[keyof typeof documentPages]["path"];
   title: string;
   /** One sentence saying what a reader finds there. */
   summary: string;

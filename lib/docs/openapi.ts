@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Operation, operations } from "@/lib/api/operations";
+import { pages } from "@/lib/api/pages";
 import { retirementOf } from "@/lib/api/retirement";
 import * as schemas from "@/lib/api/schemas";
 import { mostRequestIdCharacters, saneRequestId } from "@/lib/api/visit";
@@ -26,12 +27,12 @@ export function openApiDocument() {
       description: `${whatSessionsCannotDo} ${whereTokensNeverGo}\n\n${absoluteLinks(policy.markdown())}`,
       contact: {
         name: "Corner Office",
-        url: `${placeholderAddress}/docs`,
+        url: `${placeholderAddress}${pages.quickStart.path}`,
         ...(supportEmail ? { email: supportEmail } : {}),
       },
       license: { name: "MIT", identifier: "MIT" },
     },
-    externalDocs: { description: "The documents", url: `${placeholderAddress}/docs` },
+    externalDocs: { description: "The documents", url: `${placeholderAddress}${pages.quickStart.path}` },
     servers: [{ url: placeholderAddress, description: "This service, in production.", "x-internal": false }],
     tags: Object.values(tags),
     paths: Object.fromEntries(
@@ -95,7 +96,7 @@ function describeOperation(name: OperationName, operation: Operation, method: st
     tags: [tags[access].name],
     externalDocs: {
       description: "Samples in curl, TypeScript and Python",
-      url: `${placeholderAddress}/docs/api#${anchorOf(`${method} ${path}`)}`,
+      url: `${placeholderAddress}${pages.apiReference.path}#${anchorOf(`${method} ${path}`)}`,
     },
     ...(retirementOf(operation) ? { deprecated: true } : {}),
     security: access === "session" ? [{ bearerAuth: [] }, { sessionCookie: [] }] : [],

@@ -40,7 +40,7 @@ export function publish(
       const known = headers.get("if-none-match")?.split(",") ?? [];
       // The comparison is the weak one: a proxy that compressed the body marks the tag with W/.
       const isKnown = known.some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
-      return isKnown ? { status: 304, body: null, headers: answer.headers } : answer;
+      return isKnown ? { ...answer, status: 304, body: null } : answer;
     },
     {
       say: ({ status, message, headers }) => ({
@@ -59,9 +59,9 @@ function prepare(publication: Publication | undefined, maxAgeSeconds: number) {
   const headers = [
     ...Object.entries(own).flat(),
     ...["etag", etag],
-    ...["cache-control", `public, max-age=${maxAgeSeconds}`],
     ...["access-control-allow-origin", "*"],
     ...["access-control-expose-headers", "ETag, Link"],
   ];
-  return { etag, answer: { status: 200, body, mediaType: type, headers } };
+  const caching = `public, max-age=${maxAgeSeconds}`;
+  return { etag, answer: { status: 200, body, mediaType: type, headers, caching } };
 }

@@ -1,5 +1,6 @@
 import { errorCatalogue } from "@/lib/api/errors";
 import { mcpServer, operations, type QuotaName } from "@/lib/api/operations";
+import { pages } from "@/lib/api/pages";
 import { portableMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
@@ -58,7 +59,7 @@ function listErrors() {
     errors: Object.entries(errorCatalogue).map(([code, entry]) => ({
       code,
       ...entry,
-      docs: `${appUrl}/docs/api/errors#${code}`,
+      docs: `${appUrl}${pages.errors.path}#${code}`,
     })),
   };
 }

@@ -1,3 +1,4 @@
+import { pages } from "@/lib/api/pages";
 import { type Block, type Letter, setAsHtml, setAsText } from "@/lib/mail/letter";
 import type { Mail } from "@/lib/mail/mail";
 import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/onboarding/series";
@@ -57,7 +58,7 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
           "Connect the app that your assistants work in. It asks us whether the company may run, and tells you when it may not, and why.",
         ],
       },
-      { label: "Open your home page", url: `${appUrl}/home` },
+      { label: "Open your home page", url: `${appUrl}${pages.home.path}` },
       "Next: how to hire a first assistant that you keep.",
     ],
   }),
@@ -75,7 +76,7 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
         ],
       },
       "After a week, decide: keep it as it is, change the brief, or let it go. A second assistant comes more easily once the first one needs no watching. How many you may hire is on your home page.",
-      { label: "See how many you may hire", url: `${appUrl}/home` },
+      { label: "See how many you may hire", url: `${appUrl}${pages.home.path}` },
     ],
   }),
   approvals: (appUrl) => ({
@@ -92,7 +93,7 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
           "Keep session tokens out of chats, issues and logs. Whoever holds one can read what your account may do.",
         ],
       },
-      { label: "How sessions and tokens work", url: `${appUrl}/docs/api` },
+      { label: "How sessions and tokens work", url: `${appUrl}${pages.apiReference.path}` },
     ],
   }),
   credits: (appUrl) => ({
@@ -109,7 +110,7 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
         ],
       },
       "Your apps can read the balance too, and warn you on their own. When a trial ends they are told so the next time they ask, and your assistants pause.",
-      { label: "See your balance", url: `${appUrl}/home` },
+      { label: "See your balance", url: `${appUrl}${pages.home.path}` },
     ],
   }),
   "next-steps": (appUrl) => ({
@@ -125,8 +126,8 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
         ],
       },
       "If you like to build: any program of yours can ask whether the company may run and what credits it has, and so can any assistant that speaks MCP.",
-      { label: "The API, with examples", url: `${appUrl}/docs/api` },
-      { label: "Connect an assistant by MCP", url: `${appUrl}/docs/mcp` },
+      { label: "The API, with examples", url: `${appUrl}${pages.apiReference.path}` },
+      { label: "Connect an assistant by MCP", url: `${appUrl}${pages.mcp.path}` },
       "This is the last mail of the series. From here on it is your company.",
     ],
   }),

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { operations } from "@/lib/api/operations";
+import { pages } from "@/lib/api/pages";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { settings } from "@/lib/settings/settings";
 
@@ -34,5 +35,5 @@ export function unsubscribeUrl(accountId: string): string {
 
 /** The page of an account's emails that asks before it stops them: what the visible link in a mail opens. */
 export function unsubscribePageUrl(accountId: string): string {
-  return `${settings().appUrl}/unsubscribe?token=${mintUnsubscribeToken(accountId)}`;
+  return `${settings().appUrl}${pages.unsubscribe.path}?token=${mintUnsubscribeToken(accountId)}`;
 }

@@ -2,7 +2,7 @@ import { readBody } from "@/lib/api/body";
 import { isHere } from "@/lib/api/door";
 import { unexpected } from "@/lib/api/endpoint";
 import { ApiError } from "@/lib/api/errors";
-import { type Answer, type HeaderList, toResponse } from "@/lib/api/headers";
+import { type Answer, type HeaderList, nameRequest, toResponse } from "@/lib/api/headers";
 import type { Place } from "@/lib/api/pages";
 import { beginVisit, type Visit } from "@/lib/api/visit";
 import { bodyLimits } from "@/lib/settings/limits";
@@ -18,12 +18,18 @@ export type Call = {
   nowMs: number;
 };
 
+/** What leaves a place. */
+export type PlaceAnswer = Answer & {
+  /** `Cache-Control`; without one nobody keeps it. */
+  caching?: string;
+};
+
 /** Does the work of one place, and throws an {@link ApiError} to refuse. */
-export type Room = (call: Call) => Answer | Promise<Answer>;
+export type Room = (call: Call) => PlaceAnswer | Promise<PlaceAnswer>;
 
 type Manners = {
   /** Puts a refusal, or a failure that nobody foresaw, into the words of this kind of place. */
-  say: (error: ApiError, call: Call) => Answer | Promise<Answer>;
+  say: (error: ApiError, call: Call) => PlaceAnswer | Promise<PlaceAnswer>;
   /** Takes a POST that no page of ours sent: it has a credential of its own, and no cookie counts. */
   fromAnywhere?: boolean;
   /** Makes the Response; without it, that of our pages. */
@@ -38,7 +44,7 @@ type Manners = {
 export function hall(
   place: Place,
   room: Room,
-  { say, fromAnywhere = false, leave = leavePlace(place) }: Manners,
+  { say, fromAnywhere = false, leave = leavePage }: Manners,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method, headers } = request;
@@ -72,16 +78,8 @@ function requireOurOrigin(headers: Headers): void {
   });
 }
 
-/**
- * The way out of a place. Nobody keeps an answer that does not say so itself; one that shared caches may keep names
- * no request.
- */
-function leavePlace({ isShared }: Place) {
-  return ({ method, requestId }: Visit, answer: Answer): Response => {
-    const stamp = answer.headers?.includes("cache-control") ? [] : ["cache-control", "no-store"];
-    if (!isShared) stamp.push("x-request-id", requestId);
-    return toResponse(method, answer, stamp);
-  };
+function leavePage(visit: Visit, { caching = "no-store", ...answer }: PlaceAnswer): Response {
+  return toResponse(visit.method, answer, ["cache-control", caching, ...nameRequest(visit, caching)]);
 }
 
 /** The `Set-Cookie` headers of an answer. */

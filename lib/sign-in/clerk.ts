@@ -1,6 +1,7 @@
 import type { ClerkClient } from "@clerk/backend";
 import { invitationDays } from "@/lib/accounts/invitations";
 import { ApiError } from "@/lib/api/errors";
+import { pages } from "@/lib/api/pages";
 import { within } from "@/lib/process/deadline";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 import type { ClerkSettings } from "@/lib/settings/clerk-settings";
@@ -16,7 +17,7 @@ export async function inviteAtClerk(email: string): Promise<string> {
   const { url } = await ask((clerk) =>
     clerk.invitations.createInvitation({
       emailAddress: email,
-      redirectUrl: `${settings().appUrl}/invitation`,
+      redirectUrl: `${settings().appUrl}${pages.invitation.path}`,
       expiresInDays: invitationDays,
       ignoreExisting: true,
     }),

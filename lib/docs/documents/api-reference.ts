@@ -1,5 +1,6 @@
 import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import { type Operation, operations } from "@/lib/api/operations";
+import { documentPages } from "@/lib/api/pages";
 import * as schemas from "@/lib/api/schemas";
 import { mostRequestIdCharacters } from "@/lib/api/visit";
 import { type AnswerDocument, answersOf, exampleRefusal } from "@/lib/docs/answers";
@@ -13,7 +14,7 @@ import { whatSessionsCannotDo } from "@/lib/docs/words";
 type OperationName = keyof typeof operations;
 
 export const apiReference: DocumentPage = {
-  path: "/docs/api",
+  path: documentPages.apiReference.path,
   title: "API reference",
   summary: "Every operation: its fields, statuses, codes and headers, with samples to run.",
   markdown: () => `# API reference
@@ -37,7 +38,7 @@ The same facts for programs: [/openapi.json](/openapi.json), OpenAPI 3.1.
 - A method that it does not accept answers \`405\` [\`method_not_allowed\`](/docs/api/errors#method_not_allowed), with \`Allow\`. Where \`GET\` is accepted so is \`HEAD\`, and \`OPTIONS\` everywhere.
 - Checks come in this order: address, method, \`API-Version\`, quota, the operation.
 - \`API-Version: 1\` may be sent and is [confirmed](/docs/api/policy) on every answer.
-- \`X-Request-Id\` may be sent (up to ${mostRequestIdCharacters} letters, digits and \`. _ : -\`) and comes back on the answer; quote it when you report something.
+- \`X-Request-Id\` may be sent (up to ${mostRequestIdCharacters} letters, digits and \`. _ : -\`) and comes back on the answer, but for one that shared caches may keep; quote it when you report something.
 - Answers are JSON in UTF-8, but for the one line of text that confirms an unsubscribe. [Ignore fields you do not know](/docs/api/policy#what-can-change-within-a-version).
 - A request that arrives too slowly or with oversized headers is refused before its address is known: [\`408\` and \`431\`](/docs/api/limits#sizes-and-deadlines).
 

@@ -1,11 +1,12 @@
 import { type Operation, operations } from "@/lib/api/operations";
+import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
 import { anchorOf, code, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
 import { programTokenSeconds } from "@/lib/session/session";
 
 export const authentication: DocumentPage = {
-  path: "/docs/authentication",
+  path: documentPages.authentication.path,
   title: "Authentication",
   summary: "How a session token is given to a program, sent, renewed and kept safe.",
   markdown: () => `# Authentication

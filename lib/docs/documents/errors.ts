@@ -1,4 +1,5 @@
 import { type CatalogueEntry, errorCatalogue } from "@/lib/api/errors";
+import { documentPages } from "@/lib/api/pages";
 import { exampleRefusal } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code } from "@/lib/docs/markdown";
@@ -7,7 +8,7 @@ const example = () => exampleRefusal("not_found");
 
 /** One anchor a code: where `error.docs` points. */
 export const errors: DocumentPage = {
-  path: "/docs/api/errors",
+  path: documentPages.errors.path,
   title: "Error codes",
   summary: "Every code: what it means, its status, when it is sent and what to do.",
   markdown: () => `# Error codes

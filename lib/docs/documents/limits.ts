@@ -1,4 +1,5 @@
 import { mcpServer, operations } from "@/lib/api/operations";
+import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code, table } from "@/lib/docs/markdown";
 import { patientCall } from "@/lib/docs/samples";
@@ -15,7 +16,7 @@ const allowance = ({ requests, windowSeconds }: { requests: number; windowSecond
   `${requests} requests per ${windowSeconds} seconds`;
 
 export const limits: DocumentPage = {
-  path: "/docs/api/limits",
+  path: documentPages.limits.path,
   title: "Limits",
   summary: "Quotas, their headers, sizes and deadlines, and code that obeys them.",
   markdown: () => `# Limits

@@ -1,3 +1,4 @@
+import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
@@ -7,7 +8,7 @@ const address = `${placeholderAddress}/mcp`;
 const json = (value: object) => code("json", JSON.stringify(value, null, 2));
 
 export const mcp: DocumentPage = {
-  path: "/docs/mcp",
+  path: documentPages.mcp.path,
   title: "MCP",
   summary: "Connecting an assistant's client to the MCP server, and the tools it finds there.",
   markdown: () => `# MCP

@@ -1,4 +1,5 @@
 import { operations } from "@/lib/api/operations";
+import { documentPages } from "@/lib/api/pages";
 import { leastNoticeDays, listRetirements } from "@/lib/api/retirement";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code } from "@/lib/docs/markdown";
@@ -17,7 +18,7 @@ export const descriptionVersion = changes[0].version;
 
 /** Where the `Link` of every answer points: the versioning and retirement policy, and what is being retired. */
 export const policy: DocumentPage = {
-  path: "/docs/api/policy",
+  path: documentPages.policy.path,
   title: "Versions and retirement",
   summary: "How versions are selected, what may change, how something is retired, and the change log.",
   markdown: () => `# Versions and retirement

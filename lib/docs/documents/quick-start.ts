@@ -1,10 +1,11 @@
+import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { entitlementCheck } from "@/lib/docs/samples";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
 
 export const quickStart: DocumentPage = {
-  path: "/docs",
+  path: documentPages.quickStart.path,
   title: "Quick start",
   summary: "From nothing to a working entitlement check in five minutes.",
   markdown: () => `# Quick start

@@ -11,7 +11,7 @@ export const GET = hall(
   ({ url }) => ({
     status: 200,
     body: searchDocuments((url.searchParams.get("q") ?? "").slice(0, 200), mostHits),
-    headers: ["cache-control", "private, max-age=300"],
+    caching: "private, max-age=300",
   }),
   { say: (error) => refusal(error) },
 );
