@@ -2,6 +2,8 @@ import type { NextConfig } from "next";
 import { documentPages, files, markdownPath } from "@/lib/api/pages";
 import { assetsVersion } from "@/lib/pages/assets";
 
+const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }];
+
 const config: NextConfig = {
   poweredByHeader: false,
   // `npm test` checks the types of everything, once; a deployment builds without the tests' dependencies.
@@ -10,12 +12,15 @@ const config: NextConfig = {
   serverExternalPackages: ["oidc-provider"],
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
   skipTrailingSlashRedirect: true,
-  headers: async () =>
-    Object.values(files).map(({ path }) => ({
+  headers: async () => [
+    ...Object.values(files).map(({ path }) => ({
       source: path,
-      has: [{ type: "query", key: "v", value: assetsVersion() }],
-      headers: [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }],
+      has: [{ type: "query" as const, key: "v", value: assetsVersion() }],
+      headers: forGood,
     })),
+    // Other letters come under another name.
+    { source: files.serif.path, headers: forGood },
+  ],
   rewrites: async () =>
     Object.values(documentPages).map(({ path }) => ({
       source: markdownPath(path),

@@ -1,19 +1,22 @@
 import type { ReactNode } from "react";
 import { files, type Page, pages } from "@/lib/api/pages";
+import { colours } from "@/lib/look/tokens";
 import { versioned } from "@/lib/pages/assets";
 import { settings } from "@/lib/settings/settings";
+import { Mark } from "./mark";
 
-const tagline = "A person runs a company of AI assistants. This is its public HTTP API.";
+const tagline = "Run a company of AI assistants: they prepare, you approve, and nothing leaves without you.";
 
 type FrameProps = {
   page: Page;
   title: string | undefined;
   description: string | undefined;
+  isSignedIn: boolean;
   children: ReactNode;
 };
 
 /** A page as a whole: what is around its own content, and what a browser and a crawler read in its head. */
-export function Frame({ page, title, description = tagline, children }: FrameProps) {
+export function Frame({ page, title, description = tagline, isSignedIn, children }: FrameProps) {
   const isDocument = page.loads.includes("documents");
   return (
     <html lang="en">
@@ -31,7 +34,7 @@ export function Frame({ page, title, description = tagline, children }: FramePro
         {isDocument && <link rel="stylesheet" href={versioned(files.documentsStyle)} />}
         {isDocument && <script defer src={versioned(files.documentsScript)} />}
       </head>
-      <Body>
+      <Body at={page} isSignedIn={isSignedIn}>
         {/* What is there at the moment is put in where the page is sent: lib/pages/notice.ts. */}
         <div className="notice" />
         {children}
@@ -40,20 +43,23 @@ export function Frame({ page, title, description = tagline, children }: FramePro
   );
 }
 
-/** The style and the icons of every page. */
+/** The style, the letters and the icons of every page. */
 export function HeadLinks() {
   return (
     <>
+      <link rel="preload" href={files.serif.path} as="font" type="font/woff2" crossOrigin="anonymous" />
       <link rel="stylesheet" href={versioned(files.style)} />
       <link rel="icon" href={files.icon.path} sizes="32x32" />
       <link rel="icon" href={files.vectorIcon.path} type="image/svg+xml" />
       <link rel="apple-touch-icon" href={files.touchIcon.path} />
+      <meta name="theme-color" media="(prefers-color-scheme: light)" content={colours.paper[0]} />
+      <meta name="theme-color" media="(prefers-color-scheme: dark)" content={colours.paper[1]} />
     </>
   );
 }
 
 /** What others show of a link to the page. Its addresses have to be whole. */
-function SocialCard({ page, title, description }: Omit<FrameProps, "children">) {
+function SocialCard({ page, title, description }: Omit<FrameProps, "children" | "isSignedIn">) {
   const { appUrl } = settings();
   const isDocument = page.loads.includes("documents");
   return (
@@ -69,23 +75,55 @@ function SocialCard({ page, title, description }: Omit<FrameProps, "children">) 
   );
 }
 
-/** The body of every page: the way round the site, and the content. */
-export function Body({ children }: { children: ReactNode }) {
+type BodyProps = { at?: Page; isSignedIn: boolean; children: ReactNode };
+
+/** The body of every page: the way round the site, the content, and the foot. */
+export function Body({ at, isSignedIn, children }: BodyProps) {
+  const isDocument = at?.loads.includes("documents");
   return (
     <body>
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <header>
+      <header className="site">
         <nav aria-label="Main">
           <a className="brand" href={pages.front.path}>
+            <Mark />
             Corner Office
           </a>
-          <a href={pages.quickStart.path}>Documents</a>
-          <a href={pages.signIn.path}>Sign in</a>
+          <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
+            Documents
+          </a>
+          <Door isSignedIn={isSignedIn} />
         </nav>
       </header>
       <main id="main">{children}</main>
+      <Foot />
     </body>
+  );
+}
+
+/** The way in: home for who is signed in. Where nobody can sign in there is no door. */
+function Door({ isSignedIn }: { isSignedIn: boolean }) {
+  if (settings().signIn.kind === "none") return null;
+  const [to, words] = isSignedIn ? [pages.home, "Home"] : [pages.signIn, "Sign in"];
+  return (
+    <a className="door" href={to.path}>
+      {words}
+    </a>
+  );
+}
+
+function Foot() {
+  const { supportEmail } = settings();
+  return (
+    <footer className="foot">
+      <nav aria-label="More">
+        <p>Nothing leaves without you.</p>
+        <a href={pages.quickStart.path}>Documents</a>
+        {supportEmail && <a href={`mailto:${supportEmail}`}>Contact</a>}
+        <a href={files.licence.path}>Licence</a>
+      </nav>
+    </footer>
   );
 }

@@ -3,6 +3,7 @@ import type { ApiError } from "@/lib/api/errors";
 import type { HeaderList } from "@/lib/api/headers";
 import type { Page } from "@/lib/api/pages";
 import { type Call, hall, type PlaceAnswer } from "@/lib/pages/hall";
+import { looksSignedIn } from "@/lib/pages/looks-signed-in";
 import { putNotice, showsNotice } from "@/lib/pages/notice";
 import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
@@ -36,17 +37,19 @@ export function htmlPage(
     page,
     async (call) => {
       const found = await room(call);
-      return "content" in found ? render(page, found) : found;
+      return "content" in found ? render(page, found, call) : found;
     },
-    { say: (error, call) => render(page, say(error, call)), fromAnywhere },
+    { say: (error, call) => render(page, say(error, call), call), fromAnywhere },
   );
 }
 
-async function render(page: Page, shown: Shown): Promise<PlaceAnswer> {
+async function render(page: Page, shown: Shown, call: Call): Promise<PlaceAnswer> {
   const { title, description, content, status = 200, headers = [] } = shown;
   // Next lets no route handler import this by name.
   const { renderToStaticMarkup } = await import("react-dom/server");
-  const whole = <Frame {...{ page, title, description }}>{content}</Frame>;
+  // What is the same for everyone shows everyone the same way in.
+  const isSignedIn = !page.isShared && looksSignedIn(call.headers);
+  const whole = <Frame {...{ page, title, description, isSignedIn }}>{content}</Frame>;
   const html = `<!doctype html>${renderToStaticMarkup(whole)}`;
   const banner = await readSiteBanner();
   return {

@@ -1,5 +1,7 @@
 import type { Metadata } from "next";
+import { headers } from "next/headers";
 import type { ReactNode } from "react";
+import { looksSignedIn } from "@/lib/pages/looks-signed-in";
 import { Body, HeadLinks } from "./frame";
 
 export const metadata: Metadata = {
@@ -8,13 +10,14 @@ export const metadata: Metadata = {
 };
 
 /** What is around the pages that Next renders: those with components that live in the browser. */
-export default function Layout({ children }: { children: ReactNode }) {
+export default async function Layout({ children }: { children: ReactNode }) {
+  const isSignedIn = looksSignedIn(await headers());
   return (
     <html lang="en">
       <head>
         <HeadLinks />
       </head>
-      <Body>{children}</Body>
+      <Body isSignedIn={isSignedIn}>{children}</Body>
     </html>
   );
 }

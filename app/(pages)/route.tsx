@@ -1,5 +1,10 @@
 import { operations } from "@/lib/api/operations";
-import { pages, publications } from "@/lib/api/pages";
+import { actions, pages, publications } from "@/lib/api/pages";
+import { anchorOf } from "@/lib/docs/markdown";
+import { health } from "@/lib/health";
+import { quotas } from "@/lib/settings/limits";
+import { settings } from "@/lib/settings/settings";
+import { Drawing } from "./drawing";
 import { htmlPage } from "./html-page";
 
 /** Where a program that knows only our address finds the rest (RFC 9727 §3, RFC 8631). */
@@ -13,46 +18,117 @@ export const GET = htmlPage(pages.front, () => ({ content: <FrontPage />, header
 
 function FrontPage() {
   return (
-    <>
-      <h1>Run a company of AI assistants</h1>
-      <p className="lead">
-        You are the CEO: assistants work in your own apps, and nothing is sent, published, deployed or charged
-        before you approve it there. This service tells those apps whether the company may run and what
-        credits it has.
+    <div className="front">
+      <div className="hero">
+        <div>
+          <h1>Run a company of AI assistants</h1>
+          <p className="lead">
+            They work in your own apps. Nothing is sent, published, deployed or charged before you say so.
+          </p>
+          {settings().signIn.kind === "none" ? <Closed /> : <AskForPlace />}
+        </div>
+        <Drawing />
+      </div>
+      <ol className="steps">
+        <li>
+          <h2>They prepare</h2>
+          <p>Each assistant has one job, and a desk in the apps that you use already.</p>
+        </li>
+        <li>
+          <h2>You approve</h2>
+          <p>What is ready lies on your desk. You read the thing itself, and say yes or no.</p>
+        </li>
+        <li>
+          <h2>Nothing leaves without you</h2>
+          <p>No session, token or program can take that step in your place. Ours included.</p>
+        </li>
+      </ol>
+      <ForDevelopers />
+    </div>
+  );
+}
+
+function AskForPlace() {
+  return (
+    <form className="ask" method="post" action={actions.joinWaitlist.path}>
+      <label htmlFor="email">Your email</label>
+      <div>
+        <input
+          id="email"
+          name="email"
+          type="email"
+          autoComplete="email"
+          inputMode="email"
+          maxLength={254}
+          required
+        />
+        <button type="submit">Join the waitlist</button>
+      </div>
+      <p className="quiet">
+        It opens by invitation. We write once: when there is a place for you. Invited already?{" "}
+        <a href={pages.signIn.path}>Sign in</a>
       </p>
-      <p className="actions">
-        <a className="button" href={pages.waitlist.path}>
-          Join the waitlist
-        </a>
-        <a className="button plain" href={pages.signIn.path}>
-          Sign in
-        </a>
-      </p>
-      <h2>The public API</h2>
-      <p>
-        Five operations for desktop apps, phone apps, monitors, mail clients and programs.{" "}
-        <a href={pages.quickStart.path}>Read the documents</a>
-      </p>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Operation</th>
-            <th scope="col">Purpose</th>
-          </tr>
-        </thead>
-        <tbody>
-          {Object.values(operations).map(({ path, methods, summary }) => (
-            <tr key={path}>
-              <td>
-                <code>
-                  {methods[0]} {path}
-                </code>
-              </td>
-              <td>{summary}</td>
-            </tr>
+    </form>
+  );
+}
+
+function Closed() {
+  return (
+    <p className="actions">
+      <a className="button" href={pages.quickStart.path}>
+        Read the documents
+      </a>
+    </p>
+  );
+}
+
+function ForDevelopers() {
+  return (
+    <section className="strip" aria-labelledby="developers">
+      <div>
+        <h2 id="developers">For developers</h2>
+        <p>
+          One request tells an app whether the company may run. Five operations, one shape for every error,
+          and an MCP server that answers the same.
+        </p>
+        <ul>
+          {Object.values(operations).map(({ path, methods }) => (
+            <li key={path}>
+              <a href={`${pages.apiReference.path}#${anchorOf(`${methods[0]} ${path}`)}`}>
+                <span className={`method ${methods[0].toLowerCase()}`}>{methods[0]}</span>
+                <code>{path}</code>
+              </a>
+            </li>
           ))}
-        </tbody>
-      </table>
-    </>
+        </ul>
+        <p className="actions">
+          <a className="button plain" href={pages.quickStart.path}>
+            Quick start
+          </a>
+        </p>
+      </div>
+      <LiveAnswer />
+    </section>
+  );
+}
+
+/** What this service answers at the moment, to whoever asks that it is up. */
+function LiveAnswer() {
+  const { path } = operations.health;
+  const { requests, windowSeconds } = quotas.health;
+  return (
+    <figure className="terminal">
+      <figcaption>
+        <span>This service, answering</span>
+        <a href={path}>Ask it</a>
+      </figcaption>
+      <pre>
+        <code>
+          {`$ curl -i ${settings().appUrl}${path}\n\n`}
+          {`HTTP/1.1 200 OK\nAPI-Version: 1\nRateLimit-Policy: "health";q=${requests};w=${windowSeconds}\n\n`}
+          {JSON.stringify(health, null, 2)}
+        </code>
+      </pre>
+    </figure>
   );
 }

@@ -6,7 +6,7 @@ export async function SiteBanner({ isPublic }: { isPublic: boolean }) {
   if (!banner || (banner.kind === "promo" && !isPublic)) return null;
   return (
     <aside className="banner" data-kind={banner.kind} aria-label="Notice">
-      {banner.message}
+      <p>{banner.message}</p>
     </aside>
   );
 }

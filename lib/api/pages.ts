@@ -133,6 +133,9 @@ export const files = {
   style: { path: "/pages.css", ...published },
   documentsStyle: { path: "/documents.css", ...published },
   documentsScript: { path: "/documents.js", ...published },
+  serif: { path: "/newsreader-1.woff2", ...published },
+  serifLicence: { path: "/newsreader-licence.txt", ...published },
+  licence: { path: "/licence.txt", ...published },
 } as const satisfies Record<string, Place>;
 
 /** The framework's names of the routes that answer at many addresses. */

@@ -15,7 +15,7 @@ export function putNotice(html: string, banner: SiteBanner | null): string {
   const start = html.indexOf(opening) + opening.length;
   const end = html.indexOf(closing, start);
   const notice = banner
-    ? `<aside class="banner" data-kind="${banner.kind}" aria-label="Notice">${escapeHtml(banner.message)}</aside>`
+    ? `<aside class="banner" data-kind="${banner.kind}" aria-label="Notice"><p>${escapeHtml(banner.message)}</p></aside>`
     : "";
   return html.slice(0, start) + notice + html.slice(end);
 }

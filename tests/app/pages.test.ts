@@ -127,9 +127,18 @@ describe.each([
     ["/favicon.svg", "image/svg+xml"],
     ["/apple-touch-icon.png", "image/png"],
     ["/social-card.png", "image/png"],
+    ["/newsreader-1.woff2", "font/woff2"],
+    ["/newsreader-licence.txt", "text/plain; charset=UTF-8"],
+    ["/licence.txt", "text/plain; charset=UTF-8"],
   ])("has %s", async (path, type) => {
     const { status, headers } = await service.ask(path);
     expect([status, headers["content-type"]]).toEqual([200, type]);
+  });
+
+  it("has letters that are kept for good, asked for before the style names them", async () => {
+    const { headers } = await service.ask(files.serif.path);
+    expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect((await service.ask("/waitlist")).text).toContain(`rel="preload" href="${files.serif.path}"`);
   });
 
   it("shows the social card, and samples, under our own address", async () => {
@@ -146,10 +155,37 @@ describe.each(bannerKinds)("a %s", (kind) => {
   it("shows where it is to show, in the HTML itself, as text", async () => {
     const service = await Service.start({ SIGN_IN: "local" });
     await service.adminJson("banner", "set", kind, "Closed on <Friday> & $& after");
-    const notice = `<aside class="banner" data-kind="${kind}" aria-label="Notice">Closed on &#60;Friday&#62; &#38; $&#38; after</aside>`;
+    const notice = `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>Closed on &#60;Friday&#62; &#38; $&#38; after</p></aside>`;
     for (const { path } of htmlPages) {
       const { text } = await service.ask(path === "/nothing-here" ? "/no/such/page" : path);
       expect(text.split(notice), path).toHaveLength(2);
+    }
+    await service.stop();
+  });
+});
+
+describe("the way round", () => {
+  const doorOf = (html: string) => /<a class="door" href="([^"]*)">([^<]*)</.exec(html)?.slice(1);
+
+  it("leads home who keeps a session, and to sign in who does not", async () => {
+    const service = await Service.start({ SIGN_IN: "local", SUPPORT_EMAIL: "help@example.com" });
+    for (const path of ["/waitlist", "/unsubscribe?token=x", "/sign-in?problem=over"]) {
+      const { text } = await service.ask(path);
+      expect(doorOf(text), path).toEqual(["/sign-in", "Sign in"]);
+      expect(text).toContain('href="mailto:help@example.com"');
+      const known = await service.ask(path, { headers: { cookie: "office-client=x" } });
+      expect(doorOf(known.text), path).toEqual(["/home", "Home"]);
+    }
+    await service.stop();
+  });
+
+  it("shows no door that is closed", async () => {
+    const service = await Service.start();
+    expect(doorOf((await service.ask("/docs")).text)).toBeUndefined();
+    for (const path of ["/", "/no/such/page"]) {
+      const { text } = await service.ask(path);
+      expect(text, path).not.toMatch(/href="\/(sign-in|waitlist|home)"|action="\/waitlist/);
+      expect(text).not.toContain("mailto:");
     }
     await service.stop();
   });

@@ -1,16 +1,27 @@
 import { pages } from "@/lib/api/pages";
 import { htmlPage } from "../html-page";
+import { Mark } from "../mark";
 
 /** What every address shows that is no page: it is sent here. */
 export const GET = htmlPage(pages.nothingHere, () => ({
   title: "Nothing here",
   status: 404,
   content: (
-    <>
+    <div className="narrow nowhere">
+      <Mark />
       <h1>Nothing here</h1>
-      <p>
-        There is no page at this address. <a href={pages.quickStart.path}>The documents</a> say what there is.
-      </p>
-    </>
+      <p>There is no page at this address. It may have been typed with a slip, or it has moved.</p>
+      <ul>
+        <li>
+          <a href={pages.front.path}>The front page</a>: what this is
+        </li>
+        <li>
+          <a href={pages.quickStart.path}>The documents</a>: everything a program can ask
+        </li>
+        <li>
+          <a href={pages.search.path}>Search the documents</a>
+        </li>
+      </ul>
+    </div>
   ),
 }));
