@@ -118,7 +118,8 @@ export async function setAccount(
   nowMs: number,
 ): Promise<Account> {
   return db.transaction().execute(async (transaction) => {
-    const account = await findAccount(transaction, email);
+    // Locked, so that what somebody else changes at the same moment is not put back to what it was.
+    const account = readAccount(await accountWith(transaction, email).forUpdate().executeTakeFirst());
     const plan = terms.plan ?? account.plan;
     requireSoundTerms({ ...terms, plan });
     if (terms.subject !== account.subject) await requireFreeSubject(transaction, terms.subject);
@@ -145,11 +146,14 @@ export async function setAccount(
 
 /** The account with this email, in any letter case. Throws an {@link ApiError} when there is none. */
 export async function findAccount(db: Db, email: string): Promise<Account> {
-  const row = await db
-    .selectFrom("accounts")
-    .selectAll()
-    .where("email", "=", email.toLowerCase())
-    .executeTakeFirst();
+  return readAccount(await accountWith(db, email).executeTakeFirst());
+}
+
+function accountWith(db: Db, email: string) {
+  return db.selectFrom("accounts").selectAll().where("email", "=", email.toLowerCase());
+}
+
+function readAccount(row: unknown): Account {
   if (!row) {
     throw new ApiError("not_found", {
       message: "There is no account with this email.",
