@@ -10,6 +10,7 @@ command -v curl >/dev/null || missing+=(curl)
 command -v python3 >/dev/null || missing+=(python3)
 command -v openssl >/dev/null || missing+=(openssl)
 command -v redis-server >/dev/null || missing+=(redis-server)
+command -v pgbouncer >/dev/null || missing+=(pgbouncer)
 /usr/bin/python3 -c "import dkim" 2>/dev/null || missing+=(python3-dkim)
 command -v initdb >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
 CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v google-chrome || true)}

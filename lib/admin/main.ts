@@ -7,6 +7,7 @@ import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
+import { addMigrateCommand } from "@/lib/admin/migrate";
 import { print } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addTokenCommand } from "@/lib/admin/token";
@@ -45,6 +46,7 @@ addTokenCommand(program, run);
 addSessionCommands(program, run);
 addKeyCommands(program, run);
 addCheckCommand(program, (result) => print(result, asJson()));
+addMigrateCommand(program, (result) => print(result, asJson()));
 
 // Whoever reads only the beginning, as `head` does, has what it wants.
 process.stdout.on("error", () => process.exit());

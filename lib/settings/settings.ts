@@ -52,6 +52,9 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   if ((env.DATABASE_URL || signIn === "clerk" || mail.kind !== "files") && !env.APP_URL) {
     faults.push("APP_URL: is required with DATABASE_URL, with Clerk and to send mail");
   }
+  if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL) {
+    faults.push("DATABASE_DIRECT_URL: needs DATABASE_URL");
+  }
   if ((env.DATABASE_URL || env.UPSTASH_REDIS_REST_URL || env.REDIS_URL) && !env.APP_SECRET) {
     faults.push(
       "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
@@ -72,6 +75,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     previousAppSecret: env.APP_SECRET_PREVIOUS,
     dataDir: resolve(env.DATA_DIR),
     databaseUrl: env.DATABASE_URL,
+    databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
+    databasePool: env.DATABASE_POOL,
     upstash:
       env.UPSTASH_REDIS_REST_URL && env.UPSTASH_REDIS_REST_TOKEN
         ? { url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN }
@@ -101,6 +106,8 @@ const wholeNumber = (least: number, most: number) =>
 
 const secret = z.string().min(32, "must be 32 characters or more");
 
+const postgresUrl = z.string().regex(/^postgres(ql)?:\/\/./, "must be a postgres:// address");
+
 const environmentSchema = z.object({
   NODE_ENV: z.string().optional(),
   VERCEL: z.string().optional(),
@@ -112,10 +119,9 @@ const environmentSchema = z.object({
   APP_SECRET: secret.optional(),
   APP_SECRET_PREVIOUS: secret.optional(),
   DATA_DIR: z.string().default(".data"),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\/./, "must be a postgres:// address")
-    .optional(),
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_DIRECT_URL: postgresUrl.optional(),
+  DATABASE_POOL: wholeNumber(1, 1000).default(10),
   UPSTASH_REDIS_REST_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   UPSTASH_REDIS_REST_TOKEN: z.string().optional(),
   REDIS_URL: z

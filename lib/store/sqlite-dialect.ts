@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import {
@@ -14,6 +14,7 @@ import {
 } from "kysely";
 import Database from "libsql";
 import { makeFolder } from "@/lib/process/data-dir";
+import { within } from "@/lib/process/deadline";
 
 const nativeWaitMs = 25; // how long one native call may hold up the event loop
 const retryAfterMs = 10;
@@ -26,7 +27,7 @@ const retryAfterMs = 10;
  * queue behind a transaction. `libsql` refuses every later COMMIT once a prepared statement has met a lock,
  * so the lock is taken first, by `BEGIN IMMEDIATE`, for single writes too.
  *
- * @param lockedForMs - how long a write waits for another process's lock before it throws SQLITE_BUSY
+ * @param lockedForMs - how long a write waits, for the writes before it and for another process's lock, before it throws
  */
 export function sqliteDialect(file: string, lockedForMs: number): Dialect {
   return {
@@ -52,9 +53,10 @@ class QueryCompiler extends SqliteQueryCompiler {
 }
 
 class SqliteDriver implements Driver {
-  private reader: Database.Database | undefined;
-  private writer: Database.Database | undefined;
-  private opening: Promise<Database.Database> | undefined;
+  private reader: OpenFile | undefined;
+  private writer: OpenFile | undefined;
+  private opening: Promise<OpenFile> | undefined;
+  private hasBeenOpen = false;
   private readonly reads = new Map<string, Database.Statement>();
   private lastWrite: Promise<void> = Promise.resolve();
 
@@ -74,42 +76,52 @@ class SqliteDriver implements Driver {
   }
 
   async commitTransaction(connection: SqliteConnection) {
-    connection.endWrite?.("COMMIT");
-    connection.endWrite = undefined;
+    this.end(connection, "COMMIT");
   }
 
+  /** Also asked for after a commit that failed, when there is nothing left to end. */
   async rollbackTransaction(connection: SqliteConnection) {
-    connection.endWrite?.("ROLLBACK");
+    this.end(connection, "ROLLBACK");
+  }
+
+  private end(connection: SqliteConnection, how: "COMMIT" | "ROLLBACK"): void {
+    const { endWrite } = connection;
     connection.endWrite = undefined;
+    endWrite?.(how);
   }
 
   async releaseConnection() {}
 
   async destroy() {
-    this.reader?.close();
-    this.writer?.close();
+    this.closeReader();
+    this.writer?.db.close();
+    this.writer = undefined;
   }
 
-  /** Waits for its turn in this process, then for the file's write lock. */
+  /** Waits for its turn in this process, then for the file's write lock: for both together no longer than is allowed. */
   async beginWrite(): Promise<EndWrite> {
+    const giveUpAtMs = performance.now() + this.lockedForMs;
     let free = () => {};
     const turn = this.lastWrite;
     this.lastWrite = new Promise((resolve) => {
       free = resolve;
     });
-    await turn;
+    try {
+      await within(this.lockedForMs, turn);
+    } catch {
+      turn.then(free);
+      throw new Error("the store is locked: other writes go first");
+    }
     // Reads and answers have their turn between two writes, each of which waits for the disk.
     await nextTurn();
     try {
-      this.writer ??= await this.open();
-      const writer = this.writer;
-      await this.whileLocked(() => writer.exec("BEGIN IMMEDIATE"));
+      this.writer ??= await this.open(giveUpAtMs);
+      const { db, identity } = this.writer;
+      await whileLocked(giveUpAtMs, () => db.exec("BEGIN IMMEDIATE"));
       return (how) => {
         try {
-          writer.exec(how);
-        } catch (error) {
-          if (writer.inTransaction) writer.exec("ROLLBACK");
-          throw error;
+          endTransaction(db, how);
+          if (how === "COMMIT") this.requireSameFile(identity);
         } finally {
           free();
         }
@@ -120,8 +132,18 @@ class SqliteDriver implements Driver {
     }
   }
 
+  /**
+   * Throws when the file that was written to is no longer the one at its path: it was removed, or another was put in
+   * its place, and nobody will find there what was written. What is there then is opened for the next query.
+   */
+  private requireSameFile(identity: string): void {
+    if (identify(this.file) === identity) return;
+    void this.destroy();
+    throw new Error("the store's file was removed or replaced while it was open");
+  }
+
   write(sql: string, parameters: readonly unknown[]): QueryResult<never> {
-    const statement = (this.writer as Database.Database).prepare(sql);
+    const statement = (this.writer as OpenFile).db.prepare(sql);
     if (statement.reader) return { rows: statement.all(parameters) as never[] };
     return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) };
   }
@@ -131,51 +153,83 @@ class SqliteDriver implements Driver {
     try {
       let statement = this.reads.get(sql);
       if (!statement) {
-        statement = this.reader.prepare(sql);
+        statement = this.reader.db.prepare(sql);
         this.reads.set(sql, statement);
       }
       return { rows: statement.all(parameters) as never[] };
     } catch (error) {
       // A statement that failed may hold on to its snapshot: the next read starts afresh.
-      this.reads.clear();
-      this.reader.close();
-      this.reader = undefined;
+      this.closeReader();
       throw error;
     }
   }
 
+  private closeReader(): void {
+    this.reads.clear();
+    this.reader?.db.close();
+    this.reader = undefined;
+  }
+
   /** One reader, however many ask for the first. */
-  private openReader(): Promise<Database.Database> {
-    this.opening ??= this.open().finally(() => {
+  private openReader(): Promise<OpenFile> {
+    this.opening ??= this.open(performance.now() + this.lockedForMs).finally(() => {
       this.opening = undefined;
     });
     return this.opening;
   }
 
-  private async open(): Promise<Database.Database> {
-    makeFolder(dirname(this.file));
+  private async open(giveUpAtMs: number): Promise<OpenFile> {
     // Only where there is none: to open and close a database's file ends this process's locks on it.
-    if (!existsSync(this.file)) writeFileSync(this.file, "", { flag: "a", mode: 0o600 });
+    if (!existsSync(this.file)) this.makeFile();
     const db = new Database(this.file, { timeout: nativeWaitMs } as Database.Options);
     try {
-      await this.whileLocked(() => db.exec("PRAGMA journal_mode = WAL"));
+      await whileLocked(giveUpAtMs, () => db.exec("PRAGMA journal_mode = WAL"));
       db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
-      return db;
+      this.hasBeenOpen = true;
+      return { db, identity: identify(this.file) };
     } catch (error) {
       db.close();
       throw error;
     }
   }
 
-  private async whileLocked(attempt: () => void): Promise<void> {
-    const giveUpAtMs = Date.now() + this.lockedForMs;
-    for (;;) {
-      try {
-        return attempt();
-      } catch (error) {
-        if (!isBusy(error) || Date.now() > giveUpAtMs) throw error;
-        await sleep(retryAfterMs);
-      }
+  /** An empty store in the place of one that was taken away would look as if nobody had ever had an account. */
+  private makeFile(): void {
+    if (this.hasBeenOpen) throw new Error("the store's file was removed while it was open");
+    makeFolder(dirname(this.file));
+    writeFileSync(this.file, "", { flag: "a", mode: 0o600 });
+  }
+}
+
+/** A connection to the file, and which file that is. */
+type OpenFile = { db: Database.Database; identity: string };
+
+/** The files that a path stands for: SQLite writes to the second, until it moves that into the first. */
+function identify(file: string): string {
+  return [file, `${file}-wal`]
+    .map((path) => {
+      const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? {};
+      return `${dev}:${ino}`;
+    })
+    .join(" ");
+}
+
+function endTransaction(db: Database.Database, how: "COMMIT" | "ROLLBACK"): void {
+  try {
+    db.exec(how);
+  } catch (error) {
+    if (db.inTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+async function whileLocked(giveUpAtMs: number, attempt: () => void): Promise<void> {
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > giveUpAtMs) throw error;
+      await sleep(retryAfterMs);
     }
   }
 }

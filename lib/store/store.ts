@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { Kysely, Migrator, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
-import pg from "pg";
-import { log } from "@/lib/process/log";
+import { Kysely } from "kysely";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 import { type Settings, settings } from "@/lib/settings/settings";
+import { findPending, migrateEmbedded, migratePostgres } from "@/lib/store/migrate";
 import { migrations } from "@/lib/store/migrations";
+import { postgresDialect } from "@/lib/store/postgres";
 import { sqliteDialect } from "@/lib/store/sqlite-dialect";
 import type { Tables } from "@/lib/store/tables";
 
@@ -13,7 +13,6 @@ export type Db = Kysely<Tables>;
 
 /** A query that takes longer than this is an outage. */
 export const deadlineMs = 2000; // 2 seconds
-const connectWithinMs = 1500;
 
 const processStore = () => oncePerProcess("store", () => new Store(settings()));
 
@@ -22,25 +21,44 @@ export function store(): Promise<Db> {
   return processStore().ready();
 }
 
+/** Brings the schema of the process's database up to date; answers the names of the changes that it took. */
+export function migrateStore(): Promise<string[]> {
+  return processStore().migrate();
+}
+
 /** Closes the process's database. */
 export async function closeStore(): Promise<void> {
   await processStore().close();
 }
+
+type StoreSettings = Pick<Settings, "dataDir"> &
+  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool">>;
 
 /** One of the two engines behind one set of queries. Nothing is opened before it is asked for. */
 export class Store {
   private readonly db: Db;
   private migrated: Promise<Db> | undefined;
 
-  constructor({ databaseUrl, dataDir }: Pick<Settings, "databaseUrl" | "dataDir">) {
-    this.db = databaseUrl ? openPostgres(databaseUrl) : openEmbedded(dataDir);
+  constructor(
+    private readonly settings: StoreSettings,
+    private readonly changes = migrations,
+  ) {
+    const { databaseUrl, databaseDirectUrl = databaseUrl, databasePool = 10, dataDir } = settings;
+    const isPooled = databaseDirectUrl !== databaseUrl;
+    const dialect = databaseUrl
+      ? postgresDialect(databaseUrl, { connections: databasePool, deadlineMs, isPooled })
+      : sqliteDialect(join(dataDir, "store.sqlite"), deadlineMs);
+    this.db = new Kysely<Tables>({ dialect });
   }
 
   ready(): Promise<Db> {
-    this.migrated ??= this.migrate().catch((failure) => {
-      this.migrated = undefined;
-      throw failure;
-    });
+    this.migrated ??= this.migrate().then(
+      () => this.db,
+      (failure) => {
+        this.migrated = undefined;
+        throw failure;
+      },
+    );
     return this.migrated;
   }
 
@@ -48,52 +66,11 @@ export class Store {
     return this.db.destroy();
   }
 
-  private async migrate(): Promise<Db> {
-    const migrator = new Migrator({ db: this.db, provider: { getMigrations: async () => migrations } });
-    const { error } = await migrator.migrateToLatest();
-    if (error) throw error;
-    return this.db;
+  async migrate(): Promise<string[]> {
+    const { databaseUrl, databaseDirectUrl = databaseUrl } = this.settings;
+    const store = this.db as unknown as Kysely<never>;
+    if (!databaseDirectUrl) return migrateEmbedded(store, this.changes);
+    if ((await findPending(store, this.changes)).length === 0) return [];
+    return migratePostgres(databaseDirectUrl, this.changes);
   }
-}
-
-function openEmbedded(dataDir: string): Db {
-  return new Kysely<Tables>({ dialect: sqliteDialect(join(dataDir, "store.sqlite"), deadlineMs) });
-}
-
-function openPostgres(connectionString: string): Db {
-  const pool = new pg.Pool({
-    connectionString,
-    connectionTimeoutMillis: connectWithinMs,
-    query_timeout: deadlineMs,
-    keepAlive: true,
-    types: {
-      getTypeParser: (oid, format) =>
-        oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
-    },
-  });
-  // An idle connection that breaks would otherwise end the process.
-  pool.on("error", (failure) =>
-    log().warn({ code: (failure as NodeJS.ErrnoException).code }, "a store connection broke"),
-  );
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withoutBrokenClients(pool) }) });
-}
-
-/**
- * Kysely gives a connection back whatever became of it. One whose query got no answer from the server
- * (a time-out, a break) still waits for that answer, so it must not serve the next query.
- */
-function withoutBrokenClients(pool: pg.Pool): PostgresPool {
-  return {
-    async connect(): Promise<PostgresPoolClient> {
-      const client = await pool.connect();
-      let isBroken = false;
-      const query = (sql: string, parameters: unknown[]) =>
-        client.query(sql, parameters).catch((failure) => {
-          isBroken ||= !(failure instanceof pg.DatabaseError);
-          throw failure;
-        });
-      return { query, release: () => client.release(isBroken) } as unknown as PostgresPoolClient;
-    },
-    end: () => pool.end(),
-  };
 }

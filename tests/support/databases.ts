@@ -21,6 +21,7 @@ declare module "vitest" {
 export default async function setup({ provide }: TestProject) {
   const postgres = await startPostgres();
   const redis = await startRedis();
+  if (!isInstalled("pgbouncer")) leaveOut("PgBouncer");
   provide("postgresUrl", postgres?.url);
   provide("redisPort", redis?.port);
   return async () => {
@@ -41,8 +42,7 @@ export async function startPostgres() {
   if (!bin) return leaveOut("PostgreSQL");
   const folder = makeFolder();
   const port = await reservePort();
-  // PostgreSQL refuses to run as root: Debian's package brings a user for it.
-  const user = process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : undefined;
+  const user = postgresUser();
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, "data");
   const options = { ...user, cwd: folder, stdio: "ignore" } as const;
@@ -104,6 +104,11 @@ function findPostgres(): string | undefined {
     ...(process.env.PATH ?? "").split(":"),
   ];
   return folders.find((folder) => existsSync(join(folder, "initdb")));
+}
+
+/** PostgreSQL and PgBouncer refuse to run as root: Debian's packages bring a user for it. */
+export function postgresUser(): { uid: number; gid: number } | undefined {
+  return process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : undefined;
 }
 
 function idOf(flag: "-u" | "-g"): number {

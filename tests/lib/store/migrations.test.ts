@@ -1,9 +1,15 @@
-import { Migrator } from "kysely";
-import { describe, expect, it } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Kysely, sql } from "kysely";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { findAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
 import { suppressEmail } from "@/lib/onboarding/outbox";
-import { migrations } from "@/lib/store/migrations";
-import { type Db, Store } from "@/lib/store/store";
-import { engines } from "@/tests/support/engines";
+import { migrations, type SchemaChange } from "@/lib/store/migrations";
+import { Store } from "@/lib/store/store";
+import { createDatabase, eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -12,7 +18,9 @@ describe.each(engines)("migration 003 on $name", (engine) => {
     const stage = await engine.prepare();
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     const settings = { databaseUrl: DATABASE_URL, dataDir: DATA_DIR };
-    await migrateAsOf("002", settings);
+    const before = new Store(settings, asOf("002"));
+    await before.ready();
+    await before.close();
     const nowMs = Date.now();
     await stage.query(
       `INSERT INTO accounts (id, email, plan, created_at_ms) VALUES ('acc_1', 'ceo@example.com', 'hobby', ${nowMs})`,
@@ -53,16 +61,142 @@ describe.each(engines)("migration 003 on $name", (engine) => {
   });
 });
 
-/** Brings an empty store to what it was with the migrations up to this one. */
-async function migrateAsOf(last: string, settings: ConstructorParameters<typeof Store>[0]): Promise<void> {
-  const store = new Store(settings);
-  const db = (store as unknown as { db: Db }).db;
-  const names = Object.keys(migrations).filter((name) => name.slice(0, 3) <= last);
-  const before = Object.fromEntries(names.map((name) => [name, migrations[name] ?? expect.fail()]));
-  const { error } = await new Migrator({
-    db,
-    provider: { getMigrations: async () => before },
-  }).migrateToLatest();
-  if (error) throw error;
-  await store.close();
+describe.each(engines)("a build beside another one's schema, on $name", (engine) => {
+  let stage: Stage;
+  let stores: Store[];
+  beforeEach(async () => {
+    stage = await engine.prepare();
+    stores = [];
+  });
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await stage.clear();
+  });
+
+  function open(changes: Record<string, SchemaChange> = migrations): Store {
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR }, changes);
+    stores.push(store);
+    return store;
+  }
+
+  it("works after a newer one, whose changes it does not know", async () => {
+    await open().ready();
+    for (const last of ["003", "005", "008"]) {
+      const db = await open(asOf(last)).ready();
+      await addAccount(db, `${last}@example.com`, { plan: "licensed" }, Date.now());
+      expect(await findAccount(db, `${last}@example.com`)).toMatchObject({ plan: "licensed" });
+    }
+  });
+
+  it("starts and serves on a store that a build of tomorrow has changed", async () => {
+    const service = await Service.start(stage.environment);
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    await service.stop();
+    await stage.query("INSERT INTO kysely_migration VALUES ('999-tomorrow', '2099-01-01T00:00:00.000Z')");
+    await stage.query("ALTER TABLE accounts ADD COLUMN shoe_size bigint");
+    await service.run();
+    const authorization = `Bearer ${await service.token("ceo@example.com")}`;
+    expect((await service.ask("/api/entitlement", { headers: { authorization } })).status).toBe(200);
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+    expect(await service.adminJson("migrate")).toEqual({ taken: [] });
+    await service.stop();
+  });
+
+  it("is upgraded beside one that goes on working, and writes meanwhile", async () => {
+    const older = await open(asOf("005")).ready();
+    await addAccount(older, "before@example.com", {}, Date.now());
+    const newer = open({
+      ...migrations,
+      "999-tomorrow": {
+        async up(db: Kysely<unknown>) {
+          await db.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
+        },
+      },
+    });
+    const [taken] = await Promise.all([
+      newer.migrate(),
+      addAccount(older, "meanwhile@example.com", {}, Date.now()),
+    ]);
+    expect(taken).toEqual([...Object.keys(migrations).filter((name) => name > "006"), "999-tomorrow"]);
+    await addAccount(older, "after@example.com", {}, Date.now());
+    const emails = (await stage.query("SELECT email FROM accounts ORDER BY email")).map(({ email }) => email);
+    expect(emails).toEqual(["after@example.com", "before@example.com", "meanwhile@example.com"]);
+    expect(await newer.migrate()).toEqual([]);
+  });
+
+  it("has had each change once when several instances start at the same moment", async () => {
+    const taken = await Promise.all(Array.from({ length: 6 }, () => open().migrate()));
+    expect(taken.flat().sort()).toEqual(Object.keys(migrations));
+  });
+
+  it("takes a change whole or not at all, and takes it the next time", async () => {
+    let fails = true;
+    const change = {
+      async up(db: Kysely<unknown>) {
+        await db.schema.createTable("shelves").addColumn("id", "text").execute();
+        if (fails) throw new Error("the power went out");
+      },
+    };
+    const store = open({ ...migrations, "999-tomorrow": change });
+    await expect(store.ready()).rejects.toThrow("the power went out");
+    await expect(stage.query("SELECT * FROM shelves")).rejects.toThrow();
+    fails = false;
+    await store.ready();
+    expect(await stage.query("SELECT * FROM shelves")).toEqual([]);
+  });
+
+  it("makes an index anew that was broken off", async () => {
+    const indexes = { makeIndexes: { accounts_plan: "accounts (plan)" } };
+    await open().ready();
+    await stage.query("CREATE INDEX accounts_plan ON accounts (created_at_ms)");
+    await open({ ...migrations, "999-tomorrow": indexes }).ready();
+    await expect(stage.query("CREATE INDEX accounts_plan ON accounts (plan)")).rejects.toThrow("exists");
+  });
+});
+
+const postgresUrl = inject("postgresUrl");
+
+describe.runIf(postgresUrl)("a change of a PostgreSQL", () => {
+  it("has no deadline, and lets nobody wait for it who only reads and writes", {
+    timeout: 60_000,
+  }, async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "");
+    const reader = new pg.Client(databaseUrl);
+    await reader.connect();
+    const store = new Store({ databaseUrl, dataDir: "" });
+    const db = await store.ready();
+    await addAccount(db, "ceo@example.com", {}, Date.now());
+    await reader.query("BEGIN; SELECT * FROM accounts");
+    const upgraded = new Store(
+      { databaseUrl, dataDir: "" },
+      {
+        "998-tomorrow": {
+          async up(transaction: Kysely<unknown>) {
+            await transaction.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
+            await sql`select pg_sleep(3)`.execute(transaction);
+          },
+        },
+        "999-tomorrow": { makeIndexes: { accounts_shoes: "accounts (shoe_size)" } },
+      },
+    );
+    const taken = upgraded.migrate();
+    // A change that waited for its lock would have all of these wait behind it.
+    for (let n = 0; n < 20; n++) {
+      await findAccount(db, "ceo@example.com");
+      await sleep(100);
+    }
+    await reader.query("COMMIT");
+    expect(await taken).toEqual(["998-tomorrow", "999-tomorrow"]);
+    const indexes = await reader.query(
+      "SELECT indisvalid FROM pg_index WHERE indexrelid = 'accounts_shoes'::regclass",
+    );
+    expect(indexes.rows).toEqual([{ indisvalid: true }]);
+    await Promise.all([store.close(), upgraded.close(), reader.end()]);
+  });
+});
+
+/** The changes up to this one. */
+function asOf(last: string): Record<string, SchemaChange> {
+  return Object.fromEntries(Object.entries(migrations).filter(([name]) => name.slice(0, 3) <= last));
 }

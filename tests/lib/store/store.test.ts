@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { beforeEach, describe, expect, inject, it } from "vitest";
@@ -72,6 +72,48 @@ describe("the embedded store", () => {
     await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("already an account");
     expect((await findAccount(db, email)).email).toBe(email);
     other.close();
+    await store.close();
+  });
+
+  it("lets nobody in the queue behind a lock wait for longer than one write may", async () => {
+    const store = open();
+    const db = await store.ready();
+    const other = new Database(join(dataDir, "store.sqlite"));
+    other.exec("BEGIN IMMEDIATE");
+    const startedAtMs = performance.now();
+    const writes = Array.from({ length: 20 }, (_, n) => addAccount(db, `${n}@example.com`, {}, Date.now()));
+    const outcomes = await Promise.allSettled(writes);
+    expect(performance.now() - startedAtMs).toBeLessThan(3000);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+    other.exec("COMMIT");
+    await addAccount(db, email, {}, Date.now());
+    other.close();
+    await store.close();
+  });
+
+  it("acknowledges no write to a file that was removed, and makes no empty store in its place", async () => {
+    const store = open();
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    rmSync(dataDir, { recursive: true });
+    for (const name of ["a", "b"])
+      await expect(addAccount(db, `${name}@example.com`, {}, Date.now())).rejects.toThrow("was removed");
+    await expect(findAccount(db, email)).rejects.toThrow("was removed");
+    expect(existsSync(dataDir)).toBe(false);
+    await store.close();
+  });
+
+  it("acknowledges no write to a file in whose place another was put, and goes on with that", async () => {
+    const store = open();
+    const db = await store.ready();
+    const replacement = new Store({ dataDir: `${dataDir}-2`, databaseUrl: undefined });
+    await addAccount(await replacement.ready(), "restored@example.com", {}, Date.now());
+    await replacement.close();
+    rmSync(dataDir, { recursive: true });
+    renameSync(`${dataDir}-2`, dataDir);
+    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("was removed or replaced");
+    expect((await findAccount(db, "restored@example.com")).email).toBe("restored@example.com");
+    await addAccount(db, email, {}, Date.now());
     await store.close();
   });
 });

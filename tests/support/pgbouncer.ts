@@ -1,0 +1,55 @@
+import { chownSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { eventually, isInstalled, postgresUser } from "@/tests/support/databases";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
+
+/** Whether the tests behind a pooler run. */
+export const hasPgBouncer = isInstalled("pgbouncer");
+
+/**
+ * A PgBouncer of our own on loopback, in transaction mode as managed ones are: each transaction may have another
+ * connection of the server's, of which there are as many as `poolSize`. Settings that a connection begins with it
+ * refuses, as PgBouncer does unless it is told to drop them.
+ *
+ * @returns the database's address through it
+ */
+export async function startPgBouncer(
+  databaseUrl: string,
+  { poolSize = 5, dropsSettings = false } = {},
+): Promise<string> {
+  const folder = makeFolder();
+  const port = await reservePort();
+  const { port: serverPort, pathname } = new URL(databaseUrl);
+  const database = pathname.slice(1);
+  const file = join(folder, "pgbouncer.ini");
+  writeFileSync(
+    file,
+    `[databases]
+${database} = host=127.0.0.1 port=${serverPort} user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = ${poolSize}
+max_client_conn = 500
+${dropsSettings ? "ignore_startup_parameters = lock_timeout, statement_timeout, idle_in_transaction_session_timeout" : ""}
+`,
+  );
+  // It refuses to run as root.
+  const user = postgresUser();
+  if (user) for (const path of [folder, file]) chownSync(path, user.uid, user.gid);
+  spawnLeashed("pgbouncer", ["-q", file], { ...user, cwd: folder, stdio: "ignore" });
+  const url = new URL(databaseUrl);
+  url.port = String(port);
+  await eventually(async () => {
+    const client = new pg.Client(url.href);
+    await client.connect();
+    await client.query("SELECT 1");
+    await client.end();
+  });
+  return url.href;
+}
