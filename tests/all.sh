@@ -1,47 +1,90 @@
 #!/usr/bin/env bash
-# Every check there is: lint, types, the built service over HTTP on every engine, a real browser.
-# Installs the programs it lacks where it may (root and apt); otherwise says what it leaves out.
-# Under CI nothing is left out.
-set -euo pipefail
+# Every check there is: lint, types, the built service over HTTP on every engine, MCP's conformance suite, a real
+# browser. Installs the programs it lacks where it may (apt, as root or by sudo); otherwise says what it leaves out.
+# Under CI nothing is left out. Ends with the time of each step, the ten slowest tests, and "N passed, N failed".
+set -uo pipefail
 cd "$(dirname "$0")/.."
 
-missing=()
-command -v curl >/dev/null || missing+=(curl)
-command -v python3 >/dev/null || missing+=(python3)
-command -v openssl >/dev/null || missing+=(openssl)
-command -v redis-server >/dev/null || missing+=(redis-server)
-command -v pgbouncer >/dev/null || missing+=(pgbouncer)
-/usr/bin/python3 -c "import dkim" 2>/dev/null || missing+=(python3-dkim)
-command -v initdb >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
-CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v google-chrome || true)}
-[ -n "$CHROMIUM" ] || missing+=(chromium)
+notes=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$notes"' EXIT
+trap 'exit 130' INT TERM
 
-if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+has() {
+  command -v "$1" >/dev/null
+}
+
+find_chromium() {
+  command -v "${CHROMIUM:-chromium}" || command -v google-chrome
+}
+
+# Installs what is missing, where that is allowed.
+install_missing() {
+  local missing=() apt=(apt-get)
+  for program in curl openssl pgbouncer python3 redis-server; do
+    has "$program" || missing+=("$program")
+  done
+  /usr/bin/python3 -c "import dkim" 2>/dev/null || missing+=(python3-dkim)
+  has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
+  find_chromium >/dev/null || missing+=(chromium fonts-liberation)
+  [ ${#missing[@]} -gt 0 ] && has apt-get || return 0
+  [ "$(id -u)" = 0 ] || apt=(sudo -n apt-get)
   echo "Installing ${missing[*]}"
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-  CHROMIUM=${CHROMIUM:-$(command -v chromium || true)}
-fi
+  export DEBIAN_FRONTEND=noninteractive
+  { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } >"$notes/apt" 2>&1 ||
+    { echo "That failed:" && tail -n 3 "$notes/apt"; } >&2
+}
 
-command -v curl >/dev/null || echo "LEFT OUT: the tests of the demo and of curl samples: curl is not installed" >&2
-command -v python3 >/dev/null || echo "LEFT OUT: the tests of the Python samples: python3 is not installed" >&2
+# Says which tests are left out for want of a program; under CI that is a failure.
+leave_out() {
+  echo "LEFT OUT: $2, because $1 is not installed" >&2
+  [ -z "${CI:-}" ]
+}
 
-npm run check
-npm run build
+check_programs() {
+  has curl || leave_out curl "the tests of the demo and of curl samples" || return
+  has python3 || leave_out python3 "the tests of Python samples" || return
+  has openssl || leave_out openssl "the tests of mail over TLS, and the browser's under Clerk" || return
+  find_chromium >/dev/null || leave_out Chromium "the browser's tests" || return
+}
 
-# Every answer that the tests receive is written down, and held against the API description at the end.
-answers=$(mktemp)
-RECORDED_ANSWERS=$answers npx vitest run --exclude tests/contract.test.ts
-RECORDED_ANSWERS=$answers npx vitest run tests/contract.test.ts
-rm "$answers"
+# Runs a step, and notes how long it took and how it ended.
+step() {
+  local name=$1 began=$SECONDS code=0
+  shift
+  echo "== $name"
+  "$@" || code=$?
+  echo "$name $((SECONDS - began)) $code" >>"$notes/steps"
+  return "$code"
+}
 
-npm run -s conformance
+vitest() {
+  local name=$1
+  shift
+  RECORDED_ANSWERS="$notes/answers" npx vitest run --reporter=default --reporter=json --outputFile.json="$notes/$name.json" "$@"
+}
 
-if [ -n "$CHROMIUM" ]; then
-  CHROMIUM=$CHROMIUM npx playwright test
-elif [ -n "${CI:-}" ]; then
-  echo "Chromium is not installed, and under CI nothing is left out" >&2
-  exit 1
-else
-  echo "LEFT OUT: the browser tests, because Chromium is not installed" >&2
-fi
+conformance() {
+  CONFORMANCE_RESULTS="$notes/conformance.json" npm run -s conformance:built
+}
+
+browser() {
+  CHROMIUM=$(find_chromium) || return 0
+  CHROMIUM=$CHROMIUM PLAYWRIGHT_JSON_OUTPUT_FILE="$notes/browser.json" npx playwright test --reporter=list,json
+}
+
+all() {
+  install_missing
+  step programs check_programs || return
+  step lint npm run -s check || return
+  step build npm run -s build || return
+  # Much of either is waiting, so they run beside each other.
+  { step conformance conformance; step browser browser; } >"$notes/beside" 2>&1 &
+  step tests vitest tests --exclude tests/contract.test.ts
+  # Every answer that a test received was written down; now they are held against the API description.
+  step contract vitest contract tests/contract.test.ts
+  wait
+  cat "$notes/beside"
+}
+
+all
+node tests/support/report.mjs "$notes"

@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { spawnLeashed } from "@/tests/support/leash";
 import { Service } from "@/tests/support/service";
 
 /*
@@ -22,7 +23,8 @@ const offered: Record<string, string[]> = {
   ],
 };
 
-const failures: string[] = [];
+/** Every command that ran, how long it took and whether it passed. */
+const outcomes: { name: string; ms: number; passed: boolean }[] = [];
 
 const service = await Service.start(environment);
 for (const [revision, scenarios] of Object.entries(offered)) {
@@ -39,8 +41,12 @@ await conformance(fixtures, "--requirements", "2025-11-25", ...expecting("2025-1
 await conformance(fixtures, "--requirements", "2026-07-28");
 await fixtures.kill();
 
-const outcome = failures.length > 0 ? ["FAILED:", ...failures] : ["Conformance: all as expected."];
-process.stdout.write(`${outcome.join("\n")}\n`);
+if (process.env.CONFORMANCE_RESULTS) {
+  writeFileSync(process.env.CONFORMANCE_RESULTS, JSON.stringify(outcomes));
+}
+const failures = outcomes.filter(({ passed }) => !passed).map(({ name }) => name);
+const verdict = failures.length > 0 ? ["FAILED:", ...failures] : ["Conformance: all as expected."];
+process.stdout.write(`${verdict.join("\n")}\n`);
 process.exit(failures.length > 0 ? 1 : 0);
 
 /** The failures that are no fault, each with its reason. */
@@ -70,18 +76,18 @@ function inspect({ url }: Service, era: string): Promise<void> {
 /** Runs a program, and prints what it says when it fails. */
 function run(program: string, ...options: string[]): Promise<void> {
   return new Promise((resolve) => {
-    const child = spawn(program, options, { stdio: ["ignore", "pipe", "pipe"] });
+    const startedAtMs = Date.now();
+    const child = spawnLeashed(program, options, { stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (chunk) => {
+      stream?.on("data", (chunk) => {
         said += chunk;
       });
     }
     child.once("close", (code) => {
-      const command = [program, ...options].join(" ");
-      const verdict = code === 0 ? "passed" : `failed with ${code}`;
-      if (code !== 0) failures.push(command);
-      process.stdout.write(`${code === 0 ? "" : said}${verdict}: ${command}\n`);
+      const name = [program, ...options].join(" ");
+      outcomes.push({ name, ms: Date.now() - startedAtMs, passed: code === 0 });
+      process.stdout.write(code === 0 ? `passed: ${name}\n` : `${said}failed with ${code}: ${name}\n`);
       resolve();
     });
   });

@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/* What a run of `tests/all.sh` took and came to: reads its notes, and ends with 1 when anything failed. */
+
+const [, , notes] = process.argv;
+
+/** The tests of a step that ran, each `{name, ms, passed}`, as its runner wrote them down. */
+function testsOf(step) {
+  const file = join(notes, `${step}.json`);
+  if (!existsSync(file)) return [];
+  const written = JSON.parse(readFileSync(file, "utf8"));
+  if (written.testResults) return written.testResults.flatMap(fromVitest);
+  if (written.suites) return written.suites.flatMap(fromPlaywright);
+  return written;
+}
+
+function fromVitest({ assertionResults }) {
+  return assertionResults
+    .filter(({ status }) => status === "passed" || status === "failed")
+    .map(({ fullName, duration = 0, status }) => ({
+      name: fullName,
+      ms: duration,
+      passed: status === "passed",
+    }));
+}
+
+function fromPlaywright({ specs = [], suites = [] }) {
+  const runs = specs.flatMap(({ title, tests }) => tests.map((test) => ({ title, ...test })));
+  const ran = runs.filter(({ status }) => status !== "skipped");
+  const own = ran.map(({ title, status, results }) => ({
+    name: title,
+    ms: results.reduce((sum, { duration }) => sum + duration, 0),
+    passed: status === "expected",
+  }));
+  return [...own, ...suites.flatMap(fromPlaywright)];
+}
+
+const tests = [];
+const failedSteps = [];
+const report = ["", "What each step took:"];
+for (const line of readFileSync(join(notes, "steps"), "utf8").trim().split("\n")) {
+  const [step, seconds, code] = line.split(" ");
+  const own = testsOf(step);
+  tests.push(...own);
+  // A step that failed with no test to show for it counts as one.
+  if (code !== "0" && own.every(({ passed }) => passed)) failedSteps.push(step);
+  report.push(`${seconds.padStart(6)} s  ${step}${code === "0" ? "" : ", failed"}`);
+}
+
+report.push("", "The slowest tests:");
+for (const { name, ms } of tests.toSorted((one, other) => other.ms - one.ms).slice(0, 10)) {
+  report.push(`${(ms / 1000).toFixed(1).padStart(6)} s  ${name}`);
+}
+
+const passed = tests.filter((test) => test.passed).length;
+const failed = [...failedSteps, ...tests.filter((test) => !test.passed).map(({ name }) => name)];
+if (failed.length > 0) report.push("", "What failed:", ...failed.map((name) => `  ${name}`));
+report.push("", `${passed} passed, ${failed.length} failed`, "");
+process.stdout.write(report.join("\n"));
+process.exitCode = failed.length > 0 ? 1 : 0;
