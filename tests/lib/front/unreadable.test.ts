@@ -1,12 +1,14 @@
 import { once } from "node:events";
-import { METHODS } from "node:http";
-import { connect } from "node:net";
+import { createServer, METHODS } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { documentPages } from "@/lib/api/pages";
+import { answerUnreadable } from "@/lib/front/unreadable";
 import { headBounds, headBoundsInWords } from "@/lib/settings/limits";
+import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
 let service: Service;
@@ -159,6 +161,26 @@ describe("a request that Node's parser gives up on", () => {
       const received = await send(good + good + bad + good);
       expect(statusLines(received)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200", `HTTP/1.1 ${status}`]);
     }
+  });
+
+  it("gets no answer inside one that has begun, which breaks off instead", async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(200, { "content-length": 10 }).write("half"),
+    );
+    server.on("clientError", (error, socket) => answerUnreadable(error, socket as Socket, server));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setEncoding("latin1");
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.write("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    await eventually(() => expect(received).toContain("half"));
+    socket.write("no chunk\r\n");
+    await once(socket, "close");
+    expect(statusLines(received)).toEqual(["HTTP/1.1 200"]);
+    expect(received).toMatch(/half$/);
+    server.close();
   });
 
   it("is 405 also when its method comes byte by byte", async () => {

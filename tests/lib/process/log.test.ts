@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { connect, Socket } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import pg from "pg";
+import { describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/api/operations";
-import { eventually } from "@/tests/support/databases";
+import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
@@ -73,6 +74,23 @@ describe("the log", () => {
     const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
     process.kill(pid, "SIGTERM");
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
+  });
+});
+
+describe.runIf(inject("postgresUrl"))("the log of a driver's failure", () => {
+  it("says what failed, and nothing of the row that the driver quotes", async () => {
+    const databaseUrl = await createDatabase(inject("postgresUrl") ?? "");
+    const environment = { ...besideDatabaseUrl, DATABASE_URL: databaseUrl, SIGN_IN: "local" };
+    const service = await Service.start(environment);
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    await eventually(() => client.query("ALTER TABLE waitlist ADD CHECK (false) NOT VALID"));
+    await client.end();
+    const { status } = await service.submit("/waitlist/join", { email: "ceo@secret.example" });
+    expect(status).toBe(303);
+    await eventually(() => expect(service.log).toContain("violates check constraint"));
+    expect(service.log).not.toContain("secret.example");
+    await service.stop({ expectErrors: true });
   });
 });
 

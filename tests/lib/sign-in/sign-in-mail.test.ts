@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { sendWithinMs } from "@/lib/mail/mail";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
@@ -35,6 +36,15 @@ describe("a sign-in code", () => {
     inbox.fault = "none";
     await eventually(() => expect(inbox.received.map(({ to }) => to)).toEqual([email]));
     expect(service.log).not.toContain(email);
+  });
+
+  it("keeps nobody waiting: by how long an answer takes, an account would show", async () => {
+    await start();
+    inbox.fault = "silent";
+    const askedAtMs = performance.now();
+    expect((await askForCode(email)).headers.location).toBe("/sign-in/code");
+    expect(performance.now() - askedAtMs, "what a mail server may take").toBeLessThan(sendWithinMs / 2);
+    inbox.fault = "none";
   });
 
   it("is sent although the process that made it was killed", async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { bodyLimits, inKibibytes } from "@/lib/settings/limits";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
@@ -218,7 +219,7 @@ describe("the unsubscribe link", () => {
       APP_SECRET: newer,
       APP_SECRET_PREVIOUS: older,
     });
-    expect((await rotated.ask(target, { method: "POST" })).status).toBe(200);
+    await eventually(async () => expect((await rotated.ask(target, { method: "POST" })).status).toBe(200));
     await rotated.kill();
     const forgotten = await Service.start({ ...before.environment, APP_SECRET: newer });
     expect((await forgotten.ask(target, { method: "POST" })).status).toBe(400);

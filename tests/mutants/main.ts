@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Mutant, mutants } from "@/tests/mutants/mutants";
+import { makeFolder } from "@/tests/support/leash";
+
+/*
+ * Breaks the service in one place after the other, each as somebody might by mistake, and looks whether a test
+ * notices. `npm run mutants` runs all, `npm run mutants -- quota` those whose file or words name that. It works on a copy.
+ */
+
+const [wanted = ""] = process.argv.slice(2);
+const chosen = mutants.filter(({ file, mistake }) => `${file} ${mistake}`.includes(wanted));
+const copy = copyTree();
+const lived: Mutant[] = [];
+if (!pass([...new Set(chosen.flatMap(({ tests }) => tests))]))
+  throw new Error("the tests fail with no mistake made");
+for (const mutant of chosen) {
+  const noticed = isNoticed(mutant);
+  if (!noticed) lived.push(mutant);
+  process.stdout.write(`${noticed ? "noticed" : "LIVES  "}  ${mutant.file}: ${mutant.mistake}\n`);
+}
+process.stdout.write(`\n${chosen.length - lived.length} of ${chosen.length} noticed\n`);
+process.exit(lived.length > 0 ? 1 : 0);
+
+/** A copy of the working tree and of what is built, in which a file can be broken. */
+function copyTree(): string {
+  const folder = makeFolder();
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"])
+    .toString()
+    .trim();
+  for (const file of files.split("\n")) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    copyFileSync(file, join(folder, file));
+  }
+  symlinkSync(join(process.cwd(), "node_modules"), join(folder, "node_modules"));
+  for (const built of [".next", "dist"]) cpSync(built, join(folder, built), { recursive: true });
+  return folder;
+}
+
+/** Makes the mistake, runs the tests that are to notice it, and takes it back. Throws when the code has moved on. */
+function isNoticed({ file, was, becomes, tests, isInPages }: Mutant): boolean {
+  const path = join(copy, file);
+  const whole = readFileSync(path, "utf8");
+  const parts = whole.split(was);
+  if (parts.length !== 2)
+    throw new Error(`${file} has this ${parts.length - 1} times: mend the mutant\n${was}`);
+  writeFileSync(path, parts.join(becomes));
+  build(isInPages);
+  const noticed = !pass(tests);
+  writeFileSync(path, whole);
+  return noticed;
+}
+
+function build(pages = false): void {
+  if (!run("npm", "run", "-s", pages ? "build" : "bundle")) throw new Error("it does not build any more");
+}
+
+function pass(tests: string[]): boolean {
+  return run("npx", "vitest", "run", "--bail=1", ...tests);
+}
+
+function run(program: string, ...parameters: string[]): boolean {
+  return spawnSync(program, parameters, { cwd: copy, stdio: "ignore" }).status === 0;
+}
