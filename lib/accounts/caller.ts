@@ -8,7 +8,9 @@ import { keyRing } from "@/lib/session/key-ring";
 import { noteSessionSeen } from "@/lib/session/last-seen";
 import type { Resource } from "@/lib/session/resource";
 import { readKind, type SessionKind } from "@/lib/session/session";
+import { prepareRead } from "@/lib/store/prepared-read";
 import { deadlineMs, store } from "@/lib/store/store";
+import type { Tables } from "@/lib/store/tables";
 
 /** Who is calling an account route, or why nobody can say. */
 export type Caller =
@@ -53,9 +55,11 @@ async function identify(
     return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };
   }
   visit.subject = credential.subject;
-  const { keyId } = credential;
-  if (keyId === undefined) return toCaller(await readAccount(credential), { ...credential, kind: "clerk" });
-  const row = await readAccountAndSession(credential, keyId, nowMs);
+  const { subject, sessionId, keyId } = credential;
+  const db = await store();
+  if (keyId === undefined)
+    return toCaller(await readAccount(db, { subject }), { ...credential, kind: "clerk" });
+  const row = await readAccountAndSession(db, { subject, sessionId, keyId, nowMs });
   if (!row) return { is: "unreadable" };
   // Another process has revoked it: do not sign with it any longer.
   if (row.key_id === null) keyRing().follow(nowMs, 0);
@@ -64,33 +68,44 @@ async function identify(
   return toCaller(row, { ...credential, kind: readKind(row), endsAtMs: row.expires_at_ms ?? nowMs });
 }
 
-function toCaller(row: unknown, session: CallerSession): Caller {
+function toCaller(row: Tables["accounts"] | undefined, session: CallerSession): Caller {
   const account = parseAccount(row);
   return account ? { is: "account", account, session } : { is: "unreadable" };
 }
 
-async function readAccount({ subject }: Proof) {
-  const db = await store();
-  return db.selectFrom("accounts").selectAll().where("subject", "=", subject).executeTakeFirst();
-}
+/** The account, whose session Clerk keeps. */
+const readAccount = prepareRead<{ subject: string }, Tables["accounts"]>((db, slot) =>
+  db.selectFrom("accounts").selectAll().where("subject", "=", slot("subject")),
+);
 
-/** The account, and whether its session and the key of its token stand at `nowMs`: one read. */
-async function readAccountAndSession({ subject, sessionId }: Proof, keyId: string, nowMs: number) {
-  const db = await store();
-  return db
+/** The account, and whether its session and the key of its token stand: one read. */
+const readAccountAndSession = prepareRead<
+  { subject: string; sessionId: string; keyId: string; nowMs: number },
+  Tables["accounts"] & SessionColumns
+>((db, slot) =>
+  db
     .selectFrom("accounts")
     .leftJoin("local_sessions as session", (join) =>
       join
         .onRef("session.account_id", "=", "accounts.id")
-        .on("session.id", "=", sessionId)
-        .on("session.expires_at_ms", ">", nowMs),
+        .on("session.id", "=", slot("sessionId"))
+        .on("session.expires_at_ms", ">", slot("nowMs")),
     )
     .leftJoin("signing_keys as key", (join) =>
-      join.on("key.kid", "=", keyId).on("key.revoked_at_ms", "is", null),
+      join.on("key.kid", "=", slot("keyId")).on("key.revoked_at_ms", "is", null),
     )
     .selectAll("accounts")
     .select(["session.id as session_id", "session.kind", "session.client_hash"])
     .select(["session.expires_at_ms", "session.last_seen_at_ms", "key.kid as key_id"])
-    .where("accounts.subject", "=", subject)
-    .executeTakeFirst();
-}
+    .where("accounts.subject", "=", slot("subject")),
+);
+
+/** None of them where the session is over, or the key revoked. */
+type SessionColumns = {
+  session_id: string | null;
+  key_id: string | null;
+  kind: string | null;
+  client_hash: string | null;
+  expires_at_ms: number | null;
+  last_seen_at_ms: number | null;
+};

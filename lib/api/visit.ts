@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { log } from "@/lib/process/log";
+import { Recent } from "@/lib/process/recent";
 
 /** What is known of a request on its way through the house. */
 export type Visit = {
@@ -47,9 +48,16 @@ function shorten(path: string): string {
   return bare.length > mostPathCharacters ? `${bare.slice(0, mostPathCharacters)}…` : bare;
 }
 
+// The hash costs more than the rest of the line; recent ones are kept, in memory alone.
+const recentHashes = new Recent<string>(1000);
+
 function hashSubject(subject: string): string {
-  return createHmac("sha256", derivedKeys("log-subject:v1")[0])
+  const known = recentHashes.get(subject);
+  if (known) return known;
+  const hash = createHmac("sha256", derivedKeys("log-subject:v1")[0])
     .update(subject)
     .digest("base64url")
     .slice(0, 12);
+  recentHashes.set(subject, hash);
+  return hash;
 }

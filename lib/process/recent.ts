@@ -20,11 +20,6 @@ export class Recent<Value> {
     this.young.set(key, value);
   }
 
-  delete(key: string): void {
-    this.young.delete(key);
-    this.old.delete(key);
-  }
-
   get size(): number {
     return this.young.size + this.old.size;
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { setAccount } from "@/lib/accounts/accounts";
+import { parseAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
+import { mostThousandths } from "@/lib/accounts/ledger";
 import { Store } from "@/lib/store/store";
 import { engines } from "@/tests/support/engines";
 
@@ -31,5 +32,53 @@ describe.each(engines)("two operators on $name", (engine) => {
     }
     await Promise.all(stores.map((store) => store.close()));
     await stage.clear();
+  });
+});
+
+const row = {
+  ...{ id: "acc_1", email: "ceo@example.com", subject: "user_1", plan: "licensed", trial_ends_at_ms: null },
+  ...{ assistant_limit: 12, credit_thousandths: 1500, created_at_ms: 1000 },
+};
+
+describe("the account of a row", () => {
+  it("has what the row has", () => {
+    expect(parseAccount(row)).toEqual({
+      ...{ id: "acc_1", email: "ceo@example.com", subject: "user_1", plan: "licensed" },
+      ...{ assistantLimit: 12, creditThousandths: 1500, createdAtMs: 1000 },
+    });
+    expect(parseAccount({ ...row, plan: "trial", trial_ends_at_ms: 0, assistant_limit: null })).toMatchObject(
+      {
+        ...{ plan: "trial", trialEndsAtMs: 0, assistantLimit: null },
+      },
+    );
+    expect(parseAccount({ ...row, subject: null, plan: "hobby" })).toMatchObject({
+      subject: null,
+      plan: "hobby",
+    });
+  });
+
+  it.each([
+    ["no id", { id: "" }],
+    ["an id that is no text", { id: 1 }],
+    ["an email that is none", { email: "ceo" }],
+    ["a subject that is no text", { subject: 7 }],
+    ["a plan that there is not", { plan: "platinum" }],
+    ["a plan from above", { plan: "constructor" }],
+    ["no plan", { plan: null }],
+    ["a trial without an end", { plan: "trial" }],
+    ["an end that is no number", { plan: "trial", trial_ends_at_ms: "2027" }],
+    ["an end before 1970", { plan: "trial", trial_ends_at_ms: -1 }],
+    ["half an assistant", { assistant_limit: 0.5 }],
+    ["fewer assistants than none", { assistant_limit: -1 }],
+    ["a balance below 0", { credit_thousandths: -1 }],
+    ["a balance over the bound", { credit_thousandths: mostThousandths + 1 }],
+    ["a balance that is no number", { credit_thousandths: Number.NaN }],
+    ["no beginning", { created_at_ms: undefined }],
+  ])("is none with %s", (_, changed) => {
+    expect(parseAccount({ ...row, ...changed })).toBeUndefined();
+  });
+
+  it("is none without a row", () => {
+    expect(parseAccount(undefined)).toBeUndefined();
   });
 });

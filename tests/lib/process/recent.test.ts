@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { Recent } from "@/lib/process/recent";
+
+it("remembers at least half of its bound, and never more than all of it", () => {
+  const recent = new Recent<number>(100);
+  for (let at = 0; at < 1000; at++) {
+    recent.set(`key ${at}`, at);
+    expect(recent.size).toBeLessThanOrEqual(100);
+    if (at >= 49) expect(recent.get(`key ${at - 49}`)).toBe(at - 49);
+  }
+  expect(recent.get("key 0")).toBeUndefined();
+});
+
+it("answers what was set last", () => {
+  const recent = new Recent<string>(4);
+  recent.set("key", "first");
+  for (const other of ["a", "b"]) recent.set(other, other);
+  recent.set("key", "second");
+  expect(recent.get("key")).toBe("second");
+});
