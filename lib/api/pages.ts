@@ -80,6 +80,7 @@ export const actions = {
   signOut: { path: "/sign-in/out", ...form, under: ["local"] },
   answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
   renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
+  endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
   mintToken: { path: "/home/token", methods: post, under: ["local", "clerk"] },
   findHits: { path: "/docs/search.json", methods: read },
 } as const satisfies Record<string, Place>;

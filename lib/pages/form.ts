@@ -1,9 +1,10 @@
 import { ownClientKey } from "@/lib/api/client-address";
 import { type CookieName, readCookie } from "@/lib/api/cookies";
 import type { Answer } from "@/lib/api/headers";
-import type { Place } from "@/lib/api/pages";
+import { type Place, pages } from "@/lib/api/pages";
 import type { Decision } from "@/lib/api/process-counter";
 import { counter } from "@/lib/api/rate-limit";
+import type { Visit } from "@/lib/api/visit";
 import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
 import { readKnownBrowser } from "@/lib/pages/known-browser";
 import { keepTypedEmail } from "@/lib/pages/typed-email";
@@ -19,6 +20,7 @@ export type Submission = {
   headers: Headers;
   /** The client's address, hashed; none where it cannot be told from others. */
   client: string | undefined;
+  visit: Visit;
   nowMs: number;
 };
 
@@ -31,15 +33,15 @@ const windowSeconds = 10 * 60; // 10 minutes
 
 /**
  * The POST handler of a form on one of our pages. The browser is sent on to a page (303, so that going back
- * posts nothing again). A failure sends it back to the form's own page, which says what to do. An email that was
- * typed is kept for the next page.
+ * posts nothing again). A failure sends it back to the form's own page, which says what to do, and a session that is
+ * over to sign in. An email that was typed is kept for the next page.
  *
  * @param page - the address of the page the form is on; it explains a `problem` of its query in words
  */
 export function form(
   place: Place,
   page: (field: Submission["field"]) => string,
-  room: (submission: Submission, call: Call) => Promise<Onward>,
+  room: (submission: Submission) => Promise<Onward>,
 ): (request: Request) => Promise<Response> {
   const send = (call: Call, { to, cookies = [] }: Onward) =>
     goTo({ to, cookies: [...keepTypedEmail(readFields(call)("email")), ...cookies] });
@@ -48,16 +50,19 @@ export function form(
   return hall(
     place,
     async (call) => {
-      const { headers, nowMs } = call;
+      const { headers, visit, nowMs } = call;
       const client = ownClientKey(headers);
       const { allowed, retryAfterSeconds } = await spend(readKnownBrowser(headers) ?? client);
       if (!allowed) return back(call, `too-many&wait=${retryAfterSeconds}`);
       const cookie = (name: CookieName) => readCookie(headers, name);
-      return send(call, await room({ field: readFields(call), cookie, headers, client, nowMs }, call));
+      return send(call, await room({ field: readFields(call), cookie, headers, client, visit, nowMs }));
     },
     {
-      say: ({ status, message }, call) =>
-        status >= 500 ? back(call, "unavailable") : { status, body: `${message}\n` },
+      say: ({ status, message }, call) => {
+        if (status >= 500) return back(call, "unavailable");
+        if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });
+        return { status, body: `${message}\n` };
+      },
     },
   );
 }

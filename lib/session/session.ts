@@ -37,17 +37,33 @@ export function mintLocalSubject(): string {
 }
 
 /** Starts the session of a browser. Answers the secret that renews it, which is stored nowhere. */
-export async function startBrowserSession(db: Db, accountId: string, nowMs: number): Promise<string> {
+export async function startBrowserSession(
+  db: Db,
+  { accountId, name }: { accountId: string; name: string },
+  nowMs: number,
+): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
   await startSession(
     db,
     {
-      ...{ id: mintSessionId(), account_id: accountId, kind: "browser", name: null, made_in: null },
+      ...{ id: mintSessionId(), account_id: accountId, kind: "browser", name, made_in: null },
       ...{ expires_at_ms: nowMs + browserSessionSeconds * 1000, client_hash: hashSecret(secret) },
     },
     nowMs,
   );
   return secret;
+}
+
+/** The session that this secret renews; `undefined` when it is over. */
+export async function findBrowserSession(db: Db, secret: string, nowMs: number) {
+  return db
+    .selectFrom("local_sessions")
+    .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
+    .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs"])
+    .select(["accounts.id as accountId", "accounts.subject"])
+    .where("local_sessions.client_hash", "=", hashSecret(secret))
+    .where("local_sessions.expires_at_ms", ">", nowMs)
+    .executeTakeFirst();
 }
 
 /** A new `__session` for whoever holds this secret; `undefined` when its session is over. */
@@ -56,18 +72,11 @@ export async function renewBrowserSession(
   secret: string,
   nowMs: number,
 ): Promise<MintedToken | undefined> {
-  const session = await db
-    .selectFrom("local_sessions")
-    .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
-    .select(["local_sessions.id", "accounts.subject"])
-    .where("local_sessions.client_hash", "=", hashSecret(secret))
-    .where("local_sessions.expires_at_ms", ">", nowMs)
-    .executeTakeFirst();
+  const session = await findBrowserSession(db, secret, nowMs);
   if (!session?.subject) return undefined;
-  const terms = {
-    ...{ subject: session.subject, sessionId: session.id, origin: settings().appUrl },
-    endsAtMs: nowMs + sessionTokenSeconds * 1000,
-  };
+  const { subject, sessionId } = session;
+  const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs);
+  const terms = { subject, sessionId, origin: settings().appUrl, endsAtMs };
   return mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
 }
 
@@ -78,7 +87,7 @@ export async function renewBrowserSession(
 export async function startProgramSession(
   db: Db,
   account: { id: string; subject: string },
-  { name, madeIn }: { name: string; madeIn?: { sessionId: string; endsAtMs: number } },
+  { name, madeIn }: { name: string; madeIn?: { sessionId: string; endsAtMs: number } | undefined },
   nowMs: number,
 ): Promise<MintedToken> {
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
@@ -145,17 +154,6 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
       };
     })
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
-}
-
-/** Whether a session is the one that this secret renews. */
-export async function holdsSecret(db: Db, id: string, secret: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("local_sessions")
-    .select("id")
-    .where("id", "=", id)
-    .where("client_hash", "=", hashSecret(secret))
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** Ends the sessions that hold these secrets: from now on nothing renews them, and their tokens are refused. */

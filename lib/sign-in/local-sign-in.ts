@@ -11,6 +11,7 @@ import {
   sessionTokenSeconds,
   startBrowserSession,
 } from "@/lib/session/session";
+import { nameBrowser } from "@/lib/session/session-name";
 import type { MintedToken } from "@/lib/session/session-token";
 import { makeCode } from "@/lib/sign-in/code";
 import { sendSignInMailsNow } from "@/lib/sign-in/sign-in-runner";
@@ -46,7 +47,8 @@ export async function signIn(
   const db = await store();
   const account = await db.selectFrom("accounts").select("id").where("email", "=", email).executeTakeFirst();
   if (!account) return undefined;
-  const client = await startBrowserSession(db, account.id, nowMs);
+  const browser = { accountId: account.id, name: nameBrowser(headers) };
+  const client = await startBrowserSession(db, browser, nowMs);
   const session = await renewBrowserSession(db, client, nowMs);
   if (!session) return undefined;
   return {

@@ -224,7 +224,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       const token = await service.token(email);
       const cookie = `__session=${token}; office-request=${uid}`;
       const byProgram = await service.submit("/connect/answer", fields, { headers: { cookie } });
-      expect(byProgram.status).toBe(403);
+      expect(byProgram.headers.location).toBe("/sign-in?problem=ended");
       expect((await browser.open("/oauth/resume")).headers.location).not.toContain("code=");
     });
 

@@ -15,6 +15,7 @@ import { Support } from "../support";
 import { TryAgain } from "../try-again";
 import { CopyToken } from "./copy-token";
 import { KeepFresh } from "./keep-fresh";
+import { Sessions } from "./sessions";
 import { decideHomeState, type HomeState } from "./state";
 import { TrialLeft } from "./trial-left";
 
@@ -25,7 +26,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const requestHeaders = await headers();
   const nowMs = Date.now();
   const isLocal = settings().signIn.kind === "local";
-  const { renewed, away, ...query } = await searchParams;
+  const { renewed, away, ended, ...query } = await searchParams;
   const problem = findProblem(query, problems);
   const caller = await identifyCaller(
     requestHeaders,
@@ -49,7 +50,18 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       ) : (
         <KeepFresh checkAgainAfterSeconds={state.checkAgainAfterSeconds} renewsSession={isLocal} />
       )}
-      {account && <ForPrograms isLocal={isLocal} />}
+      {caller.is === "account" && caller.session.kind !== "program" && (
+        <>
+          <ForPrograms isLocal={isLocal} />
+          <Sessions
+            accountId={caller.account.id}
+            ownId={caller.session.sessionId}
+            isLocal={isLocal}
+            hasEnded={ended !== undefined}
+            nowMs={nowMs}
+          />
+        </>
+      )}
       <Support />
     </>
   );
@@ -163,8 +175,9 @@ function ForPrograms({ isLocal }: { isLocal: boolean }) {
       <h2>A token for a program</h2>
       <p>
         A program of yours may ask what this page shows: whether the company may run, and its credits. Give it
-        a token. It lives for an hour at most{isLocal && ", ends when you sign out"}, and cannot make an
-        assistant send, publish, deploy or charge: those steps wait for your approval in the app.
+        a token. It lives for an hour at most, ends when you {isLocal && "sign out or "}end it below, and
+        cannot make an assistant send, publish, deploy or charge: those steps wait for your approval in the
+        app.
       </p>
       <CopyToken />
       <p className="quiet">

@@ -11,16 +11,16 @@ import { store } from "@/lib/store/store";
 export const POST = form(
   actions.answerApp,
   (field) => pageOf(readAsk(field)),
-  async ({ field, cookie, nowMs }, call) => {
+  async (submission) => {
+    const { field, cookie, nowMs } = submission;
     const answer = field("answer");
     if (answer === "sign-in") return { to: pages.signIn.path };
     const ask = readAsk(field);
     const asking = ask && (await findAsking(ask, cookie("office-request")));
     if (!asking || !["approve", "decline"].includes(answer)) return { to: pageOf(ask) };
-    const { account, session } = await requireOwner(call);
-    const owner = { id: account.id, subject: session.subject };
+    const { account } = await requireOwner(submission);
     const isAnswered =
-      answer === "approve" ? await approve(await store(), ask, asking, owner, nowMs) : await decline(ask);
+      answer === "approve" ? await approve(await store(), ask, asking, account, nowMs) : await decline(ask);
     return { to: isAnswered ? `${pages.connect.path}?answered=${ask.by}` : pageOf(ask) };
   },
 );

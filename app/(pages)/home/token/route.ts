@@ -12,12 +12,8 @@ export const POST = hall(
   async (call) => {
     const { nowMs } = call;
     const { account, session } = await requireOwner(call);
-    const program = {
-      name: nameCopiedToken(nowMs),
-      ...(session.kind !== "clerk" && { madeIn: session }),
-    };
-    const owner = { id: account.id, subject: session.subject };
-    const { token, expiresAtMs } = await startProgramSession(await store(), owner, program, nowMs);
+    const program = { name: nameCopiedToken(nowMs), madeIn: session };
+    const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
     return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
   },
   { say: (error) => refusal(error) },

@@ -1,0 +1,132 @@
+import type { ReactNode } from "react";
+import { actions, pages } from "@/lib/api/pages";
+import { log } from "@/lib/process/log";
+import { listSessions, type Session } from "@/lib/session/session";
+import { store } from "@/lib/store/store";
+
+const hourMs = 60 * 60 * 1000;
+
+type SessionsProps = {
+  accountId: string;
+  /** The one that this page is shown in. */
+  ownId: string;
+  isLocal: boolean;
+  /** Whether the browser comes from ending one. */
+  hasEnded: boolean;
+  nowMs: number;
+};
+
+/** Who acts for the account: apps, browsers and programs, each with a button that ends it. */
+export async function Sessions({ accountId, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
+  const sessions = await readSessions(accountId, nowMs);
+  const list = (some: Session[]) => <SessionList {...{ sessions: some, ownId, nowMs }} />;
+  const apps = sessions?.filter(({ kind }) => kind === "app") ?? [];
+  const others = sessions?.filter(({ kind }) => kind !== "app") ?? [];
+  const endable = sessions?.filter(({ id }) => id !== ownId) ?? [];
+  return (
+    <section id="sessions">
+      {hasEnded && <p role="status">Ended. Its next request is refused.</p>}
+      {!sessions && (
+        <Absent>
+          Who is signed in cannot be read at the moment. Nothing is lost: reload this page shortly.
+        </Absent>
+      )}
+      <h2>Connected apps and agents</h2>
+      {apps.length > 0 && list(apps)}
+      {sessions && apps.length === 0 && <Absent>None is connected.</Absent>}
+      <p className="quiet">
+        A device shows you a code? <a href={pages.connect.path}>Connect it</a>
+      </p>
+      <h2>{isLocal ? "Where you are signed in" : "Programs with a token"}</h2>
+      {others.length > 0 && list(others)}
+      {sessions && others.length === 0 && <Absent>No program holds a token.</Absent>}
+      {endable.length > 1 && <EndOthers isLocal={isLocal} />}
+      {!isLocal && (
+        <p className="quiet">
+          Your browsers are Clerk's: open your picture at the top, then Manage account, then Security. They
+          are listed and signed out there.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** `undefined` when it cannot be read: the rest of the page stands without it. */
+async function readSessions(accountId: string, nowMs: number): Promise<Session[] | undefined> {
+  try {
+    return await listSessions(await store(), accountId, nowMs);
+  } catch (failure) {
+    log().error({ err: failure }, "sessions could not be listed");
+    return undefined;
+  }
+}
+
+function Absent({ children }: { children: ReactNode }) {
+  return <p className="quiet">{children}</p>;
+}
+
+function SessionList({ sessions, ownId, nowMs }: { sessions: Session[]; ownId: string; nowMs: number }) {
+  return (
+    <ul className="sessions">
+      {sessions.map((session) => (
+        <li key={session.id}>
+          <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
+          {session.id !== ownId && <EndOne session={session} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
+  const { name, begunAtMs, lastSeenAtMs, endsAtMs } = session;
+  return (
+    <div>
+      <strong>{name}</strong> {isOwn && <span className="tag">This browser</span>}
+      <p className="quiet">
+        {begunAtMs !== null && (
+          <>
+            Since <Clock atMs={begunAtMs} />,{" "}
+          </>
+        )}
+        {isOwn ? "in use now" : seenInWords(lastSeenAtMs, nowMs)}, until <Clock atMs={endsAtMs} />
+      </p>
+    </div>
+  );
+}
+
+/** The last use is known to an hour. */
+function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
+  if (lastSeenAtMs === null) return "not used yet";
+  const hours = Math.floor((nowMs - lastSeenAtMs) / hourMs);
+  if (hours < 1) return "used within the last hour";
+  if (hours < 48) return hours === 1 ? "used an hour ago" : `used ${hours} hours ago`;
+  return `used ${Math.floor(hours / 24)} days ago`;
+}
+
+function Clock({ atMs }: { atMs: number }) {
+  const words = new Date(atMs).toLocaleString("en-GB", {
+    ...{ day: "numeric", month: "long", hour: "2-digit", minute: "2-digit", timeZone: "UTC" },
+  });
+  return <time dateTime={new Date(atMs).toISOString()}>{words} UTC</time>;
+}
+
+function EndOne({ session: { id, name } }: { session: Session }) {
+  return (
+    <form method="post" action={actions.endSession.path}>
+      <button type="submit" name="session" value={id} className="plain" aria-label={`End “${name}”`}>
+        End
+      </button>
+    </form>
+  );
+}
+
+function EndOthers({ isLocal }: { isLocal: boolean }) {
+  return (
+    <form method="post" action={actions.endSession.path}>
+      <button type="submit" name="session" value="others" className="plain">
+        {isLocal ? "End all others" : "End all"}
+      </button>
+    </form>
+  );
+}

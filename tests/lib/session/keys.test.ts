@@ -1,0 +1,287 @@
+import {
+  createHash,
+  createHmac,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+type Key = { kid: string; state: string; madeAt: string };
+
+const decode = (part = "") => JSON.parse(Buffer.from(part, "base64url").toString());
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+const headerOf = (token: string) => decode(token.split(".")[0]) as { alg: string; kid?: string };
+const claimsOf = (token: string) => decode(token.split(".")[1]) as { iss: string; sub: string; sid: string };
+
+/** A token of these parts, signed with RS256. */
+function forge(header: object, claims: object, key: KeyObject): string {
+  const signed = `${encode(header)}.${encode(claims)}`;
+  return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
+}
+
+const ask = async (service: Service, token: string) =>
+  (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
+
+/** The token of a program, copied on the page of a browser. */
+async function copyToken(browser: Browser): Promise<string> {
+  return JSON.parse((await browser.submit("/home/token")).text).token;
+}
+
+/** Has a service read the ring at once, as it does for a name that it does not know. */
+async function showUnknownKey(service: Service, token: string): Promise<void> {
+  const { iss } = claimsOf(token);
+  const claims = { ...claimsOf(token), iss, exp: Date.now() / 1000 + 60 };
+  expect(await ask(service, `${encode({ alg: "RS256", kid: "unknown" })}.${encode(claims)}.x`)).toBe(401);
+}
+
+describe.each(engines)("the keys of two instances on $name", (engine) => {
+  let stage: Stage;
+  let one: Service;
+  let other: Service;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    const environment = { ...stage.environment, APP_URL: "http://localhost:3000" };
+    one = await Service.start(environment);
+    other = await Service.start(environment);
+    await one.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    browser = await Browser.signIn(one, "ceo@example.com", [one.dataDir, other.dataDir]);
+  });
+  afterAll(async () => {
+    await Promise.all([one.stop(), other.stop()]);
+    await stage.clear();
+  });
+
+  const listKeys = () => one.adminJson<Key[]>("keys", "list");
+  /** Lets the newest key sign now, and not in a minute. */
+  const signWithNewest = () =>
+    stage.query("UPDATE signing_keys SET signs_from_ms = made_at_ms WHERE verifies_until_ms IS NULL");
+
+  it("are one ring: each accepts what the other minted, and what each of its browsers does", async () => {
+    const token = await copyToken(browser);
+    for (const service of [one, other]) {
+      expect(await ask(service, token)).toBe(200);
+      expect(await ask(service, browser.valueOf("__session"))).toBe(200);
+    }
+    expect(await listKeys()).toEqual([
+      { kid: headerOf(token).kid, state: "signs", madeAt: expect.any(String) },
+    ]);
+  });
+
+  it("are published for any origin, for half a minute, without a private half", async () => {
+    const token = await copyToken(browser);
+    const { status, headers, text } = await other.ask("/.well-known/jwks.json");
+    expect(status).toBe(200);
+    expect(headers["content-type"]).toBe("application/jwk-set+json");
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    expect(headers["cache-control"]).toBe("public, max-age=30");
+    const { keys } = JSON.parse(text);
+    expect(keys).toEqual([
+      { kty: "RSA", n: expect.any(String), e: "AQAB", kid: headerOf(token).kid, alg: "RS256", use: "sig" },
+    ]);
+    const publicKey = createPublicKey({ key: keys[0], format: "jwk" });
+    const [header, claims, signature = ""] = token.split(".");
+    const signed = Buffer.from(`${header}.${claims}`);
+    expect(verify("sha256", signed, publicKey, Buffer.from(signature, "base64url"))).toBe(true);
+  });
+
+  it("are no way in: a forged token answers 401 whatever it says of its key", async () => {
+    const token = await copyToken(browser);
+    const { kid = "" } = headerOf(token);
+    const claims = claimsOf(token);
+    const [, body, signature] = token.split(".");
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const jwks = JSON.parse((await one.ask("/.well-known/jwks.json")).text);
+    const published = createPublicKey({ key: jwks.keys[0], format: "jwk" });
+    const symmetric = ["pem", "der"].map((format) => {
+      const signed = `${encode({ alg: "HS256", kid })}.${body}`;
+      const secret = published.export({ type: "spki", format: format as "pem" });
+      return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
+    });
+    const jwk = publicKey.export({ format: "jwk" });
+    const forged = [
+      ...symmetric,
+      `${encode({ alg: "none", kid })}.${body}.`,
+      `${encode({ alg: "none", kid })}.${body}.${signature}`,
+      `${encode({ alg: "RS512", kid })}.${body}.${signature}`,
+      `${encode({ alg: "PS256", kid })}.${body}.${signature}`,
+      forge({ alg: "RS256", kid }, claims, privateKey),
+      forge({ alg: "RS256", kid, jwk }, claims, privateKey),
+      forge({ alg: "RS256", jwk }, claims, privateKey),
+      forge({ alg: "RS256", kid, jku: `${one.url}/keys`, x5u: "https://evil.example" }, claims, privateKey),
+      forge({ alg: "RS256", kid: "unknown" }, claims, privateKey),
+      forge({ alg: "RS256", kid: "' OR 1=1 --" }, claims, privateKey),
+      forge({ alg: "RS256", kid: "../../issuer-key.pem" }, claims, privateKey),
+      forge({ alg: "RS256", kid: ["a", kid] }, claims, privateKey),
+      forge({ alg: "RS256", kid: "" }, claims, privateKey),
+      forge({ alg: "RS256", kid }, { ...claims, iss: "urn:corner-office:other" }, privateKey),
+      `${encode({ alg: "RS256", kid })}.${encode({ ...claims, sub: "user_other" })}.${signature}`,
+    ];
+    for (const [at, token] of forged.entries()) {
+      expect(await ask(one, token), `forged token ${at}`).toBe(401);
+    }
+    expect(await ask(one, token)).toBe(200);
+  });
+
+  it("are rotated twice under load, and no request is answered 401", async () => {
+    const answers: Record<number, number> = {};
+    const tokens = [await copyToken(browser)];
+    let isOver = false;
+    const load = [one, other, one, other].map(async (service, at) => {
+      for (let sent = at; !isOver; sent++) {
+        const status = await ask(service, tokens[sent % tokens.length] ?? "");
+        answers[status] = (answers[status] ?? 0) + 1;
+      }
+    });
+    for (let rotation = 0; rotation < 2; rotation++) {
+      const [signing] = tokens.slice(-1);
+      await one.adminJson("keys", "rotate");
+      await signWithNewest();
+      // The one signs with the new key at once, the other meets it in a token first.
+      await showUnknownKey(one, signing ?? "");
+      tokens.push(await copyToken(browser));
+      expect(headerOf(tokens.at(-1) ?? "").kid).not.toBe(headerOf(signing ?? "").kid);
+      expect(claimsOf(tokens.at(-1) ?? "").iss).toBe(claimsOf(signing ?? "").iss);
+      await browser.open("/sign-in/renew");
+      tokens.push(browser.valueOf("__session"));
+    }
+    isOver = true;
+    await Promise.all(load);
+    expect(Object.keys(answers)).toEqual(["200"]);
+    const states = (await listKeys()).map(({ state }) => state.split(" ")[0]);
+    expect(states).toEqual(["verifies", "verifies", "signs"]);
+    await showUnknownKey(other, tokens[0] ?? "");
+    const published = JSON.parse((await other.ask("/.well-known/jwks.json")).text).keys;
+    expect(published).toHaveLength(3);
+  });
+
+  it("end a session's tokens with the next request, on every instance", async () => {
+    const token = await copyToken(browser);
+    for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
+    await other.adminJson("session", "end", "ceo@example.com", claimsOf(token).sid);
+    for (const service of [one, other]) expect(await ask(service, token)).toBe(401);
+    expect(await ask(one, browser.valueOf("__session"))).toBe(200);
+  });
+
+  it("are refused with the next request on every instance once revoked, and browsers go on", async () => {
+    const token = await copyToken(browser);
+    for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
+    const { kid = "" } = headerOf(token);
+    await one.adminJson("keys", "revoke", kid);
+    for (const service of [one, other]) {
+      expect(await ask(service, token)).toBe(401);
+      expect(await ask(service, token)).toBe(401);
+    }
+    expect((await listKeys()).find((key) => key.kid === kid)?.state).toMatch(/^revoked /);
+    await expect
+      .poll(async () => {
+        await browser.open("/sign-in/renew");
+        return headerOf(browser.valueOf("__session")).kid;
+      })
+      .not.toBe(kid);
+    for (const service of [one, other]) expect(await ask(service, browser.valueOf("__session"))).toBe(200);
+    const { text } = await one.ask("/.well-known/jwks.json");
+    expect(text).not.toContain(kid);
+  });
+
+  it("answer 503 while the ring is away, never 401, and 200 again after it", async () => {
+    const token = await copyToken(browser);
+    await stage.query("ALTER TABLE signing_keys RENAME TO signing_keys_away");
+    const third = await Service.start(stage.environment);
+    for (const service of [one, other, third]) expect(await ask(service, token)).toBe(503);
+    expect((await third.ask("/.well-known/jwks.json")).status).toBe(503);
+    expect((await third.ask("/api/entitlement")).status).toBe(401);
+    expect(await ask(third, "x.y.z")).toBe(401);
+    await stage.query("ALTER TABLE signing_keys_away RENAME TO signing_keys");
+    for (const service of [one, other, third]) expect(await ask(service, token)).toBe(200);
+    for (const service of [one, other]) service.takeErrors();
+    await third.stop({ expectErrors: true });
+  });
+});
+
+describe.each(engines)("the keys of an older build, on $name", (engine) => {
+  it("are taken over with their issuer, so that its tokens and its sessions go on", async () => {
+    const stage = await engine.prepare();
+    const service = await Service.start(stage.environment);
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const [account] = await stage.query("SELECT id, subject FROM accounts");
+    await service.kill();
+    await stage.query("DELETE FROM signing_keys");
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    writeFileSync(join(service.dataDir, "issuer-key.pem"), pem, { mode: 0o600 });
+    // As that build wrote them.
+    const inAnHour = Date.now() + 60 * 60 * 1000;
+    await stage.query(
+      `INSERT INTO local_sessions (id, account_id, expires_at_ms, client_hash) VALUES ('sess_old', '${account?.id}', ${inAnHour}, 'x')`,
+    );
+    const hash = createHash("sha256")
+      .update(publicKey.export({ type: "spki", format: "der" }))
+      .digest("base64url");
+    const iat = Math.floor(Date.now() / 1000);
+    const claims = { iss: `urn:corner-office:${hash}`, sub: account?.subject, sid: "sess_old" };
+    const token = forge(
+      { alg: "RS256", typ: "JWT" },
+      { ...claims, iat, nbf: iat, exp: iat + 600 },
+      privateKey,
+    );
+
+    await service.run();
+    expect(await ask(service, token)).toBe(200);
+    expect(await service.adminJson("keys", "list")).toMatchObject([{ kid: hash, state: "signs" }]);
+    expect(await service.adminJson("session", "list", "ceo@example.com")).toMatchObject([
+      { id: "sess_old", kind: "browser", name: "A browser", begunAt: null },
+    ]);
+    expect(claimsOf(await service.token("ceo@example.com")).iss).toBe(claims.iss);
+    // A token that was copied before the upgrade names a browser's session, and is still no browser.
+    const cookie = `__session=${token}`;
+    expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
+    await service.stop();
+    await stage.clear();
+  });
+});
+
+describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
+  it("leaves the keys as they are where the one before is told, and is an outage where not", async () => {
+    const stage = await engine.prepare();
+    const [first, second] = ["f".repeat(32), "s".repeat(33)];
+    const service = await Service.start({ ...stage.environment, APP_SECRET: first });
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const token = await service.token("ceo@example.com");
+
+    await service.kill();
+    Object.assign(service.environment, { APP_SECRET: second });
+    await service.run();
+    expect(await ask(service, token)).toBe(503);
+    expect(await service.adminJson("keys", "list")).toMatchObject([
+      { state: "not readable with this APP_SECRET" },
+    ]);
+    const { code, stdout } = await service.admin("check");
+    expect(code).toBe(1);
+    expect(stdout).toContain("as APP_SECRET_PREVIOUS, or revoke them");
+    service.takeErrors();
+
+    const readSealed = () => stage.query("SELECT sealed_key FROM signing_keys");
+    const sealed = await readSealed();
+    await service.kill();
+    Object.assign(service.environment, { APP_SECRET_PREVIOUS: first });
+    await service.run();
+    expect(await ask(service, token)).toBe(200);
+    await expect.poll(readSealed).not.toEqual(sealed);
+    await service.kill();
+    Object.assign(service.environment, { APP_SECRET_PREVIOUS: "" });
+    await service.run();
+    expect(await ask(service, token)).toBe(200);
+    await service.stop();
+    await stage.clear();
+  });
+});
