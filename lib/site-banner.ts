@@ -3,6 +3,7 @@ import { siteBannerResponse } from "@/lib/api/schemas";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
 import { oncePerProcess } from "@/lib/process/once-per-process";
+import { change } from "@/lib/store/audit";
 import { type Db, store } from "@/lib/store/store";
 
 export const bannerKinds = siteBannerResponse.shape.banner.unwrap().shape.kind.options;
@@ -89,21 +90,31 @@ export async function findBanner(db: Db): Promise<StoredBanner | undefined> {
 }
 
 /** Puts a banner in the place of whatever was there. */
-export async function setBanner(db: Db, banner: StoredBanner): Promise<void> {
+export async function setBanner(db: Db, banner: StoredBanner, nowMs: number): Promise<void> {
   const row = {
     kind: banner.kind,
     message: banner.message,
     starts_at_ms: banner.startsAtMs,
     ends_at_ms: banner.endsAtMs,
   };
-  await db
-    .insertInto("site_banner")
-    .values({ id: 1, ...row })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
-    .execute();
+  await change(db, { ...about, what: "banner set" }, nowMs, async (transaction) => {
+    await transaction
+      .insertInto("site_banner")
+      .values({ id: 1, ...row })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+      .execute();
+  });
 }
 
 /** Takes the banner away. */
-export async function clearBanner(db: Db): Promise<void> {
-  await db.deleteFrom("site_banner").execute();
+export async function clearBanner(db: Db, nowMs: number): Promise<void> {
+  await change(db, { ...about, what: "banner clear" }, nowMs, async (transaction) => {
+    await transaction.deleteFrom("site_banner").execute();
+  });
 }
+
+const about = {
+  by: "operator",
+  whom: null,
+  look: (transaction: Db) => transaction.selectFrom("site_banner").selectAll().executeTakeFirst(),
+} as const;

@@ -4,6 +4,7 @@ import { mostThousandths, toCredits, writeCreditEntry } from "@/lib/accounts/led
 import { ApiError } from "@/lib/api/errors";
 import { entitlementAllowed } from "@/lib/api/schemas";
 import { scheduleOnboarding } from "@/lib/onboarding/outbox";
+import { type Change, change } from "@/lib/store/audit";
 import { inPages } from "@/lib/store/paging";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
@@ -127,9 +128,9 @@ export async function setAccount(
   terms: AccountTerms,
   nowMs: number,
 ): Promise<Account> {
-  return db.transaction().execute(async (transaction) => {
-    // Locked, so that what somebody else changes at the same moment is not put back to what it was.
-    const account = readAccount(await accountWith(transaction, email).forUpdate().executeTakeFirst());
+  const about = { by: "operator", what: "account set", ...accountOf(email) } as const;
+  return change(db, about, nowMs, async (transaction) => {
+    const account = await findAccount(transaction, email);
     const plan = terms.plan ?? account.plan;
     requireSoundTerms({ ...terms, plan });
     if (terms.subject !== account.subject) await requireFreeSubject(transaction, terms.subject);
@@ -152,6 +153,12 @@ export async function setAccount(
     }
     return findAccount(transaction, email);
   });
+}
+
+/** What an entry of the audit says of an account, and whose it is. Whoever changes it meanwhile waits. */
+export function accountOf(email: string): Pick<Change, "whom" | "look"> {
+  const whom = email.toLowerCase();
+  return { whom, look: (transaction) => accountWith(transaction, whom).forUpdate().executeTakeFirst() };
 }
 
 /** The account with this email, in any letter case. Throws an {@link ApiError} when there is none. */
@@ -212,13 +219,16 @@ export async function* listAccounts(
 }
 
 /** Deletes an account and all that is its own; its suppression stays. Throws an {@link ApiError} when there is none. */
-export async function deleteAccount(db: Db, email: string): Promise<void> {
-  const deleted = await db
-    .deleteFrom("accounts")
-    .where("email", "=", email.toLowerCase())
-    .returning("id")
-    .executeTakeFirst();
-  if (!deleted) await findAccount(db, email);
+export async function deleteAccount(db: Db, email: string, nowMs: number): Promise<void> {
+  const about = { by: "operator", what: "account delete", ...accountOf(email) } as const;
+  await change(db, about, nowMs, async (transaction) => {
+    const deleted = await transaction
+      .deleteFrom("accounts")
+      .where("email", "=", email.toLowerCase())
+      .returning("id")
+      .executeTakeFirst();
+    if (!deleted) await findAccount(transaction, email);
+  });
 }
 
 /** The fields of an account that an operator sees. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   type Account,
   type AccountTerms,
+  accountOf,
   emailTaken,
   openAccount,
   plans,
@@ -11,6 +12,7 @@ import {
 import { markInvited } from "@/lib/accounts/waitlist";
 import { pages } from "@/lib/api/pages";
 import { settings } from "@/lib/settings/settings";
+import { type Change, change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
 export const invitationDays = 14;
@@ -58,8 +60,26 @@ export async function invite(
 }
 
 /** Takes back what was not accepted yet. */
-export async function withdrawInvitation(db: Db, email: string): Promise<void> {
-  await db.deleteFrom("invitations").where("email", "=", email).where("accepted_at_ms", "is", null).execute();
+export async function withdrawInvitation(transaction: Db, email: string): Promise<void> {
+  await transaction
+    .deleteFrom("invitations")
+    .where("email", "=", email)
+    .where("accepted_at_ms", "is", null)
+    .execute();
+}
+
+/** What an entry of the audit says of an email's open invitation, and whose it is. */
+export function invitationOf(email: string): Pick<Change, "whom" | "look"> {
+  return {
+    whom: email,
+    look: (transaction) =>
+      transaction
+        .selectFrom("invitations")
+        .select(["id", "plan", "trial_ends_at_ms", "trial_days", "assistant_limit", "credit_thousandths"])
+        .where("email", "=", email)
+        .where("accepted_at_ms", "is", null)
+        .executeTakeFirst(),
+  };
 }
 
 /** The address of the page that accepts an invitation. */
@@ -76,7 +96,8 @@ export async function acceptInvitation(
   { token, email, subject }: { token: string; email: string; subject: string },
   nowMs: number,
 ): Promise<Account | InvitationProblem> {
-  return db.transaction().execute(async (transaction) => {
+  const about = { by: "invitation", what: "account open", ...accountOf(email) } as const;
+  return change(db, about, nowMs, async (transaction) => {
     const taken = await takeInvitation(transaction, { email, tokenHash: hashToken(token) }, nowMs);
     if (!taken) return (await findInvitationProblem(transaction, token, nowMs)) ?? "foreign-email";
     return openAccount(transaction, taken.email, { ...taken.terms, subject }, nowMs);
@@ -130,7 +151,8 @@ export async function addAccount(
   terms: AccountTerms,
   nowMs: number,
 ): Promise<Account> {
-  return db.transaction().execute(async (transaction) => {
+  const about = { by: "operator", what: "account add", ...accountOf(email) } as const;
+  return change(db, about, nowMs, async (transaction) => {
     const account = await openAccount(transaction, email, terms, nowMs);
     await writeInvitation(
       transaction,

@@ -1,14 +1,20 @@
+import { change } from "@/lib/store/audit";
 import { inPages } from "@/lib/store/paging";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
 /** Puts an email on the waitlist; one that is there already stays where it is. */
 export async function joinWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
-  await db
-    .insertInto("waitlist")
-    .values({ email: email.toLowerCase(), joined_at_ms: nowMs, invited_at_ms: null })
-    .onConflict((conflict) => conflict.column("email").doNothing())
-    .execute();
+  const whom = email.toLowerCase();
+  const look = (transaction: Db) =>
+    transaction.selectFrom("waitlist").select("joined_at_ms").where("email", "=", whom).executeTakeFirst();
+  await change(db, { by: "visitor", what: "waitlist join", whom, look }, nowMs, async (transaction) => {
+    await transaction
+      .insertInto("waitlist")
+      .values({ email: whom, joined_at_ms: nowMs, invited_at_ms: null })
+      .onConflict((conflict) => conflict.column("email").doNothing())
+      .execute();
+  });
 }
 
 /** Whether an email is on the waitlist. */

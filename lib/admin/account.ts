@@ -100,7 +100,7 @@ export function addAccountCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
-        await deleteAccount(db, email);
+        await deleteAccount(db, email, Date.now());
         return { json: { deleted: email }, text: `Deleted ${email}.` };
       }),
     );

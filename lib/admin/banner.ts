@@ -40,7 +40,7 @@ export function addBannerCommands(program: Command, run: Run): void {
               hint: "Give --ends a later instant than --starts.",
             });
           }
-          await setBanner(db, stored);
+          await setBanner(db, stored, Date.now());
           return toResult(stored);
         },
       ),
@@ -51,7 +51,7 @@ export function addBannerCommands(program: Command, run: Run): void {
     .description("show no notice")
     .action(
       run(async (db) => {
-        await clearBanner(db);
+        await clearBanner(db, Date.now());
         return toResult(undefined);
       }),
     );

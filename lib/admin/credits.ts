@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import { findAccount } from "@/lib/accounts/accounts";
+import { accountOf, findAccount } from "@/lib/accounts/accounts";
 import { listCreditEntries, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
 import { parseAmount, parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant } from "@/lib/admin/print";
+import { change } from "@/lib/store/audit";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: Command, run: Run): void {
@@ -19,9 +20,11 @@ export function addCreditCommands(program: Command, run: Run): void {
     .option("--reason <text>", "why, for the ledger", parseWords, "entered by the operator")
     .action(
       run(async (db, email: string, thousandths: number, { reason }: { reason: string }) => {
-        const balance = await db.transaction().execute(async (transaction) => {
+        const nowMs = Date.now();
+        const about = { by: "operator", what: "credits add", ...accountOf(email) } as const;
+        const balance = await change(db, about, nowMs, async (transaction) => {
           const { id } = await findAccount(transaction, email);
-          return writeCreditEntry(transaction, { accountId: id, thousandths, reason }, Date.now());
+          return writeCreditEntry(transaction, { accountId: id, thousandths, reason }, nowMs);
         });
         return {
           json: { email, credits: toCredits(balance) },

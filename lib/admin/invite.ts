@@ -1,6 +1,12 @@
 import type { Command } from "commander";
 import type { AccountTerms } from "@/lib/accounts/accounts";
-import { invitationMs, invitationUrl, invite, withdrawInvitation } from "@/lib/accounts/invitations";
+import {
+  invitationMs,
+  invitationOf,
+  invitationUrl,
+  invite,
+  withdrawInvitation,
+} from "@/lib/accounts/invitations";
 import { isOnWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
@@ -11,6 +17,7 @@ import { settings } from "@/lib/settings/settings";
 import { inviteAtClerk } from "@/lib/sign-in/clerk";
 import { postSignInMail } from "@/lib/sign-in/sign-in-outbox";
 import { sendSignInMails } from "@/lib/sign-in/sign-in-runner";
+import { change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
 /** `invite`, `waitlist list|invite`. */
@@ -78,11 +85,16 @@ async function sendInvitation(db: Db, email: string, terms: AccountTerms): Promi
 
 /** Clerk mails its own link. Without one nobody can accept, so the invitation is taken back. */
 async function sendByClerk(db: Db, email: string, terms: AccountTerms): Promise<string> {
-  await db.transaction().execute((transaction) => invite(transaction, email, terms, Date.now()));
+  const about = { by: "operator", ...invitationOf(email) } as const;
+  await change(db, { ...about, what: "invite" }, Date.now(), (transaction) =>
+    invite(transaction, email, terms, Date.now()),
+  );
   try {
     return await inviteAtClerk(email);
   } catch (failure) {
-    await withdrawInvitation(db, email);
+    await change(db, { ...about, what: "invitation withdrawn" }, Date.now(), (transaction) =>
+      withdrawInvitation(transaction, email),
+    );
     throw failure;
   }
 }
@@ -90,7 +102,8 @@ async function sendByClerk(db: Db, email: string, terms: AccountTerms): Promise<
 /** Mails the link; where that fails it works all the same, and the operator passes it on. */
 async function sendOurselves(db: Db, email: string, terms: AccountTerms): Promise<string> {
   const nowMs = Date.now();
-  const { id, token } = await db.transaction().execute(async (transaction) => {
+  const about = { by: "operator", what: "invite", ...invitationOf(email) } as const;
+  const { id, token } = await change(db, about, nowMs, async (transaction) => {
     const token = await invite(transaction, email, terms, nowMs);
     const mail = { kind: "invitation", to: email, token } as const;
     return { id: await postSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs }), token };

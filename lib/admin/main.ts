@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "@/lib/admin/account";
+import { addAuditCommands } from "@/lib/admin/audit";
 import { addBannerCommands } from "@/lib/admin/banner";
 import { addCheckCommand } from "@/lib/admin/check";
 import type { Run } from "@/lib/admin/command";
@@ -45,6 +46,7 @@ addInviteCommands(program, run);
 addTokenCommand(program, run);
 addSessionCommands(program, run);
 addKeyCommands(program, run);
+addAuditCommands(program, run);
 addCheckCommand(program, (result) => print(result, asJson()));
 addMigrateCommand(program, (result) => print(result, asJson()));
 

@@ -4,6 +4,8 @@ import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asTable } from "@/lib/admin/print";
 import { ApiError } from "@/lib/api/errors";
 import { endSessionsOf, listSessions, type Session } from "@/lib/session/session";
+import { change } from "@/lib/store/audit";
+import type { Db } from "@/lib/store/store";
 
 /** `session list|end`. */
 export function addSessionCommands(program: Command, run: Run): void {
@@ -39,7 +41,15 @@ export function addSessionCommands(program: Command, run: Run): void {
       run(async (db, email: string, sessionId: string | undefined, { all = false }: { all?: boolean }) => {
         if (all === (sessionId !== undefined)) end.error("error: give an id from 'session list', or --all");
         const { id } = await findAccount(db, email);
-        const hasEnded = await endSessionsOf(db, id, sessionId === undefined ? "all" : { id: sessionId });
+        const nowMs = Date.now();
+        const look = async (transaction: Db) => {
+          const sessions = await listSessions(transaction, id, nowMs);
+          return Object.fromEntries(sessions.map((session) => [session.id, session.name]));
+        };
+        const about = { by: "operator", what: "session end", whom: email, look } as const;
+        const hasEnded = await change(db, about, nowMs, (transaction) =>
+          endSessionsOf(transaction, id, sessionId === undefined ? "all" : { id: sessionId }),
+        );
         if (!hasEnded && !all) {
           throw new ApiError("not_found", {
             message: "This account has no such session.",

@@ -49,7 +49,7 @@ async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
 async function makeBanner(db: Db): Promise<void> {
   if (await findBanner(db)) return;
   const message = "This is the demo: four accounts, local sign-in, nothing sent.";
-  await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null });
+  await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null }, Date.now());
 }
 
 async function describeDemo(db: Db, [licensed, ...others]: Account[]): Promise<string> {

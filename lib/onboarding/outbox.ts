@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { onboardingSeries } from "@/lib/onboarding/series";
-import { hashEmail, isSuppressed, suppress } from "@/lib/onboarding/suppressions";
+import { hashEmail, isSuppressed, lookAtSuppressions, suppress } from "@/lib/onboarding/suppressions";
+import { change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
@@ -62,8 +63,10 @@ export async function scheduleOnboarding(
  */
 export async function stopLaterEmails(db: Db, accountId: string, nowMs: number): Promise<void> {
   const startedAtMs = performance.now();
-  const to = await db.transaction().execute(async (transaction) => {
-    const recipientHashes = await findRecipientHashes(transaction, accountId);
+  const recipientHashes = await findRecipientHashes(db, accountId);
+  const look = lookAtSuppressions(recipientHashes);
+  const about = { by: "unsubscribe link", what: "mails stop", whom: accountId, look } as const;
+  const to = await change(db, about, nowMs, async (transaction) => {
     const recipient = isTo(recipientHashes, accountId);
     await suppress(transaction, recipientHashes, nowMs);
     await stopPending(transaction, recipient, nowMs);
@@ -78,23 +81,25 @@ export async function stopLaterEmails(db: Db, accountId: string, nowMs: number):
   }
 }
 
-/** Suppresses an address and stops what is still scheduled to it: both or neither. Again is the same. */
+/** Suppresses an address that bounces or complains, and stops what is still scheduled to it: both or neither. */
 export async function suppressEmail(db: Db, email: string, nowMs: number): Promise<void> {
   const recipientHashes = [hashEmail(email)];
-  await db.transaction().execute(async (transaction) => {
+  const look = lookAtSuppressions(recipientHashes);
+  const about = { by: "resend", what: "mails stop", whom: email.toLowerCase(), look } as const;
+  await change(db, about, nowMs, async (transaction) => {
     await suppress(transaction, recipientHashes, nowMs);
     await stopPending(transaction, isTo(recipientHashes), nowMs);
   });
 }
 
 /** The addresses that an account has, had when its mails were written, or got mail at. */
-async function findRecipientHashes(transaction: Db, accountId: string): Promise<string[]> {
-  const account = await transaction
+async function findRecipientHashes(db: Db, accountId: string): Promise<string[]> {
+  const account = await db
     .selectFrom("accounts")
     .select("email")
     .where("id", "=", accountId)
     .executeTakeFirst();
-  const rows = await transaction
+  const rows = await db
     .selectFrom("onboarding_emails")
     .select("recipient_hash")
     .where("account_id", "=", accountId)

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
 /** Not keyed by APP_SECRET: a suppression has to outlive every secret. */
@@ -16,6 +17,15 @@ export async function isSuppressed(db: Db, recipientHash: string): Promise<boole
     .where("email_hash", "=", recipientHash)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** What an entry of the audit says of addresses. */
+export function lookAtSuppressions(recipientHashes: string[]): Change["look"] {
+  return async (transaction) => {
+    const suppressed = [];
+    for (const hash of recipientHashes) if (await isSuppressed(transaction, hash)) suppressed.push(hash);
+    return { suppressed };
+  };
 }
 
 /** Suppresses addresses for good, in the caller's transaction. Again is the same. */

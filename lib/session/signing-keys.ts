@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { ApiError } from "@/lib/api/errors";
 import { isSealedAnew, seal, unseal } from "@/lib/process/seal";
 import { longestTokenSeconds } from "@/lib/session/session-token";
+import { change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
@@ -22,6 +23,20 @@ export function readSigningKeys(db: Db): Promise<SigningKeyRow[]> {
   return db.selectFrom("signing_keys").selectAll().orderBy("place").execute();
 }
 
+/** What an entry of the audit says of the keys: when each signs, verifies, was revoked. */
+const ofKeys = {
+  whom: null,
+  async look(transaction: Db) {
+    const rows = await readSigningKeys(transaction);
+    return Object.fromEntries(
+      rows.map(({ kid, signs_from_ms, verifies_until_ms, revoked_at_ms }) => [
+        kid,
+        { signs_from_ms, verifies_until_ms, revoked_at_ms },
+      ]),
+    );
+  },
+};
+
 /** Whether tokens of this key are good at `nowMs`. */
 export function verifies({ revoked_at_ms, verifies_until_ms }: SigningKeyRow, nowMs: number): boolean {
   return revoked_at_ms === null && (verifies_until_ms === null || nowMs < verifies_until_ms);
@@ -36,7 +51,7 @@ export function findSigner(rows: SigningKeyRow[], nowMs: number): SigningKeyRow 
 /** Makes the first key, which signs at once. Of instances that try at the same moment, one does. */
 export async function makeFirstKey(db: Db, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
-  await db.transaction().execute(async (transaction) => {
+  await change(db, { by: "service", what: "keys make", ...ofKeys }, nowMs, async (transaction) => {
     const rows = await readSigningKeys(transaction);
     if (!findNewest(rows)) await addKey(transaction, rows, { privateKey, signsFromMs: nowMs }, nowMs);
   });
@@ -45,7 +60,7 @@ export async function makeFirstKey(db: Db, nowMs: number): Promise<void> {
 /** Adds a key that signs in a minute, and lets the others verify until their last token is over. */
 export async function rotateKeys(db: Db, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
-  await db.transaction().execute(async (transaction) => {
+  await change(db, { by: "operator", what: "keys rotate", ...ofKeys }, nowMs, async (transaction) => {
     const rows = await readSigningKeys(transaction);
     const newest = findNewest(rows);
     const signsFromMs = newest ? nowMs + followsWithinMs : nowMs;
@@ -71,7 +86,7 @@ export async function rotateKeys(db: Db, nowMs: number): Promise<void> {
  */
 export async function revokeKey(db: Db, kid: string, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
-  await db.transaction().execute(async (transaction) => {
+  await change(db, { by: "operator", what: "keys revoke", ...ofKeys }, nowMs, async (transaction) => {
     const revoked = await transaction
       .updateTable("signing_keys")
       .set({ revoked_at_ms: nowMs, verifies_until_ms: nowMs, sealed_key: null })
@@ -109,7 +124,9 @@ export async function takeOverKey(db: Db, privateKey: KeyObject, nowMs: number):
     const terms = findNewest(rows)
       ? { signsFromMs: null, verifiesUntilMs: nowMs + lastTokenMs }
       : { signsFromMs: nowMs };
-    if (await addKey(db, rows, { privateKey, ...terms }, nowMs)) return;
+    const about = { by: "service", what: "keys take over", ...ofKeys } as const;
+    const add = (transaction: Db) => addKey(transaction, rows, { privateKey, ...terms }, nowMs);
+    if (await change(db, about, nowMs, add)) return;
   }
   throw new Error("the issuer's key could not be taken over");
 }
@@ -127,12 +144,14 @@ export async function resealKey(
   privateKey: KeyObject,
 ): Promise<void> {
   if (isSealedAnew("signing-key:v1", kid, sealed_key ?? "")) return;
-  await db
-    .updateTable("signing_keys")
-    .set({ sealed_key: sealKey(privateKey) })
-    .where("kid", "=", kid)
-    .where("sealed_key", "=", sealed_key)
-    .execute();
+  await change(db, { by: "service", what: "keys seal anew", ...ofKeys }, Date.now(), async (transaction) => {
+    await transaction
+      .updateTable("signing_keys")
+      .set({ sealed_key: sealKey(privateKey) })
+      .where("kid", "=", kid)
+      .where("sealed_key", "=", sealed_key)
+      .execute();
+  });
 }
 
 /** Bound to its name, so that a row under another name opens nothing. */

@@ -3,6 +3,7 @@ import { openAccount } from "@/lib/accounts/accounts";
 import { takeInvitation } from "@/lib/accounts/invitations";
 import { moveSuppression } from "@/lib/onboarding/suppressions";
 import { log } from "@/lib/process/log";
+import { change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
 /** A user as Clerk's webhooks tell of it. */
@@ -43,20 +44,27 @@ export async function keepClerkUser(
   nowMs: number,
 ): Promise<void> {
   if (!email) return;
-  await db.transaction().execute(async (transaction) => {
-    const known = await noteUser(transaction, { id, email, updatedAtMs });
-    if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
-      const invitation = await takeInvitation(transaction, { email }, nowMs);
-      if (invitation) await openAccount(transaction, email, { ...invitation.terms, subject: id }, nowMs);
-    }
-    if (known.isDeleted) await deleteAccountOf(transaction, id);
-    else await moveAccount(transaction, id, known.email, nowMs);
-  });
+  await change(
+    db,
+    { by: "clerk", what: "user update", whom: email, look: lookAt(id) },
+    nowMs,
+    async (transaction) => {
+      const known = await noteUser(transaction, { id, email, updatedAtMs });
+      if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
+        const invitation = await takeInvitation(transaction, { email }, nowMs);
+        if (invitation) await openAccount(transaction, email, { ...invitation.terms, subject: id }, nowMs);
+      }
+      if (known.isDeleted) await deleteAccountOf(transaction, id);
+      else await moveAccount(transaction, id, known.email, nowMs);
+    },
+  );
 }
 
 /** Deletes the account of a user that Clerk deleted, with its mail; a delivery that comes late makes no other. */
-export async function dropClerkUser(db: Db, id: string): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
+export async function dropClerkUser(db: Db, id: string, nowMs: number): Promise<void> {
+  const look = lookAt(id);
+  const whom = (await look(db))?.email ?? id;
+  await change(db, { by: "clerk", what: "user delete", whom, look }, nowMs, async (transaction) => {
     await transaction
       .insertInto("clerk_users")
       .values({ id, email: "", updated_at_ms: 0, is_deleted: 1 })
@@ -64,6 +72,11 @@ export async function dropClerkUser(db: Db, id: string): Promise<void> {
       .execute();
     await deleteAccountOf(transaction, id);
   });
+}
+
+/** What an entry of the audit says of a user's account. */
+function lookAt(subject: string) {
+  return (db: Db) => db.selectFrom("accounts").selectAll().where("subject", "=", subject).executeTakeFirst();
 }
 
 async function deleteAccountOf(transaction: Db, subject: string): Promise<void> {

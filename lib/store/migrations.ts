@@ -286,6 +286,23 @@ export const migrations: Record<string, SchemaChange> = {
       }
     },
   },
+  "010-audit": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("audit_entries")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("at_ms", "bigint", (column) => column.notNull())
+        .addColumn("who", "text", (column) => column.notNull())
+        .addColumn("what", "text", (column) => column.notNull())
+        .addColumn("whom", "text")
+        .addColumn("before", "text")
+        .addColumn("after", "text")
+        .execute();
+      const index = (name: string) => db.schema.createIndex(`audit_entries_${name}`).on("audit_entries");
+      await index("at").columns(["at_ms", "id"]).execute();
+      await index("whom").columns(["whom", "at_ms", "id"]).execute();
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

@@ -12,9 +12,12 @@ export async function probeStore(db: Db): Promise<void> {
     const [said] = rows;
     if (said?.quick_check !== "ok") throw new Error(`it is damaged: ${said?.quick_check}`);
   }
-  await db.transaction().execute(async (transaction) => {
-    const probe = { email_hash: "check", created_at_ms: 0 };
-    await transaction.insertInto("email_suppressions").values(probe).execute();
-    await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
-  });
+  await db
+    .withoutPlugins()
+    .transaction()
+    .execute(async (transaction) => {
+      const probe = { email_hash: "check", created_at_ms: 0 };
+      await transaction.insertInto("email_suppressions").values(probe).execute();
+      await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
+    });
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Kysely } from "kysely";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 import { type Settings, settings } from "@/lib/settings/settings";
+import { refuseUnaudited } from "@/lib/store/audit";
 import { findPending, migrateEmbedded, migratePostgres } from "@/lib/store/migrate";
 import { migrations } from "@/lib/store/migrations";
 import { postgresDialect } from "@/lib/store/postgres";
@@ -48,7 +49,7 @@ export class Store {
     const dialect = databaseUrl
       ? postgresDialect(databaseUrl, { connections: databasePool, deadlineMs, isPooled })
       : sqliteDialect(join(dataDir, "store.sqlite"), deadlineMs);
-    this.db = new Kysely<Tables>({ dialect });
+    this.db = new Kysely<Tables>({ dialect, plugins: [refuseUnaudited] });
   }
 
   ready(): Promise<Db> {
@@ -68,7 +69,7 @@ export class Store {
 
   async migrate(): Promise<string[]> {
     const { databaseUrl, databaseDirectUrl = databaseUrl } = this.settings;
-    const store = this.db as unknown as Kysely<never>;
+    const store = this.db.withoutPlugins() as unknown as Kysely<never>;
     if (!databaseDirectUrl) return migrateEmbedded(store, this.changes);
     if ((await findPending(store, this.changes)).length === 0) return [];
     return migratePostgres(databaseDirectUrl, this.changes);

@@ -162,6 +162,18 @@ export type Tables = {
     /** 1 for good once it is deleted, else 0. */
     is_deleted: number;
   };
+  /** Who changed what: entries are added, each in the transaction of its change, and go when they are old. */
+  audit_entries: {
+    id: string;
+    at_ms: number;
+    who: string;
+    what: string;
+    /** An email in lower case, its hash once the person is erased, or what else names whose it is. */
+    whom: string | null;
+    /** What differs, as JSON; none where there was nothing. */
+    before: string | null;
+    after: string | null;
+  };
   /** What the authorization server keeps: codes, refresh tokens, grants, requests that wait for their owner. */
   connect_state: {
     /** The authorization server's name of what it is. */

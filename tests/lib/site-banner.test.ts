@@ -14,9 +14,9 @@ beforeAll(async () => {
 afterAll(closeStore);
 
 it("keeps a copy of the notice for 15 seconds, also when the wall clock steps back or on", async () => {
-  await setBanner(await store(), notice("one"));
+  await setBanner(await store(), notice("one"), Date.now());
   expect(await readSiteBanner(noonMs, 1_000_000)).toEqual({ kind: "warning", message: "one" });
-  await setBanner(await store(), notice("another"));
+  await setBanner(await store(), notice("another"), Date.now());
   expect((await readSiteBanner(noonMs + twoHoursMs, 1_014_999))?.message).toBe("one");
   expect((await readSiteBanner(noonMs - twoHoursMs, 1_015_000))?.message).toBe("another");
 });

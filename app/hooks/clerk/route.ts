@@ -20,6 +20,6 @@ export const { POST } = webhook(
   {
     "user.created": keep,
     "user.updated": keep,
-    "user.deleted": async (data) => dropClerkUser(await store(), deletedUser.parse(data).id),
+    "user.deleted": async (data, nowMs) => dropClerkUser(await store(), deletedUser.parse(data).id, nowMs),
   },
 );

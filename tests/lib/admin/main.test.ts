@@ -127,6 +127,29 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     expect(await service.adminJson("banner", "show")).toEqual({ banner: null });
   });
 
+  it("lists who changed what, of one person too", async () => {
+    await service.adminJson("account", "add", "watched@example.com", "--plan", "hobby");
+    await service.adminJson("credits", "add", "watched@example.com", "2");
+    const entries = await service.adminJson<object[]>("audit", "list", "--of", "Watched@example.com");
+    const common = {
+      at: expect.any(String),
+      who: expect.stringMatching(/^operator/),
+      whom: "watched@example.com",
+    };
+    expect(entries).toEqual([
+      {
+        ...common,
+        what: "credits add",
+        before: { credit_thousandths: 0 },
+        after: { credit_thousandths: 2000 },
+      },
+      { ...common, what: "account add", before: null, after: expect.objectContaining({ plan: "hobby" }) },
+    ]);
+    const { stdout } = await service.admin("audit", "list", "--limit", "1");
+    expect(stdout).toMatch(/^at +who +what +whom +changes\n.+credits add/);
+    await service.adminJson("account", "delete", "watched@example.com");
+  });
+
   it("mints a token of one hour", async () => {
     await service.adminJson("account", "add", "token@example.com");
     const { token, expiresAt } = await service.adminJson<Record<string, string>>(

@@ -185,7 +185,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
   });
 
   it("sends nothing to an account that is gone, whose link still works for an account with its address", async () => {
-    await deleteAccount(db, email);
+    await deleteAccount(db, email, atMs);
     expect(await claim(atMs)).toEqual([]);
     const anew = await addAccount(db, email, {}, atMs);
     await stopLaterEmails(db, accountId, atMs);

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { addAccount, invite } from "@/lib/accounts/invitations";
+import { addAccount, invitationOf, invite } from "@/lib/accounts/invitations";
 import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
 import { makeCode } from "@/lib/sign-in/code";
 import { claimSignInMails, postSignInMail } from "@/lib/sign-in/sign-in-outbox";
 import { sendSignInMails } from "@/lib/sign-in/sign-in-runner";
+import { change } from "@/lib/store/audit";
 import { type Db, Store } from "@/lib/store/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
@@ -165,7 +166,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   it("sends an invitation for as long as its link works, and the newest alone", async () => {
     const to = "new@example.com";
     const post = () =>
-      db.transaction().execute(async (transaction) => {
+      change(db, { by: "operator", what: "invite", ...invitationOf(to) }, nowMs, async (transaction) => {
         const token = await invite(transaction, to, {}, nowMs);
         await postSignInMail(
           transaction,

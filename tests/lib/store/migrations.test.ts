@@ -104,7 +104,7 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
   });
 
   it("is upgraded beside one that goes on working, and writes meanwhile", async () => {
-    const older = await open(asOf("005")).ready();
+    const older = await open().ready();
     await addAccount(older, "before@example.com", {}, Date.now());
     const newer = open({
       ...migrations,
@@ -118,7 +118,7 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
       newer.migrate(),
       addAccount(older, "meanwhile@example.com", {}, Date.now()),
     ]);
-    expect(taken).toEqual([...Object.keys(migrations).filter((name) => name > "006"), "999-tomorrow"]);
+    expect(taken).toEqual(["999-tomorrow"]);
     await addAccount(older, "after@example.com", {}, Date.now());
     const emails = (await stage.query("SELECT email FROM accounts ORDER BY email")).map(({ email }) => email);
     expect(emails).toEqual(["after@example.com", "before@example.com", "meanwhile@example.com"]);

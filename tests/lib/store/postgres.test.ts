@@ -88,14 +88,17 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     const waits = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const writing = cut.transaction().execute(async (transaction) => {
-      await transaction.updateTable("accounts").set({ assistant_limit: 1 }).execute();
-      proxy.freeze();
-      await waits;
-    });
+    const writing = cut
+      .withoutPlugins()
+      .transaction()
+      .execute(async (transaction) => {
+        await transaction.updateTable("accounts").set({ assistant_limit: 1 }).execute();
+        proxy.freeze();
+        await waits;
+      });
     await eventually(async () => expect(await count("state = 'idle in transaction'")).toBe(1));
     const startedAtMs = performance.now();
-    await eventually(() => db.updateTable("accounts").set({ assistant_limit: 2 }).execute());
+    await eventually(() => db.withoutPlugins().updateTable("accounts").set({ assistant_limit: 2 }).execute());
     expect(performance.now() - startedAtMs).toBeLessThan(3000);
     goOn();
     await expect(writing).rejects.toThrow();
@@ -119,12 +122,15 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
       other.query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
       );
-    const writing = db.transaction().execute(async (transaction) => {
-      await transaction.updateTable("accounts").set({ assistant_limit: 1 }).execute();
-      await end();
-      await sleep(100);
-      await transaction.updateTable("accounts").set({ assistant_limit: 2 }).execute();
-    });
+    const writing = db
+      .withoutPlugins()
+      .transaction()
+      .execute(async (transaction) => {
+        await transaction.updateTable("accounts").set({ assistant_limit: 1 }).execute();
+        await end();
+        await sleep(100);
+        await transaction.updateTable("accounts").set({ assistant_limit: 2 }).execute();
+      });
     await expect(writing).rejects.toThrow();
     await eventually(() => findAccount(db, email));
     await end();

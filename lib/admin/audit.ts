@@ -1,0 +1,60 @@
+import type { Command } from "commander";
+import {
+  parseCount,
+  parseEmail,
+  parseInstant,
+  parseWords,
+  type Run,
+  withExamples,
+} from "@/lib/admin/command";
+import { asInstant, type Listing } from "@/lib/admin/print";
+import { hashEmail } from "@/lib/onboarding/suppressions";
+import { type AuditEntry, listAudit } from "@/lib/store/audit";
+import type { Db } from "@/lib/store/store";
+
+type Options = { of?: string; who?: string; since?: number; limit: number };
+
+/** `audit list`. */
+export function addAuditCommands(program: Command, run: Run): void {
+  const audit = program.command("audit").description("who changed what");
+
+  withExamples(audit.command("list"), "audit list --of ceo@example.com", "audit list --since 2027-01-31")
+    .description("list the changes, the newest first: by commands, pages, webhooks, invitations and links")
+    .option("--of <email>", "only what concerns it", parseEmail)
+    .option("--who <name>", "only what it did, for example clerk or 'operator ann'", parseWords)
+    .option("--since <instant>", "only what happened since", parseInstant)
+    .option("--limit <n>", "so many at most", parseCount, 100)
+    .action(run(list));
+}
+
+async function list(db: Db, { of, who, since, limit }: Options): Promise<Listing> {
+  const nowMs = Date.now();
+  const whom = of === undefined ? undefined : await findNames(db, of);
+  async function* pages() {
+    for await (const page of listAudit(db, { whom, who, sinceMs: since, most: limit })) {
+      yield page.map((entry) => toRow(entry, nowMs));
+    }
+  }
+  return { pages: pages(), whenEmpty: "There are no such entries." };
+}
+
+/** All that an entry may call a person by. */
+async function findNames(db: Db, email: string): Promise<string[]> {
+  const account = await db
+    .selectFrom("accounts")
+    .select(["id", "subject"])
+    .where("email", "=", email)
+    .executeTakeFirst();
+  return [email, hashEmail(email), account?.id, account?.subject].filter((name) => typeof name === "string");
+}
+
+function toRow({ at_ms, who, what, whom, ...texts }: AuditEntry, nowMs: number) {
+  const before = texts.before === null ? null : JSON.parse(texts.before);
+  const after = texts.after === null ? null : JSON.parse(texts.after);
+  const at = new Date(at_ms).toISOString();
+  const changes = `${texts.before ?? "nothing"} → ${texts.after ?? "nothing"}`;
+  return {
+    json: { at, who, what, whom, before, after },
+    row: { at: asInstant(at, nowMs), who, what, whom, changes },
+  };
+}
