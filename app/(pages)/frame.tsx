@@ -121,6 +121,8 @@ function Foot() {
       <nav aria-label="More">
         <p>Nothing leaves without you.</p>
         <a href={pages.quickStart.path}>Documents</a>
+        <a href={pages.status.path}>Status</a>
+        <a href={pages.changes.path}>Changes</a>
         {supportEmail && <a href={`mailto:${supportEmail}`}>Contact</a>}
         <a href={files.licence.path}>Licence</a>
       </nav>

@@ -1,6 +1,6 @@
 import { operations } from "@/lib/api/operations";
 import { actions, pages, publications } from "@/lib/api/pages";
-import { anchorOf } from "@/lib/docs/markdown";
+import { operationWords } from "@/lib/docs/operation-words";
 import { health } from "@/lib/health";
 import { quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
@@ -92,9 +92,9 @@ function ForDevelopers() {
           and an MCP server that answers the same.
         </p>
         <ul>
-          {Object.values(operations).map(({ path, methods }) => (
+          {Object.entries(operations).map(([name, { path, methods }]) => (
             <li key={path}>
-              <a href={`${pages.apiReference.path}#${anchorOf(`${methods[0]} ${path}`)}`}>
+              <a href={operationWords[name as keyof typeof operations].page}>
                 <span className={`method ${methods[0].toLowerCase()}`}>{methods[0]}</span>
                 <code>{path}</code>
               </a>

@@ -41,7 +41,15 @@ const document = { ...open, isShared: true, loads: ["documents"] } as const;
 export const documentPages = {
   quickStart: { path: "/docs", ...document },
   authentication: { path: "/docs/authentication", ...document },
+  client: { path: "/docs/client", ...document },
   apiReference: { path: "/docs/api", ...document },
+  healthOperation: { path: "/docs/api/health", ...document },
+  siteBannerOperation: { path: "/docs/api/site-banner", ...document },
+  entitlementOperation: { path: "/docs/api/entitlement", ...document },
+  creditsBalanceOperation: { path: "/docs/api/credits-balance", ...document },
+  unsubscribeOperation: { path: "/docs/api/unsubscribe", ...document },
+  headers: { path: "/docs/api/headers", ...document },
+  errorObject: { path: "/docs/api/error-object", ...document },
   errors: { path: "/docs/api/errors", ...document },
   limits: { path: "/docs/api/limits", ...document },
   policy: { path: "/docs/api/policy", ...document },
@@ -65,6 +73,8 @@ export const pages = {
   },
   connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["framework"] },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
+  changes: { path: "/changes", ...open, isShared: true },
+  status: { path: "/status", ...open, inSitemap: false },
   nothingHere: { path: "/nothing-here", ...closed, isShared: true },
   ...documentPages,
 } as const satisfies Record<string, Page>;
@@ -113,6 +123,7 @@ const forConnecting = { ...published, under: ["local", "clerk"] } as const;
 export const publications = {
   openApi: { path: "/openapi.json", ...published },
   llms: { path: "/llms.txt", ...published },
+  changesFeed: { path: "/changes.atom", ...published },
   jwks: { path: "/.well-known/jwks.json", ...published },
   authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
   apiResource: { path: "/.well-known/oauth-protected-resource/api", ...forConnecting },

@@ -1,9 +1,13 @@
 import type { DocumentPage } from "@/lib/docs/document";
 import { apiReference } from "@/lib/docs/documents/api-reference";
 import { authentication } from "@/lib/docs/documents/authentication";
+import { client } from "@/lib/docs/documents/client";
+import { errorObject } from "@/lib/docs/documents/error-object";
 import { errors } from "@/lib/docs/documents/errors";
+import { headers } from "@/lib/docs/documents/headers";
 import { limits } from "@/lib/docs/documents/limits";
 import { mcp } from "@/lib/docs/documents/mcp";
+import { operationPages } from "@/lib/docs/documents/operations";
 import { policy } from "@/lib/docs/documents/policy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
 import { readSection } from "@/lib/docs/sections";
@@ -12,7 +16,11 @@ import { readSection } from "@/lib/docs/sections";
 export const documents: readonly DocumentPage[] = [
   quickStart,
   authentication,
+  client,
   apiReference,
+  ...operationPages,
+  headers,
+  errorObject,
   errors,
   limits,
   policy,

@@ -1,73 +1,157 @@
-import { Marked, type Tokens } from "marked";
+import { createHash } from "node:crypto";
+import { Marked, type Token, type Tokens } from "marked";
 import type { DocumentPage } from "@/lib/docs/document";
+import { drawings } from "@/lib/docs/drawings";
+import { escapeHtml, highlight, isCodeLanguage } from "@/lib/docs/highlight";
 import { anchorOf } from "@/lib/docs/markdown";
 
 export type RenderedDocument = {
   html: string;
+  /** What stands beside it: the sections that the document keeps there. */
+  panel: string;
   /** Its sections, for "on this page". */
   sections: { anchor: string; title: string }[];
 };
 
 /** Renders a document. The Markdown is our own, so nothing in it is escaped but code. */
-export function renderDocument({ markdown }: DocumentPage): RenderedDocument {
-  const sections: RenderedDocument["sections"] = [];
-  let groups = 0;
-  const marked = new Marked({
+export function renderDocument({ markdown, beside = [] }: DocumentPage): RenderedDocument {
+  const rendered: RenderedDocument = { html: "", panel: "", sections: [] };
+  const marked = makeMarked(new Set());
+  const tokens = marked.lexer(markdown()).filter(({ type }) => type !== "space");
+  const starts = tokens.flatMap((token, at) => (isHeading(token, 2) ? [at] : []));
+  rendered.html = renderParts(marked, tokens.slice(0, starts[0]));
+  for (const [n, start] of starts.entries()) {
+    const [heading, ...body] = tokens.slice(start, starts[n + 1]);
+    const { text } = heading as Tokens.Heading;
+    const anchor = anchorOf(text);
+    const title = marked.parseInline(text) as string;
+    // A section is what an address with this anchor points at: its heading and all that belongs to it.
+    const section = `<section id="${anchor}">\n<h2>${title} ${linkTo(anchor, text)}</h2>\n${renderParts(marked, body)}</section>\n`;
+    if (beside.includes(text)) rendered.panel += section;
+    else {
+      rendered.html += section;
+      rendered.sections.push({ anchor, title });
+    }
+  }
+  return rendered;
+}
+
+/** @param anchors - those of fields that there are already, because one name may come in two lists */
+function makeMarked(anchors: Set<string>) {
+  return new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
         const html = this.parser.parseInline(tokens);
-        const anchor = anchorOf(text);
         if (depth === 1) return `<h1>${html}</h1>\n`;
-        if (depth > 2) return `<h${depth} id="${anchor}">${html}</h${depth}>\n`;
-        // A section is what an address with this anchor points at: its heading and all that belongs to it.
-        const before = sections.length > 0 ? "</section>\n" : "";
-        sections.push({ anchor, title: html });
-        return `${before}<section id="${anchor}">\n<h2>${html}</h2>\n`;
+        const anchor = anchorOf(text);
+        return `<h${depth} id="${anchor}">${html} ${linkTo(anchor, text)}</h${depth}>\n`;
       },
-      code({ text, lang }) {
-        const block = `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`;
-        return isSample(lang) ? `<div class="sample">${block}</div>\n` : `${block}\n`;
+      code({ text, lang = "" }) {
+        const [language = "", label = ""] = lang.split(/ (.*)/);
+        const drawing = drawings[label];
+        if (drawing) return drawing;
+        const html = isCodeLanguage(language) ? highlight(text, language) : escapeHtml(text);
+        return `<div class="sample"><pre tabindex="0"><code>${html}</code></pre></div>\n`;
       },
-      table({ header, rows }) {
-        const cells = (row: Tokens.TableCell[], open: string, close: string) =>
-          row.map(({ tokens }) => `<${open}>${this.parser.parseInline(tokens)}</${close}>`).join("");
-        const head = cells(header, `th scope="col"`, "th");
-        const body = rows.map((row) => `<tr>${cells(row, "td", "td")}</tr>`).join("\n");
-        return `<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${head}</tr></thead>\n<tbody>${body}</tbody></table></div>\n`;
+      table(token) {
+        const cell = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+        return isOfFields(token) ? fields(token, cell, anchors) : tableOf(token, cell);
       },
     },
   });
-  const tokens = marked.lexer(markdown()).filter(({ type }) => type !== "space");
+}
+
+const isHeading = (token: Token, depth: number): token is Tokens.Heading =>
+  token.type === "heading" && token.depth === depth;
+
+/** Every heading and field can be pointed at. */
+function linkTo(anchor: string, what: string): string {
+  return `<a class="anchor" href="#${anchor}" aria-label="Link to ${escapeHtml(what.replaceAll("`", ""))}"></a>`;
+}
+
+const isOfFields = ({ header }: Tokens.Table) => ["Field", "Header"].includes(header[0]?.text ?? "");
+
+type RenderCell = (cell: Tokens.TableCell) => string;
+
+/** Fields, one under the other: a table of them would be cut on a phone. */
+function fields({ header, rows }: Tokens.Table, cell: RenderCell, anchors: Set<string>): string {
+  const items = rows.map(([name, ...about]) => {
+    if (!name) return "";
+    const own = anchorOf(`${header[0]?.text} ${name.text}`);
+    const anchor = anchors.has(own) ? `${own}-${anchors.size}` : own;
+    anchors.add(anchor);
+    const meaning = about.at(-1);
+    const facts = about.slice(0, -1).flatMap((fact, at) => {
+      const title = header[at + 1]?.text;
+      if (title === "Required") return fact.text === "yes" ? [] : ["<i>optional</i>"];
+      return [`<span>${title === "On" ? "on " : ""}${cell(fact)}</span>`];
+    });
+    return `<div id="${anchor}"><dt>${cell(name)} ${facts.join(" ")} ${linkTo(anchor, name.text)}</dt><dd>${meaning ? cell(meaning) : ""}</dd></div>`;
+  });
+  return `<dl class="fields">${items.join("\n")}</dl>\n`;
+}
+
+function tableOf({ header, rows }: Tokens.Table, cell: RenderCell): string {
+  const head = header.map((one) => `<th scope="col">${cell(one)}</th>`).join("");
+  const body = rows.map((row) => {
+    const cells = row.map(
+      (one, at) => `<td data-of="${escapeHtml(header[at]?.text ?? "")}">${cell(one)}</td>`,
+    );
+    return `<tr>${cells.join("")}</tr>`;
+  });
+  const caption = header.map(({ text }) => text).join(", ");
+  return `<table><caption class="unseen">${escapeHtml(caption)}</caption><thead><tr>${head}</tr></thead>\n<tbody>${body.join("\n")}</tbody></table>\n`;
+}
+
+/** The blocks of a section. What is said in several ways, one after the other, becomes tabs. */
+function renderParts(marked: Marked, tokens: Token[]): string {
   let html = "";
   for (let at = 0; at < tokens.length; at++) {
-    const samples = samplesFrom(tokens.slice(at));
-    if (samples.length < 2) {
-      html += marked.parser(tokens.slice(at, at + 1));
-      continue;
+    const ways = waysFrom(tokens.slice(at));
+    if (ways.length < 2) html += marked.parser(tokens.slice(at, at + 1));
+    else {
+      html += tabs(marked, ways);
+      at += ways.length - 1;
     }
-    // The same thing said in several languages: one is open at a time.
-    const name = `samples-${++groups}`;
-    html += `<div class="samples">${samples.map((sample, n) => `<details name="${name}"${n === 0 ? " open" : ""}><summary>${languages[sample.lang ?? ""]}</summary>\n${marked.parser([sample])}</details>`).join("")}</div>\n`;
-    at += samples.length - 1;
   }
-  return { html: sections.length > 0 ? `${html}</section>` : html, sections };
+  return html;
 }
 
-const languages: Record<string, string> = { sh: "curl", ts: "TypeScript", python: "Python" };
+const languages: Record<string, string> = {
+  sh: "curl",
+  ts: "TypeScript",
+  python: "Python",
+  swift: "Swift",
+  kotlin: "Kotlin",
+};
 
-const isSample = (language: string | undefined) => language !== undefined && language in languages;
-
-/** The samples that tokens begin with, each in another language. */
-function samplesFrom(tokens: { type: string }[]): Tokens.Code[] {
-  const samples: Tokens.Code[] = [];
-  for (const token of tokens) {
-    const { type, lang } = token as Tokens.Code;
-    if (type !== "code" || !isSample(lang) || samples.some((sample) => sample.lang === lang)) break;
-    samples.push(token as Tokens.Code);
-  }
-  return samples;
+/** What a block of code is a way of: a language, or the status after it (`json 401 signed_out`). */
+function labelOf(token: Token): string | undefined {
+  if (token.type !== "code") return undefined;
+  const [language = "", label] = (token as Tokens.Code).lang?.split(/ (.*)/) ?? [];
+  return label || languages[language];
 }
 
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+/** The blocks that tokens begin with, each another way. */
+function waysFrom(tokens: Token[]): Tokens.Code[] {
+  const labels = tokens.map(labelOf);
+  const end = labels.findIndex((label, at) => !label || labels.indexOf(label) < at);
+  return tokens.slice(0, end === -1 ? undefined : end) as Tokens.Code[];
+}
+
+/** Tabs that need no script: one button of a group is chosen, and what belongs to it is shown. */
+function tabs(marked: Marked, ways: Tokens.Code[]): string {
+  const group = `ways-${createHash("sha256")
+    .update(ways.map(({ raw }) => raw).join())
+    .digest("hex")
+    .slice(0, 8)}`;
+  const isOfLanguages = ways.every(({ lang = "" }) => lang in languages);
+  const choices = ways.map((way, at) => {
+    const label = labelOf(way) ?? "";
+    const value = isOfLanguages ? way.lang : label;
+    return `<label><input type="radio" name="${group}" value="${value}"${at === 0 ? " checked" : ""}>${label.replace(/_/g, "_<wbr>")}</label>`;
+  });
+  const bodies = ways.map((way) => `<div class="way">${marked.parser([way])}</div>`);
+  const kind = isOfLanguages ? "Language" : "Answer";
+  return `<div class="tabs" data-kind="${kind}"><fieldset><legend class="unseen">${kind}</legend>${choices.join("")}</fieldset>${bodies.join("")}</div>\n`;
 }

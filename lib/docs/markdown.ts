@@ -8,9 +8,15 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** A block of code. `sh`, `ts` and `python` are samples: a test runs each as it stands. */
-export function code(language: "sh" | "ts" | "python" | "json" | "http" | "console", text: string): string {
-  return `\`\`\`${language}\n${text.trim()}\n\`\`\``;
+type Language = "sh" | "ts" | "python" | "swift" | "kotlin" | "json" | "http" | "console" | "text";
+
+/**
+ * A block of code. `sh`, `ts` and `python` are samples: a test runs each as it stands.
+ *
+ * @param label - what it is one way of, where several stand together: a status, or the name of a drawing
+ */
+export function code(language: Language, text: string, label = ""): string {
+  return `\`\`\`${`${language} ${label}`.trim()}\n${text.trim()}\n\`\`\``;
 }
 
 /** The anchor of a heading: its words in lower case, joined by hyphens; an error code stays as it is. */

@@ -69,25 +69,29 @@ except urllib.error.HTTPError as failure:
   );
 }
 
-/** The check that an app makes before it lets the company run, in TypeScript and Python. */
+/** Reads a token without showing it. One line, so that what is pasted after it is not taken for the token. */
+export const readToken = code("sh", "read -rs CORNER_OFFICE_TOKEN && export CORNER_OFFICE_TOKEN");
+
+/** The check that an app makes before it lets the company run, in TypeScript (which is JavaScript too) and Python. */
 export const entitlementCheck = [
   code(
     "ts",
     `
-type Check = { mayRun: boolean; askAgainInSeconds: number; code?: string };
-
-/** Only a 200 with ok: true means that the company may run. */
-async function checkEntitlement(): Promise<Check> {
-  const response = await fetch(\`\${process.env.CORNER_OFFICE_URL}/api/entitlement\`, {
-    headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },
-    signal: AbortSignal.timeout(10_000),
-  });
-  const answer = await response.json();
-  if (response.status === 200 && answer.ok) {
-    return { mayRun: true, askAgainInSeconds: answer.recheckAfterSeconds };
+/** Only a 200 with ok: true means that the company may run. Only a 401 or a 403 means that it may not. */
+async function checkEntitlement() {
+  try {
+    const response = await fetch(\`\${process.env.CORNER_OFFICE_URL}/api/entitlement\`, {
+      headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },
+      signal: AbortSignal.timeout(10_000),
+    });
+    const answer = JSON.parse(await response.text());
+    if (answer.ok) return { mayRun: "yes", askAgainInSeconds: answer.recheckAfterSeconds };
+    const isNo = [401, 403].includes(response.status);
+    const askAgainInSeconds = Number(response.headers.get("Retry-After") ?? 600) + Math.random() * 5;
+    return { mayRun: isNo ? "no" : "unknown", code: answer.error.code, askAgainInSeconds };
+  } catch {
+    return { mayRun: "unknown", code: "unreachable", askAgainInSeconds: 30 + Math.random() * 5 };
   }
-  const waitSeconds = Number(response.headers.get("Retry-After") ?? 60) + Math.random() * 5;
-  return { mayRun: false, askAgainInSeconds: waitSeconds, code: answer.error.code };
 }
 
 console.log(await checkEntitlement());`,
@@ -98,17 +102,18 @@ console.log(await checkEntitlement());`,
 import json, os, random, urllib.error, urllib.request
 
 def check_entitlement():
-    """Only a 200 with ok: true means that the company may run."""
+    """Only a 200 with ok: true means that the company may run. Only a 401 or a 403 means that it may not."""
     request = urllib.request.Request(os.environ["CORNER_OFFICE_URL"] + "/api/entitlement")
     request.add_header("Authorization", "Bearer " + os.environ["CORNER_OFFICE_TOKEN"])
     try:
         with urllib.request.urlopen(request, timeout=10) as response:
-            answer = json.load(response)
-            return {"may_run": answer["ok"], "ask_again_in_seconds": answer["recheckAfterSeconds"]}
-    except urllib.error.HTTPError as failure:
-        wait_seconds = int(failure.headers.get("Retry-After", 60)) + random.uniform(0, 5)
-        code = json.load(failure)["error"]["code"]
-        return {"may_run": False, "ask_again_in_seconds": wait_seconds, "code": code}
+            return {"may_run": "yes", "ask_again_in_seconds": json.load(response)["recheckAfterSeconds"]}
+    except urllib.error.HTTPError as refused:
+        answer = "no" if refused.code in (401, 403) else "unknown"
+        wait_seconds = int(refused.headers.get("Retry-After", 600)) + random.uniform(0, 5)
+        return {"may_run": answer, "code": json.load(refused)["error"]["code"], "ask_again_in_seconds": wait_seconds}
+    except (OSError, ValueError):
+        return {"may_run": "unknown", "code": "unreachable", "ask_again_in_seconds": random.uniform(30, 35)}
 
 print(check_entitlement())`,
   ),
@@ -119,10 +124,10 @@ export const patientCall = [
   code(
     "ts",
     `
-const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+const pause = (seconds = 0) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
 /** Asks again after a 429, a 502 or a 503, four times at most: as late as we are told, and a little later. */
-async function callPatiently(url: string, options: RequestInit = {}): Promise<Response> {
+async function callPatiently(url = "", options = {}) {
   for (let attempt = 0; ; attempt++) {
     const response = await fetch(url, options);
     if (![429, 502, 503].includes(response.status) || attempt === 4) return response;

@@ -146,7 +146,7 @@ describe.each([
       'property="og:image" content="https://office.example.org/social-card.png"',
     );
     const { text } = await service.ask(pages.quickStart.path);
-    expect(text).toContain("export CORNER_OFFICE_URL=https://office.example.org\n");
+    expect(text).toContain(" CORNER_OFFICE_URL=https://office.example.org\n");
     expect(text).not.toContain("office.example.com");
   });
 });

@@ -1,38 +1,85 @@
 import type { ReactNode } from "react";
-import { pages } from "@/lib/api/pages";
+import { pages, publications } from "@/lib/api/pages";
+import { type DocumentPage, groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 
 /** What is around a document: the search, and all documents in reading order, the open one marked. */
 export function Documents({ open, children }: { open: string; children: ReactNode }) {
+  const { title } = documents.find(({ path }) => path === open) ?? {};
   return (
     <div className="documents">
       <div className="contents">
         <Search />
-        <nav aria-label="Documents">
-          <ul>
-            {documents.map(({ path, title }) => (
-              <li key={path}>
-                <a href={path} aria-current={path === open ? "page" : undefined}>
-                  {title}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <details className="menu">
+          <summary>{title ?? "All documents"}</summary>
+          <Contents open={open} />
+        </details>
+        <Contents open={open} />
       </div>
       {children}
     </div>
   );
 }
 
-/** An ordinary form; `browser.ts` makes a list of hits of it while one types. */
+/** What is no document, and belongs beside one. */
+const others = {
+  Start: [],
+  Reference: [],
+  Rules: [{ path: pages.changes.path, title: "Changes" }],
+  Agents: [
+    { path: publications.openApi.path, title: "API description" },
+    { path: publications.llms.path, title: "llms.txt" },
+  ],
+} as const;
+
+function Contents({ open }: { open: string }) {
+  return (
+    <nav aria-label="Documents">
+      {groups.map((group) => (
+        <section key={group}>
+          <h2>{group}</h2>
+          <ul>
+            {documents
+              .filter((document) => document.group === group)
+              .map((document) => (
+                <li key={document.path}>
+                  <a href={document.path} aria-current={document.path === open ? "page" : undefined}>
+                    <Name of={document} />
+                  </a>
+                </li>
+              ))}
+            {others[group].map(({ path, title }) => (
+              <li key={path}>
+                <a href={path}>{title}</a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  );
+}
+
+/** The name of a document; an operation's has its method as a badge. */
+export function Name({ of: { title, method } }: { of: DocumentPage }) {
+  if (!method) return title;
+  return (
+    <>
+      <span className={`method ${method.toLowerCase()}`}>{method}</span>{" "}
+      <code>{title.replace(`${method} /api`, "")}</code>
+    </>
+  );
+}
+
+/** An ordinary form; `browser.ts` opens the palette instead. */
 function Search() {
   return (
     <search>
       <form action={pages.search.path}>
-        <label htmlFor="search">Search the documents</label>
-        <input id="search" name="q" type="search" autoComplete="off" maxLength={200} />
-        <div id="search-hits" role="listbox" aria-label="Hits" hidden />
+        <label className="unseen" htmlFor="search">
+          Search the documents
+        </label>
+        <input id="search" name="q" type="search" placeholder="Search" autoComplete="off" maxLength={200} />
       </form>
     </search>
   );

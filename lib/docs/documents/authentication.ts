@@ -1,19 +1,22 @@
 import { type Operation, operations } from "@/lib/api/operations";
 import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
-import { anchorOf, code, table } from "@/lib/docs/markdown";
+import { code, table } from "@/lib/docs/markdown";
+import { operationWords } from "@/lib/docs/operation-words";
+import { readToken } from "@/lib/docs/samples";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
 import { programTokenSeconds } from "@/lib/session/session";
 
 export const authentication: DocumentPage = {
   path: documentPages.authentication.path,
   title: "Authentication",
+  group: "Start",
   summary: "How a session token is given to a program, sent, renewed and kept safe.",
   markdown: () => `# Authentication
 
 An account's own operations need a session; the others need nothing, or a signed link.
 
-${table(["Operation", "Needs"], Object.values<Operation>(operations).map(needs))}
+${table(["Operation", "Needs"], Object.entries<Operation>(operations).map(needs))}
 
 ## Two ways to send a session
 
@@ -39,7 +42,9 @@ A program cannot create an account or sign itself in. Self-service sign-up is no
 2. The owner presses the button that copies a token for a program.
 3. The program takes it from its environment or its keychain:
 
-${code("sh", `read -rs CORNER_OFFICE_TOKEN\nexport CORNER_OFFICE_TOKEN\ncurl -sS "$CORNER_OFFICE_URL/api/entitlement" \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
+${readToken}
+
+${code("sh", `curl -sS "$CORNER_OFFICE_URL/api/entitlement" \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
 
 Long-lived developer tokens are not issued.
 
@@ -61,12 +66,12 @@ The first answers a request without a token, the second a token that is expired,
 `,
 };
 
-function needs({ methods, path, access }: Operation): string[] {
-  const name = `${methods[0]} ${path}`;
+function needs([operation, { methods, path, access }]: [string, Operation]): string[] {
   const what = {
     anyone: "nothing",
     session: "a session",
     "signed link": "the signed `token` of the link, used exactly as sent",
   };
-  return [`[\`${name}\`](/docs/api#${anchorOf(name)})`, what[access]];
+  const { page } = operationWords[operation as keyof typeof operations];
+  return [`[\`${methods[0]} ${path}\`](${page})`, what[access]];
 }

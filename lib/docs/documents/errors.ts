@@ -1,34 +1,47 @@
 import { type CatalogueEntry, errorCatalogue } from "@/lib/api/errors";
 import { documentPages } from "@/lib/api/pages";
-import { exampleRefusal } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
-import { code } from "@/lib/docs/markdown";
-
-const example = () => exampleRefusal("not_found");
+import { table } from "@/lib/docs/markdown";
 
 /** One anchor a code: where `error.docs` points. */
 export const errors: DocumentPage = {
   path: documentPages.errors.path,
   title: "Error codes",
+  group: "Rules",
   summary: "Every code: what it means, its status, when it is sent and what to do.",
   markdown: () => `# Error codes
 
-Every failure has one shape. Branch on \`error.code\`, which is stable between releases; show \`message\` and \`hint\` to people; \`docs\` points to the code on this page.
+Branch on \`error.code\` of [the error object](/docs/api/error-object), which is stable between releases. The ${Object.keys(errorCatalogue).length} codes below are all there are in version 1. To report a failure, quote the \`X-Request-Id\` of the answer.
 
-${code("json", JSON.stringify(example(), null, 2))}
+${table(
+  ["Code", "Status", "In a word"],
+  sent.map(([name, { status, also, message }]) => [
+    `[\`${name}\`](#${name})`,
+    [status, ...(also?.match(/\b\d{3}\b/g) ?? [])].join(", "),
+    message,
+  ]),
+)}
 
-The ${Object.keys(errorCatalogue).length} codes below are all there are in version 1. To report a failure, quote the \`X-Request-Id\` of the answer.
+${sent.map(describe).join("\n\n")}
 
-${Object.entries<CatalogueEntry>(errorCatalogue).map(describe).join("\n\n")}
+## Reserved codes
+
+No public operation sends these; they are kept for private workspace routes: ${reserved.map(([name]) => `\`${name}\``).join(", ")}.
+
+${reserved.map(([name, { message }]) => `### \`${name}\`\n\n${message}`).join("\n\n")}
 `,
 };
 
+const all = Object.entries<CatalogueEntry>(errorCatalogue);
+const sent = all.filter(([, { status }]) => status !== null);
+const reserved = all.filter(([, { status }]) => status === null);
+
 function describe([name, { status, also, when, message, hint }]: [string, CatalogueEntry]): string {
-  const statuses = status ? [status, also].filter(Boolean).join("; ") : "none in the public API";
   return `## \`${name}\`
 
-- **Meaning:** ${message}
-- **Status:** ${statuses}
+${message}
+
+- **Status:** ${[status, also].filter(Boolean).join("; ")}
 - **When:** ${when}
 - **What to do:** ${hint.replaceAll("<", "\\<")}`;
 }

@@ -18,6 +18,7 @@ const allowance = ({ requests, windowSeconds }: { requests: number; windowSecond
 export const limits: DocumentPage = {
   path: documentPages.limits.path,
   title: "Limits",
+  group: "Rules",
   summary: "Quotas, their headers, sizes and deadlines, and code that obeys them.",
   markdown: () => `# Limits
 

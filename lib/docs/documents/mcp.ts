@@ -10,6 +10,7 @@ const json = (value: object) => code("json", JSON.stringify(value, null, 2));
 export const mcp: DocumentPage = {
   path: documentPages.mcp.path,
   title: "MCP",
+  group: "Agents",
   summary: "Connecting an assistant's client to the MCP server, and the tools it finds there.",
   markdown: () => `# MCP
 

@@ -1,25 +1,15 @@
 import { operations } from "@/lib/api/operations";
 import { documentPages } from "@/lib/api/pages";
 import { leastNoticeDays, listRetirements } from "@/lib/api/retirement";
+import { changes, descriptionVersion } from "@/lib/docs/changes";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code } from "@/lib/docs/markdown";
-
-/** What has changed in the API, newest first: `on` is the day it went out. */
-export const changes = [
-  {
-    on: "2026-11-21",
-    version: "1.0.0",
-    what: "The first published version.",
-  },
-] as const satisfies readonly { on: string; version: string; what: string }[];
-
-/** What `info.version` of the API description says: the latest change's. */
-export const descriptionVersion = changes[0].version;
 
 /** Where the `Link` of every answer points: the versioning and retirement policy, and what is being retired. */
 export const policy: DocumentPage = {
   path: documentPages.policy.path,
   title: "Versions and retirement",
+  group: "Rules",
   summary: "How versions are selected, what may change, how something is retired, and the change log.",
   markdown: () => `# Versions and retirement
 
@@ -54,6 +44,8 @@ This policy covers the ${Object.keys(operations).length} operations of the publi
 ${retirements()}
 
 ## Change log
+
+As a page: [changes](/changes). As a feed: [/changes.atom](/changes.atom).
 
 ${changes.map(({ on, version, what }) => `- **${on}, ${version}.** ${what}`).join("\n")}
 `,

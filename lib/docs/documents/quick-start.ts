@@ -1,12 +1,13 @@
 import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
-import { entitlementCheck } from "@/lib/docs/samples";
+import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
 
 export const quickStart: DocumentPage = {
   path: documentPages.quickStart.path,
   title: "Quick start",
+  group: "Start",
   summary: "From nothing to a working entitlement check in five minutes.",
   markdown: () => `# Quick start
 
@@ -20,13 +21,13 @@ ${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}\ncurl -sS "$CORNER_
 
 ${code("json", `{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}`)}
 
-No account, no key: [health](/docs/api#get-api-health) and [the banner](/docs/api#get-api-site-banner) are open to anyone.
+No account, no key: [health](/docs/api/health) and [the banner](/docs/api/site-banner) are open to anyone.
 
 ## 2. Get a token
 
 The owner of the account signs in at [/sign-in](/sign-in), opens [/home](/home) and copies a token for you. Paste it where it leaves no trace in your shell's history:
 
-${code("sh", "read -rs CORNER_OFFICE_TOKEN\nexport CORNER_OFFICE_TOKEN")}
+${readToken}
 
 ${whereTokensNeverGo} Trying this on your own machine? \`npm run demo\` prints a token.
 
@@ -42,7 +43,7 @@ Only a \`200\` with \`ok: true\` means that the account may run. Ask again withi
 
 ${entitlementCheck}
 
-Both use nothing but what Node and Python bring along.
+Both use nothing but what Node and Python bring along. [A complete client](/docs/client) has the rest: the loop, and what to do while nobody answers.
 
 ## What to do with the answer
 
@@ -56,6 +57,7 @@ ${whatSessionsCannotDo}
 
 ## Next
 
+- [A complete client](/docs/client): one tested file for TypeScript, Python, Swift or Kotlin.
 - [Authentication](/docs/authentication): what a token is, how long it lives, how one is given.
 - [API reference](/docs/api): every operation, field, status and header, in curl, TypeScript and Python.
 - [Errors](/docs/api/errors), [limits](/docs/api/limits), [versions and retirement](/docs/api/policy).

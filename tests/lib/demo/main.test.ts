@@ -48,7 +48,7 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
       ["/api/entitlement", 200, '"status":"licensed"'],
       ["/api/credits/balance", 200, '{"credits":1250.5}'],
       ["/api/email/unsubscribe", 200, "are stopped"],
-      ["/mcp", 200, "/docs/api#get-api-entitlement"],
+      ["/mcp", 200, "/docs/api/entitlement"],
       ["/api/entitlement", 200, '"status":"trial"'],
       ["/api/entitlement", 403, '"status":"trial-ended"'],
       ["/api/entitlement", 200, '"status":"hobby"'],

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { errorCatalogue } from "@/lib/api/errors";
+import { type CatalogueEntry, errorCatalogue } from "@/lib/api/errors";
 import { type Operation, operations } from "@/lib/api/operations";
 import { type Page, pages as register } from "@/lib/api/pages";
 import { leastNoticeDays } from "@/lib/api/retirement";
+import { groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
+import { operationWords } from "@/lib/docs/operation-words";
 import { Service } from "@/tests/support/service";
 
 let service: Service;
@@ -62,9 +64,13 @@ describe("/docs/api/errors", () => {
   it("has one anchor a code, with its meaning, status, moment and remedy", () => {
     const html = pages.get("/docs/api/errors") ?? "";
     const anchors = [...html.matchAll(/<section id="([^"]+)"/g)].map(([, anchor]) => anchor);
-    expect(anchors).toEqual(Object.keys(errorCatalogue));
-    for (const words of ["Meaning:", "Status:", "When:", "What to do:"]) {
-      expect(html.split(`<strong>${words}</strong>`)).toHaveLength(anchors.length + 1);
+    const sent = Object.entries<CatalogueEntry>(errorCatalogue).flatMap(([code, { status }]) =>
+      status ? [code] : [],
+    );
+    expect(anchors).toEqual([...sent, "reserved-codes"]);
+    expect(idsOf(html)).toEqual(expect.arrayContaining(Object.keys(errorCatalogue)));
+    for (const words of ["Status:", "When:", "What to do:"]) {
+      expect(html.split(`<strong>${words}</strong>`)).toHaveLength(sent.length + 1);
     }
   });
 });
@@ -92,14 +98,29 @@ describe("what must be said wherever tokens are spoken of", () => {
 });
 
 describe("the reference", () => {
-  it.each(Object.values<Operation>(operations))("describes $path with every status and code", (operation) => {
-    const html = pages.get("/docs/api") ?? "";
-    const anchor = `${operation.methods[0]}-${operation.path}`.toLowerCase().replace(/[^a-z]+/g, "-");
-    const section = html.split(`<section id="${anchor}">`)[1]?.split("</section>")[0] ?? "";
-    for (const status of Object.keys(operation.answers)) expect(section).toContain(`<td>${status}</td>`);
-    for (const code of Object.values(operation.codes).flat()) expect(section).toContain(`#${code}"`);
-    for (const language of ["curl", "TypeScript", "Python"]) {
-      expect(section).toContain(`<summary>${language}</summary>`);
+  const described = Object.entries<Operation>(operations).map(
+    ([name, operation]) => [operationWords[name as keyof typeof operations].page, operation] as const,
+  );
+
+  it.each(described)("%s has every status, code, field and language", async (path, operation) => {
+    const html = pages.get(path) ?? "";
+    for (const status of Object.keys(operation.answers))
+      expect(html).toContain(`<td data-of="Status">${status}</td>`);
+    for (const code of Object.values(operation.codes).flat()) expect(html).toContain(`#${code}"`);
+    for (const language of ["sh", "ts", "python"]) expect(html).toContain(`value="${language}"`);
+    for (const [status, codes] of Object.entries(operation.codes)) {
+      for (const code of codes) expect(html).toContain(`value="${status} ${code}"`);
     }
+    expect(html).toContain(`<aside class="panel"`);
+    if (operation.access !== "signed link") expect(html).toContain(`data-runs="${operation.path}"`);
+    else expect(html).not.toContain("data-runs");
+  });
+
+  it("stands in order, with what comes before and after", () => {
+    const orders = documents.map(({ group }) => groups.indexOf(group));
+    expect(orders).toEqual([...orders].sort((a, b) => a - b));
+    const html = pages.get("/docs/client") ?? "";
+    expect(html).toContain('rel="prev" href="/docs/authentication"');
+    expect(html).toContain('rel="next" href="/docs/api"');
   });
 });

@@ -5,7 +5,7 @@ import { oas } from "@stoplight/spectral-rulesets";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Operation, operations } from "@/lib/api/operations";
 import { leastNoticeDays } from "@/lib/api/retirement";
-import { changes } from "@/lib/docs/documents/policy";
+import { changes } from "@/lib/docs/changes";
 import { openApiDocument } from "@/lib/docs/openapi";
 
 // Linters take example.com for a server that nobody put in.

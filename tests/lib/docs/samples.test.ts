@@ -1,7 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { transformSync } from "esbuild";
 import { marked } from "marked";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
@@ -34,14 +33,16 @@ afterAll(async () => {
 async function samplesOf(path: string): Promise<Sample[]> {
   const { text } = await service.ask(`${path}.md`);
   return marked.lexer(text).flatMap((token) => {
-    return token.type === "code" ? [{ language: token.lang ?? "", code: token.text as string }] : [];
+    return token.type === "code"
+      ? [{ language: token.lang?.split(" ")[0] ?? "", code: token.text as string }]
+      : [];
   });
 }
 
-/** Runs a sample exactly as it stands, with a token waiting for whoever reads one from the terminal. */
+/** Runs a sample exactly as it stands, TypeScript on this very Node, whose oldest knows no types, with a token waiting for whoever reads one from the terminal. */
 function run({ language, code }: Sample): Promise<{ exit: number; stdout: string; stderr: string }> {
   const file = join(folder, { sh: "sample.sh", ts: "sample.mjs", python: "sample.py" }[language] ?? "");
-  writeFileSync(file, language === "ts" ? transformSync(code, { loader: "ts" }).code : code);
+  writeFileSync(file, code);
   const program =
     { sh: ["bash", "-eu", file], ts: ["node", file], python: ["python3", file] }[language] ?? [];
   return new Promise((resolve) => {
@@ -67,7 +68,9 @@ describe("the samples", () => {
     { timeout: 120_000 },
     async (path) => {
       for (const sample of await samplesOf(path)) {
-        expect(["sh", "ts", "python", "json", "http", "console"]).toContain(sample.language);
+        expect(["sh", "ts", "python", "swift", "kotlin", "json", "http", "console", "text"]).toContain(
+          sample.language,
+        );
         if (sample.language === "json") JSON.parse(sample.code);
         if (!["sh", "ts", "python"].includes(sample.language) || leftOut.has(sample.language)) continue;
         const { exit, stdout, stderr } = await run(sample);
@@ -83,11 +86,26 @@ describe("the samples", () => {
     expect(checks.map(({ language }) => language)).toEqual(["ts", "python"]);
     const token = environment.CORNER_OFFICE_TOKEN;
     for (const sample of checks.filter(({ language }) => !leftOut.has(language))) {
-      expect((await run(sample)).stdout).toMatch(/may_?run'?: true.*(?:[678]\d\d|900)/is);
+      expect((await run(sample)).stdout).toMatch(/may_?run'?: 'yes'.*(?:[678]\d\d|900)/is);
       environment.CORNER_OFFICE_TOKEN = "not-a-token";
-      expect((await run(sample)).stdout).toMatch(/may_?run'?: false.*signed_out/is);
+      expect((await run(sample)).stdout).toMatch(/may_?run'?: 'no'.*signed_out/is);
       environment.CORNER_OFFICE_TOKEN = token;
     }
+  });
+
+  it("that reads a token takes the token alone, when the next line is pasted with it", async () => {
+    const [sample] = (await samplesOf("/docs")).filter(({ code }) => code.includes("read -rs"));
+    const pasted = `${sample?.code}\nthe-token\nprintenv CORNER_OFFICE_TOKEN\n`;
+    expect(sample?.code).not.toContain("\n");
+    expect(execFileSync("bash", ["-s"], { input: pasted, encoding: "utf8" })).toBe("the-token\n");
+  });
+
+  it("of the check tell an outage and a network that is away from a no", async () => {
+    const [ts] = (await samplesOf("/docs")).filter(({ code }) => code.includes("checkEntitlement"));
+    const url = environment.CORNER_OFFICE_URL;
+    environment.CORNER_OFFICE_URL = "http://127.0.0.1:9";
+    expect((await run(ts as Sample)).stdout).toMatch(/mayRun: 'unknown'.*unreachable/s);
+    environment.CORNER_OFFICE_URL = url;
   });
 
   it("of the description download it whole", async () => {

@@ -9,11 +9,11 @@ describe("searchDocuments", () => {
     ["rate limit headers", "/docs/api/limits#headers"],
     ["how does a program get a token", "/docs/authentication#how-a-program-gets-a-token"],
     ["connect VS Code", "/docs/mcp#vs-code"],
-    ["unsubscribe", "/docs/api#post-api-email-unsubscribe"],
+    ["unsubscribe", "/docs/api/unsubscribe#request"],
     ["change log", "/docs/api/policy#change-log"],
     ["MIGRATION guide", "/docs/api/policy#how-something-is-retired"],
     ["quick", "/docs"],
-    ["credits balance", "/docs/api#get-api-credits-balance"],
+    ["credits balance", "/docs/api/credits-balance#request"],
   ])("finds %j first at %s", (query, path) => {
     expect(searchDocuments(query, 5)[0]?.path).toBe(path);
   });
@@ -24,9 +24,7 @@ describe("searchDocuments", () => {
 
   it("finds a word while it is typed", () => {
     for (const typed of ["unsu", "unsub", "unsubscri"]) {
-      expect(searchDocuments(typed, 3).map(({ path }) => path)).toContain(
-        "/docs/api#post-api-email-unsubscribe",
-      );
+      expect(searchDocuments(typed, 3).map(({ path }) => path)).toContain("/docs/api/unsubscribe");
     }
   });
 

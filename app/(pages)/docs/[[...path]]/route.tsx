@@ -1,11 +1,13 @@
+import { type Operation, operations } from "@/lib/api/operations";
 import { documentPages, markdownPath } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
 import { placeholderAddress } from "@/lib/docs/markdown";
+import { operationWords } from "@/lib/docs/operation-words";
 import { settings } from "@/lib/settings/settings";
 import { htmlPage, type Shown } from "../../html-page";
-import { Documents } from "../documents";
+import { Documents, Name } from "../documents";
 
 const handlers = new Map(
   documents.map((document) => {
@@ -35,27 +37,75 @@ function show(document: DocumentPage): Shown {
 }
 
 function Article({ document }: { document: DocumentPage }) {
-  const { html, sections } = renderDocument(document);
-  // Samples name this very service, and so are ready to paste.
-  const ours = html.replaceAll(placeholderAddress, settings().appUrl);
+  const { html, panel, sections } = renderDocument(document);
+  const markdown = markdownPath(document.path);
   return (
-    <div className="document">
-      <link rel="alternate" type="text/markdown" href={markdownPath(document.path)} />
-      {/* biome-ignore lint/security/noDangerouslySetInnerHtml: made from our own Markdown. */}
-      <article dangerouslySetInnerHTML={{ __html: ours }} />
-      <nav className="sections" aria-labelledby="on-this-page">
-        <p id="on-this-page">On this page</p>
-        <ul>
-          {sections.map(({ anchor, title }) => (
-            <li key={anchor}>
-              {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a heading of the same Markdown, code in it. */}
-              <a href={`#${anchor}`} dangerouslySetInnerHTML={{ __html: title }} />
-            </li>
-          ))}
-        </ul>
-        <p>
-          <a href={markdownPath(document.path)}>This page in Markdown</a>
-        </p>
+    <div className={panel ? "document operation" : "document"}>
+      <link rel="alternate" type="text/markdown" href={markdown} />
+      <article>
+        <Markup className="prose" html={html} />
+      </article>
+      {panel ? (
+        <aside className="panel" aria-label="The request and its answers" data-runs={runs(document)}>
+          <Markup html={panel} />
+        </aside>
+      ) : (
+        <nav className="sections" aria-labelledby="on-this-page">
+          <p id="on-this-page">On this page</p>
+          <ul>
+            {sections.map(({ anchor, title }) => (
+              <li key={anchor}>
+                {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a heading of the same Markdown, code in it. */}
+                <a href={`#${anchor}`} dangerouslySetInnerHTML={{ __html: title }} />
+              </li>
+            ))}
+          </ul>
+        </nav>
+      )}
+      <NextTo document={document} />
+    </div>
+  );
+}
+
+/** What a reader's own browser may ask from the page of an operation: what needs no more than a session. */
+function runs({ path }: DocumentPage): string | undefined {
+  const operation = Object.values<Operation>(operations).find(
+    (_, at) => Object.values(operationWords)[at]?.page === path,
+  );
+  return operation && operation.access !== "signed link" ? operation.path : undefined;
+}
+
+/** Samples name this very service, and so are ready to paste. */
+function Markup({ html, className }: { html: string; className?: string }) {
+  const ours = html.replaceAll(placeholderAddress, settings().appUrl);
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: made from our own Markdown.
+  return <div className={className} dangerouslySetInnerHTML={{ __html: ours }} />;
+}
+
+/** The document as Markdown, and those before and after it. */
+function NextTo({ document }: { document: DocumentPage }) {
+  const at = documents.indexOf(document);
+  const [before, after] = [documents[at - 1], documents[at + 1]];
+  return (
+    <div className="after">
+      <p>
+        <a href={markdownPath(document.path)} data-copies="page">
+          This page as Markdown
+        </a>
+      </p>
+      <nav className="next" aria-label="Before and after">
+        {before && (
+          <a rel="prev" href={before.path}>
+            <small>Before</small>
+            <Name of={before} />
+          </a>
+        )}
+        {after && (
+          <a rel="next" href={after.path}>
+            <small>Next</small>
+            <Name of={after} />
+          </a>
+        )}
       </nav>
     </div>
   );

@@ -1,0 +1,36 @@
+/** A button beside every sample, which copies it, and one for the whole page. */
+export function addCopyButtons(): void {
+  for (const sample of document.querySelectorAll<HTMLElement>(".sample")) {
+    sample.append(copyButton("Copy", async () => `${sample.querySelector("code")?.textContent}\n`));
+  }
+  const link = document.querySelector<HTMLAnchorElement>('[data-copies="page"]');
+  link?.before(
+    copyButton("Copy page as Markdown", () => readPage(link.href)),
+    " · ",
+  );
+}
+
+/** The page that is open, as Markdown. */
+export async function readPage(address: string): Promise<string> {
+  return (await fetch(address)).text();
+}
+
+function copyButton(words: string, read: () => Promise<string>): HTMLButtonElement {
+  const button = document.createElement("button");
+  button.className = words === "Copy" ? "copy" : "linklike";
+  button.type = "button";
+  button.textContent = words;
+  button.onclick = async () => {
+    const isDone = await read()
+      .then((text) => navigator.clipboard.writeText(text))
+      .then(
+        () => true,
+        () => false,
+      );
+    button.textContent = isDone ? "Copied" : "Copy it by hand";
+    setTimeout(() => {
+      button.textContent = words;
+    }, 2000);
+  };
+  return button;
+}

@@ -1,0 +1,57 @@
+const shown = [
+  "api-version",
+  "cache-control",
+  "content-type",
+  "ratelimit",
+  "retry-after",
+  "www-authenticate",
+  "x-request-id",
+];
+
+/** On the page of an operation: asks this very service, as the reader's own browser, and shows what it answers. */
+export function addRun(): void {
+  const panel = document.querySelector<HTMLElement>("[data-runs]");
+  const request = panel?.querySelector("#request");
+  const path = panel?.dataset.runs;
+  if (!request || !path) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "run";
+  button.textContent = "Run it here";
+  const result = document.createElement("div");
+  result.setAttribute("role", "status");
+  button.onclick = async () => {
+    button.disabled = true;
+    result.replaceChildren(...(await ask(path)));
+    button.disabled = false;
+  };
+  request.append(button, result);
+}
+
+async function ask(path: string): Promise<Node[]> {
+  const startedAt = performance.now();
+  const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined);
+  if (!answer) return [line("p", "No answer came: the network or the service is away.")];
+  const text = await answer.text();
+  const ms = Math.round(performance.now() - startedAt);
+  const headers = shown.flatMap((name) =>
+    answer.headers.has(name) ? `${name}: ${answer.headers.get(name)}` : [],
+  );
+  const pre = line("pre", `HTTP ${answer.status}\n${headers.join("\n")}\n\n${pretty(text)}`);
+  pre.tabIndex = 0;
+  return [line("p", `This service answered ${answer.status} in ${ms} ms.`), pre];
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function line(name: "p" | "pre", text: string): HTMLElement {
+  const element = document.createElement(name);
+  element.textContent = text;
+  return element;
+}

@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+
+/** The three colours of a status, and the one for what nobody can tell. */
+export type LightColour = "good" | "soon" | "stopped" | "unknown";
+
+/** A light: its colour, a shape for who does not see the colour, and a word. */
+export function Light({ colour, children }: { colour: LightColour; children: ReactNode }) {
+  return (
+    <p className="light" data-colour={colour}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        {shapes[colour]}
+      </svg>
+      <span>{children}</span>
+    </p>
+  );
+}
+
+const shapes: Record<LightColour, ReactNode> = {
+  good: <circle cx="8" cy="8" r="6" />,
+  soon: <path d="M8 1.5 15 14H1z" />,
+  stopped: <rect x="2" y="2" width="12" height="12" rx="1.5" />,
+  unknown: <circle className="hollow" cx="8" cy="8" r="5" />,
+};

@@ -1,0 +1,71 @@
+/** A complete client in Kotlin, on Android and the JVM with `org.json`, which Android brings along. */
+export const kotlinClient = `
+import java.net.HttpURLConnection
+import java.net.URL
+import java.time.Instant
+import kotlin.math.max
+import kotlin.math.min
+import kotlin.math.pow
+import kotlin.random.Random
+import org.json.JSONObject
+
+/**
+ * Knows whether the company may run, and when to ask again. Run while mayRun(), and show why when not.
+ * readToken hands out the session token from the keystore, or "" when a person has to sign in first.
+ */
+class CompanyGate(private val url: String, private val readToken: () -> String) {
+    var why = "not_asked"
+        private set
+    private var yesUntilMs = 0L // the last yes holds until then, whatever happens to the network
+    private var faults = 0
+    private var deadToken = ""
+
+    fun mayRun(nowMs: Long = System.currentTimeMillis()) = nowMs < yesUntilMs
+
+    /** Asks once, off the main thread. Answers in how many seconds to ask again; null: when there is another token. */
+    fun ask(nowMs: Long = System.currentTimeMillis()): Double? {
+        val token = readToken()
+        if (token.isEmpty() || token == deadToken) return stop("signed_out", null)
+        val (status, answer, retryAfter) = fetchEntitlement(token)
+        if (status == 200 && answer.optBoolean("ok")) {
+            val recheckSeconds = answer.getLong("recheckAfterSeconds")
+            why = answer.getString("status")
+            faults = 0
+            yesUntilMs = nowMs + recheckSeconds * 1000
+            val trialEndsAt = answer.optString("trialEndsAt")
+            if (trialEndsAt.isNotEmpty()) yesUntilMs = min(yesUntilMs, Instant.parse(trialEndsAt).toEpochMilli())
+            return max(1.0, recheckSeconds * Random.nextDouble(0.9, 1.0)) // a little early, never late
+        }
+        val code = answer.optJSONObject("error")?.optString("code") ?: "unreachable"
+        if (status == 401) {
+            deadToken = token // it never works again: have the owner sign in, and do not ask with it
+            return stop(code, null)
+        }
+        if (status == 403 || code == "not_configured") return stop(code, 600 * Random.nextDouble(1.0, 1.1))
+        // 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+        if (!mayRun(nowMs)) why = code
+        val backoff = min(300.0, 5 * 2.0.pow(faults++))
+        return max(retryAfter, backoff) * Random.nextDouble(1.0, 1.2)
+    }
+
+    private fun stop(reason: String, seconds: Double?): Double? {
+        why = reason
+        faults = 0
+        yesUntilMs = 0
+        return seconds
+    }
+
+    private fun fetchEntitlement(token: String): Triple<Int, JSONObject, Double> = try {
+        val connection = URL("$url/api/entitlement").openConnection() as HttpURLConnection
+        connection.connectTimeout = 10_000
+        connection.readTimeout = 10_000
+        connection.setRequestProperty("Authorization", "Bearer $token")
+        val status = connection.responseCode
+        val stream = if (status < 400) connection.inputStream else connection.errorStream
+        val answer = JSONObject(stream.bufferedReader().use { it.readText() })
+        Triple(status, answer, connection.getHeaderField("Retry-After")?.toDoubleOrNull() ?: 0.0)
+    } catch (failure: Exception) {
+        Triple(0, JSONObject(), 0.0)
+    }
+}
+`;

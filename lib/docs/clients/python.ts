@@ -1,0 +1,70 @@
+/** A complete client in Python 3.9 and newer, with nothing installed. `tests/lib/docs/clients.test.ts` runs it. */
+export const pythonClient = `
+import datetime, json, math, os, random, time, urllib.error, urllib.request
+
+SECONDS_AFTER_NO = 600  # a no is asked about again: the owner may have bought a plan
+MOST_SECONDS_AFTER_FAULT = 300
+
+
+class CompanyGate:
+    """Knows whether the company may run, and when to ask again. Run while may_run(), and show why when not."""
+
+    def __init__(self, url, read_token):
+        """read_token hands out the session token from the keychain, or "" when a person has to sign in first."""
+        self.url, self.read_token = url, read_token
+        self.why, self.yes_until, self.faults, self.dead_token = "not_asked", 0.0, 0, ""
+
+    def may_run(self, now=None):
+        return (time.time() if now is None else now) < self.yes_until
+
+    def ask(self, now=None):
+        """Asks once. Answers in how many seconds to ask again; infinity: when there is another token."""
+        now = time.time() if now is None else now
+        token = self.read_token()
+        if token in ("", self.dead_token):
+            return self.stop("signed_out", math.inf)
+        status, answer, retry_after = self.fetch_entitlement(token)
+        if status == 200 and answer.get("ok") is True:
+            self.why, self.faults = answer["status"], 0
+            self.yes_until = now + answer["recheckAfterSeconds"]
+            if "trialEndsAt" in answer:
+                ends = datetime.datetime.fromisoformat(answer["trialEndsAt"].replace("Z", "+00:00"))
+                self.yes_until = min(self.yes_until, ends.timestamp())
+            return max(1, answer["recheckAfterSeconds"] * random.uniform(0.9, 1))  # a little early, never late
+        code = answer.get("error", {}).get("code", "unreachable")
+        if status == 401:
+            self.dead_token = token  # it never works again: have the owner sign in, and do not ask with it
+            return self.stop(code, math.inf)
+        if status == 403 or code == "not_configured":
+            return self.stop(code, SECONDS_AFTER_NO * random.uniform(1, 1.1))
+        # 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+        self.why = self.why if self.may_run(now) else code
+        backoff = min(MOST_SECONDS_AFTER_FAULT, 5 * 2**self.faults)
+        self.faults += 1
+        return max(retry_after, backoff) * random.uniform(1, 1.2)
+
+    def stop(self, why, seconds):
+        self.why, self.faults, self.yes_until = why, 0, 0.0
+        return seconds
+
+    def fetch_entitlement(self, token):
+        request = urllib.request.Request(self.url + "/api/entitlement")
+        request.add_header("Authorization", "Bearer " + token)
+        try:
+            try:
+                response = urllib.request.urlopen(request, timeout=10)
+            except urllib.error.HTTPError as refused:
+                response = refused
+            with response:
+                answer = json.load(response)
+                retry_after = int(response.headers.get("Retry-After") or 0)
+                return response.status, answer if isinstance(answer, dict) else {}, retry_after
+        except (OSError, ValueError):
+            return 0, {}, 0
+
+
+if __name__ == "__main__":
+    gate = CompanyGate(os.environ["CORNER_OFFICE_URL"], lambda: os.environ.get("CORNER_OFFICE_TOKEN", ""))
+    seconds = gate.ask()  # an app asks again after so many seconds, and when it wakes up
+    print("run" if gate.may_run() else "wait", gate.why, seconds)
+`;

@@ -1,0 +1,71 @@
+/** A complete client in Swift 5.9 and newer. It runs in a test where a Swift compiler is at hand. */
+export const swiftClient = String.raw`
+import Foundation
+
+/// Knows whether the company may run, and when to ask again. Run while mayRun(), and show why when not.
+actor CompanyGate {
+  private(set) var why = "not_asked"
+  private var yesUntil = Date.distantPast  // the last yes holds until then, whatever happens to the network
+  private var faults = 0
+  private var deadToken = ""
+  private let url: URL
+  private let readToken: () async -> String
+
+  /// readToken hands out the session token from the keychain, or "" when a person has to sign in first.
+  init(url: URL, readToken: @escaping () async -> String) {
+    self.url = url
+    self.readToken = readToken
+  }
+
+  func mayRun(now: Date = Date()) -> Bool { now < yesUntil }
+
+  /// Asks once. Answers in how many seconds to ask again; nil: when there is another token.
+  func ask(now: Date = Date()) async -> TimeInterval? {
+    let token = await readToken()
+    if token.isEmpty || token == deadToken { return stop("signed_out", nil) }
+    let (status, answer, retryAfter) = await fetchEntitlement(token)
+    if status == 200, answer["ok"] as? Bool == true, let recheck = answer["recheckAfterSeconds"] as? Double {
+      why = answer["status"] as? String ?? "licensed"
+      faults = 0
+      yesUntil = now.addingTimeInterval(recheck)
+      if let text = answer["trialEndsAt"] as? String, let ends = parse(text) { yesUntil = min(yesUntil, ends) }
+      return max(1, recheck * Double.random(in: 0.9...1))  // a little early, never late
+    }
+    let code = (answer["error"] as? [String: Any])?["code"] as? String ?? "unreachable"
+    if status == 401 {
+      deadToken = token  // it never works again: have the owner sign in, and do not ask with it
+      return stop(code, nil)
+    }
+    if status == 403 || code == "not_configured" { return stop(code, 600 * Double.random(in: 1...1.1)) }
+    // 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+    if !mayRun(now: now) { why = code }
+    let backoff = min(300, 5 * pow(2, Double(faults)))
+    faults += 1
+    return max(retryAfter, backoff) * Double.random(in: 1...1.2)
+  }
+
+  private func stop(_ reason: String, _ seconds: TimeInterval?) -> TimeInterval? {
+    why = reason
+    faults = 0
+    yesUntil = .distantPast
+    return seconds
+  }
+
+  private func fetchEntitlement(_ token: String) async -> (Int, [String: Any], TimeInterval) {
+    var request = URLRequest(url: url.appendingPathComponent("api/entitlement"), timeoutInterval: 10)
+    request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    guard let (data, response) = try? await URLSession.shared.data(for: request),
+      let http = response as? HTTPURLResponse,
+      let answer = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+    else { return (0, [:], 0) }
+    let retryAfter = Double(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
+    return (http.statusCode, answer, retryAfter)
+  }
+
+  private func parse(_ text: String) -> Date? {
+    let format = ISO8601DateFormatter()
+    format.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+    return format.date(from: text)
+  }
+}
+`;

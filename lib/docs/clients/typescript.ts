@@ -1,0 +1,79 @@
+/** A complete client: valid TypeScript, and JavaScript as it stands. `tests/lib/docs/clients.test.ts` runs it. */
+export const typescriptClient = `
+// Runs as it stands: as TypeScript, and as JavaScript on Node 20 and newer, Deno, Bun and in browsers.
+
+const secondsAfterNo = 600; // a no is asked about again: the owner may have bought a plan
+const mostSecondsAfterFault = 300;
+
+/** Knows whether the company may run, and when to ask again. Run while mayRun(), and show why when not. */
+export class CompanyGate {
+  why = "not_asked";
+  yesUntilMs = 0; // the last yes holds until then, whatever happens to the network
+  faults = 0;
+  deadToken = "";
+  url;
+  readToken;
+
+  /** readToken hands out the session token from the keychain, or "" when a person has to sign in first. */
+  constructor(url = "", readToken = async () => "") {
+    this.url = url;
+    this.readToken = readToken;
+  }
+
+  mayRun(nowMs = Date.now()) {
+    return nowMs < this.yesUntilMs;
+  }
+
+  /** Asks once. Answers in how many seconds to ask again; Infinity: when there is another token. */
+  async ask(nowMs = Date.now()) {
+    const token = await this.readToken();
+    if (token === "" || token === this.deadToken) return this.stop("signed_out", Infinity);
+    const { status, answer, retryAfter } = await this.fetchEntitlement(token);
+    if (status === 200 && answer.ok === true) {
+      this.why = answer.status;
+      this.faults = 0;
+      this.yesUntilMs = nowMs + answer.recheckAfterSeconds * 1000;
+      if (answer.trialEndsAt) this.yesUntilMs = Math.min(this.yesUntilMs, Date.parse(answer.trialEndsAt));
+      return Math.max(1, answer.recheckAfterSeconds * (0.9 + Math.random() * 0.1)); // a little early, never late
+    }
+    const code = answer.error?.code ?? "unreachable";
+    if (status === 401) {
+      this.deadToken = token; // it never works again: have the owner sign in, and do not ask with it
+      return this.stop(code, Infinity);
+    }
+    if (status === 403 || code === "not_configured") {
+      return this.stop(code, secondsAfterNo * (1 + Math.random() * 0.1));
+    }
+    // 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+    this.why = this.mayRun(nowMs) ? this.why : code;
+    const backoff = Math.min(mostSecondsAfterFault, 5 * 2 ** this.faults++);
+    return Math.max(retryAfter, backoff) * (1 + Math.random() * 0.2);
+  }
+
+  stop(why = "", seconds = 0) {
+    this.why = why;
+    this.faults = 0;
+    this.yesUntilMs = 0;
+    return seconds;
+  }
+
+  async fetchEntitlement(token = "") {
+    try {
+      const response = await fetch(this.url + "/api/entitlement", {
+        headers: { Authorization: "Bearer " + token },
+        signal: AbortSignal.timeout(10_000),
+      });
+      const retryAfter = Number(response.headers.get("Retry-After")) || 0;
+      const answer = JSON.parse(await response.text());
+      return { status: response.status, answer, retryAfter };
+    } catch {
+      return { status: 0, answer: JSON.parse("{}"), retryAfter: 0 };
+    }
+  }
+}
+
+const { CORNER_OFFICE_URL = "", CORNER_OFFICE_TOKEN = "" } = process.env;
+const gate = new CompanyGate(CORNER_OFFICE_URL, async () => CORNER_OFFICE_TOKEN);
+const seconds = await gate.ask(); // an app asks again after so many seconds, and when it wakes up
+console.log(gate.mayRun() ? "run" : "wait", gate.why, seconds);
+`;

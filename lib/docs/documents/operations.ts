@@ -1,0 +1,115 @@
+import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
+import { type Operation, operations } from "@/lib/api/operations";
+import { documentPages } from "@/lib/api/pages";
+import * as schemas from "@/lib/api/schemas";
+import { answersOf } from "@/lib/docs/answers";
+import type { DocumentPage } from "@/lib/docs/document";
+import { fieldsOf } from "@/lib/docs/fields";
+import { code, table } from "@/lib/docs/markdown";
+import { operationWords } from "@/lib/docs/operation-words";
+import { callSamples } from "@/lib/docs/samples";
+
+type OperationName = keyof typeof operations;
+
+/** A page an operation: prose and fields, and beside them how it is asked and what it answers. */
+export const operationPages: readonly DocumentPage[] = (Object.keys(operations) as OperationName[]).map(
+  (name) => {
+    const { methods, path, summary } = operations[name];
+    return {
+      path: operationWords[name].page,
+      title: `${methods[0]} ${path}`,
+      group: "Reference",
+      method: methods[0],
+      summary,
+      markdown: () => tellOf(name),
+      beside: ["Request", "Answers"],
+    };
+  },
+);
+
+function tellOf(name: OperationName): string {
+  const operation: Operation = operations[name];
+  const { methods, path, summary } = operation;
+  const { about } = operationWords[name];
+  return [
+    `# ${methods[0]} ${path}`,
+    summary,
+    about,
+    "## Request",
+    callSamples(operation),
+    "## Fields",
+    fieldLists(operation),
+    "## Answers",
+    examples(name),
+    "## Statuses",
+    statusTable(operation),
+    "## Headers",
+    headerTable(operation),
+  ].join("\n\n");
+}
+
+function fieldLists(operation: Operation): string {
+  const { 200: success } = operation.answers;
+  const isText = success === undefined || success === schemas.unsubscribed;
+  const refused = Object.values(operation.answers).includes(schemas.entitlementDenied)
+    ? `### When the answer is no\n\n${fieldTable(schemas.entitlementDenied)}`
+    : `A failure is [the error object](${documentPages.errorObject.path}).`;
+  return `${isText ? "One line of plain text." : fieldTable(success)}\n\n${refused}`;
+}
+
+/** The fields of a resource. */
+export function fieldTable(schema: Parameters<typeof fieldsOf>[0]): string {
+  return table(
+    ["Field", "Type", "Required", "Notes"],
+    fieldsOf(schema).map(({ name, type, required, meaning }) => [
+      `\`${name}\``,
+      type,
+      required ? "yes" : "no",
+      meaning,
+    ]),
+  );
+}
+
+/** Each answer there can be, as it is sent. */
+function examples(name: OperationName): string {
+  const { example } = operationWords[name];
+  const blocks = answersOf(operations[name]).flatMap(({ status, refusals }) =>
+    Object.entries(refusals).map(([error, body]) => code("json", toJson(body), `${status} ${error}`)),
+  );
+  const success =
+    typeof example === "string" ? code("text", example, "200") : code("json", toJson(example), "200");
+  return [success, ...blocks].join("\n\n");
+}
+
+const toJson = (value: object) => JSON.stringify(value, null, 2);
+
+function statusTable(operation: Operation): string {
+  const rows = answersOf(operation).flatMap(({ status, meaning, refusals }) => {
+    const codes = Object.keys(refusals) as PublicErrorCode[];
+    if (codes.length === 0) return [[String(status), "", meaning]];
+    return codes.map((name) => [
+      String(status),
+      `[\`${name}\`](/docs/api/errors#${name})`,
+      codes.length > 1 ? errorCatalogue[name].message : meaning,
+    ]);
+  });
+  return table(["Status", "Code", "Meaning"], rows);
+}
+
+function headerTable(operation: Operation): string {
+  const statusesByHeader = new Map<string, { meaning: string; statuses: number[] }>();
+  const answers = answersOf(operation);
+  for (const { status, headers } of answers) {
+    for (const { name, meaning } of headers) {
+      const known = statusesByHeader.get(name) ?? { meaning, statuses: [] };
+      known.statuses.push(status);
+      statusesByHeader.set(name, known);
+    }
+  }
+  const rows = [...statusesByHeader].map(([name, { meaning, statuses }]) => [
+    `\`${name}\``,
+    statuses.length === answers.length ? "all" : statuses.join(", "),
+    meaning,
+  ]);
+  return table(["Header", "On", "Meaning"], rows);
+}

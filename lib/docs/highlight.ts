@@ -1,0 +1,69 @@
+/*
+ * Colours for code, put in where a document is rendered: a browser loads no script for them. It knows words, texts,
+ * numbers, notes and names, which is what makes our short samples easier to read, and no grammar.
+ */
+
+const words = {
+  sh: "export read if then else fi while do done curl printf",
+  ts: "async await break case catch class const continue default else export extends finally for from function if import in let new of return static switch this throw try type typeof while true false null undefined",
+  python:
+    "and as async await break class continue def elif else except finally for from global if import in is lambda not or pass raise return try while with yield True False None self",
+  swift:
+    "actor async await break case catch class continue default do else enum false for func guard if import in init let nil private return self static struct switch throw throws true try typealias var while",
+  kotlin:
+    "break catch class companion continue data else false finally for fun if import in interface is null object override package private return suspend throw true try val var when while",
+  json: "true false null",
+  http: "",
+  console: "npx claude codex",
+  text: "",
+} as const;
+
+export type CodeLanguage = keyof typeof words;
+
+/** Whether code in this language is coloured. */
+export function isCodeLanguage(language: string): language is CodeLanguage {
+  return Object.hasOwn(words, language);
+}
+
+/** Code as HTML: escaped, and coloured. */
+export function highlight(code: string, language: CodeLanguage): string {
+  if (language === "text") return escapeHtml(code);
+  const known = new Set<string>(words[language].split(" "));
+  let html = "";
+  for (const match of code.matchAll(patterns[language] ?? programs)) {
+    const { note, string, number, word, name, rest = "" } = match.groups ?? {};
+    if (note) html += mark("note", note);
+    else if (name) html += mark("name", name);
+    else if (string) html += mark("text", string);
+    else if (number) html += mark("number", number);
+    else html += word && known.has(word) ? mark("word", word) : escapeHtml(word ?? rest);
+  }
+  return html;
+}
+
+const string = `(?<string>"""[\\s\\S]*?"""|"(?:\\\\.|[^"\\\\])*"|'(?:\\\\.|[^'\\\\\\n])*'|\`[^\`]*\`)`;
+const number = "(?<number>\\b\\d[\\d_.]*\\b)";
+const others = "(?<word>[A-Za-z_$][\\w$]*)|(?<rest>[\\s\\S])";
+
+const programs = new RegExp(
+  `(?<note>/\\*[\\s\\S]*?\\*/|//[^\\n]*)|(?<name>\\b\\w+(?=\\())|${string}|${number}|${others}`,
+  "g",
+);
+const withHashes = (name: string) =>
+  new RegExp(`(?<note>(?<=^|\\s)#[^\\n]*)|${name}|${string}|${number}|${others}`, "gm");
+
+const patterns: Partial<Record<CodeLanguage, RegExp>> = {
+  python: withHashes("(?<name>\\b\\w+(?=\\())"),
+  sh: withHashes("(?<name>\\$\\w+|(?<=\\s)--?[a-zA-Z][\\w-]*)"),
+  console: withHashes("(?<name>(?<=\\s)--?[a-zA-Z][\\w-]*)"),
+  json: new RegExp(`(?<name>"[^"]*"(?=\\s*:))|${string}|${number}|${others}`, "g"),
+  http: /(?<name>^[\w-]+(?=:))|(?<number>\b\d+\b)|(?<string>"[^"]*")|(?<word>\w+)|(?<rest>[\s\S])/gm,
+};
+
+function mark(kind: "note" | "name" | "text" | "number" | "word", text: string): string {
+  return `<span class="c-${kind}">${escapeHtml(text)}</span>`;
+}
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

@@ -1,0 +1,181 @@
+import { execFile, execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { entitlementDenied } from "@/lib/api/schemas";
+import { exampleRefusal } from "@/lib/docs/answers";
+import { pythonClient } from "@/lib/docs/clients/python";
+import { typescriptClient } from "@/lib/docs/clients/typescript";
+import { isInstalled } from "@/tests/support/databases";
+import { makeFolder } from "@/tests/support/leash";
+
+/** What a client says after it asked: may the company run, why, and in how many seconds it asks again (null: never). */
+type Said = { mayRun: boolean; why: string; seconds: number | null };
+
+type Script = (response: ServerResponse) => void;
+
+const yes = { ok: true, status: "licensed", recheckAfterSeconds: 600 };
+const json =
+  (status: number, body: object, headers = {}): Script =>
+  (response) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+const refused = (status: number, code: Parameters<typeof exampleRefusal>[0], headers = {}) =>
+  json(status, exampleRefusal(code, entitlementDenied), headers);
+
+const folder = makeFolder();
+let server: Server;
+let url = "";
+let script: Script[] = [];
+let tokens: string[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    tokens.push(request.headers.authorization ?? "");
+    (script.shift() ?? ((nothing: ServerResponse) => nothing.destroy()))(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  writeFileSync(join(folder, "client.mjs"), typescriptClient);
+  writeFileSync(join(folder, "client.py"), pythonClient);
+  // Each drives its client through moments in time, and prints what it says after each.
+  writeFileSync(
+    join(folder, "drive.mjs"),
+    `import { CompanyGate } from "./client.mjs";
+const [url, ...moments] = process.argv.slice(2);
+let token = "first";
+const gate = new CompanyGate(url, async () => token);
+for (const moment of moments) {
+  if (moment === "renew") { token = "second"; continue; }
+  const nowMs = Number(moment) * 1000;
+  const seconds = await gate.ask(nowMs);
+  console.log("said " + JSON.stringify({ mayRun: gate.mayRun(nowMs), why: gate.why, seconds: Number.isFinite(seconds) ? seconds : null }));
+}`,
+  );
+  writeFileSync(
+    join(folder, "drive.py"),
+    `import json, math, sys
+from client import CompanyGate
+token = ["first"]
+gate = CompanyGate(sys.argv[1], lambda: token[0])
+for moment in sys.argv[2:]:
+    if moment == "renew":
+        token[0] = "second"
+        continue
+    now = float(moment)
+    seconds = gate.ask(now)
+    print("said " + json.dumps({"mayRun": gate.may_run(now), "why": gate.why, "seconds": None if math.isinf(seconds) else seconds}))`,
+  );
+});
+afterAll(() => server.close());
+
+/** Lets a client ask at these moments (in seconds), each answered by the next of the script. */
+async function drive(program: string[], answers: Script[], moments: (number | "renew")[]): Promise<Said[]> {
+  script = answers;
+  tokens = [];
+  const [command = "", ...args] = program;
+  const stdout = await new Promise<string>((resolve, reject) =>
+    // Imported as TypeScript, its last lines ask once as well: of nobody, without an address.
+    execFile(
+      command,
+      [...args, url, ...moments.map(String)],
+      { cwd: folder, env: { PATH: process.env.PATH ?? "" } as unknown as NodeJS.ProcessEnv, timeout: 60_000 },
+      (error, out, err) => (error ? reject(new Error(err)) : resolve(out)),
+    ),
+  );
+  return stdout.split("\n").flatMap((line) => (line.startsWith("said ") ? [JSON.parse(line.slice(5))] : []));
+}
+
+const clients = [
+  ["TypeScript", ["node", "drive.mjs"]],
+  ...(process.env.CI || isInstalled("python3") ? [["Python", ["python3", "drive.py"]] as const] : []),
+] as const;
+
+describe.each(clients)("the complete client in %s", (_, program) => {
+  const ask = (answers: Script[], moments: (number | "renew")[]) => drive([...program], answers, moments);
+  const t = 1_800_000_000; // 2027, for a trial's end
+
+  it("runs on a yes, and asks again a little before it is over", async () => {
+    const [said] = await ask([json(200, { ...yes, addedLater: 1 })], [t]);
+    expect(said).toMatchObject({ mayRun: true, why: "licensed" });
+    expect(said?.seconds).toBeGreaterThanOrEqual(540);
+    expect(said?.seconds).toBeLessThanOrEqual(600);
+  });
+
+  it("never runs past the end of a trial", async () => {
+    const trialEndsAt = new Date((t + 60) * 1000).toISOString();
+    const trial = json(200, { ...yes, status: "trial", trialEndsAt });
+    const said = await ask([trial, refused(503, "unavailable")], [t, t + 61]);
+    expect(said.map(({ mayRun }) => mayRun)).toEqual([true, false]);
+  });
+
+  it("keeps the last yes through 503, 429, no JSON and no network, until it is over", async () => {
+    const answers: Script[] = [
+      json(200, yes),
+      refused(503, "unavailable", { "Retry-After": "17" }),
+      refused(429, "unavailable", { "Retry-After": "30" }),
+      (response) => response.end("<html>a hotel's Wi-Fi</html>"),
+      (response) => response.destroy(),
+      (response) => response.destroy(),
+    ];
+    const said = await ask(answers, [t, t + 1, t + 2, t + 3, t + 4, t + 601]);
+    expect(said.map(({ mayRun }) => mayRun)).toEqual([true, true, true, true, true, false]);
+    expect(said[1]?.seconds).toBeGreaterThanOrEqual(17);
+    expect(said[1]?.seconds).toBeLessThanOrEqual(17 * 1.2);
+    expect(said[2]?.seconds).toBeGreaterThanOrEqual(30);
+    expect(said[3]?.seconds).toBeGreaterThanOrEqual(20); // the third fault in a row
+    expect(said.at(-1)?.why).toBe("unreachable");
+  });
+
+  it("stops on a 401 and never asks again with a dead token, but with a new one", async () => {
+    const answers = [json(200, yes), refused(401, "signed_out"), json(200, yes)];
+    const said = await ask(answers, [t, t + 1, t + 2, "renew", t + 3]);
+    expect(said.map(({ mayRun, seconds }) => [mayRun, seconds === null])).toEqual([
+      [true, false],
+      [false, true],
+      [false, true],
+      [true, false],
+    ]);
+    expect(tokens).toEqual(["Bearer first", "Bearer first", "Bearer second"]);
+  });
+
+  it("stops on a 403 and where nothing is set up, and asks again in ten minutes", async () => {
+    const said = await ask(
+      [json(200, yes), refused(403, "trial_ended"), refused(503, "not_configured")],
+      [t, t + 1, t + 2],
+    );
+    expect(said.slice(1)).toMatchObject([
+      { mayRun: false, why: "trial_ended" },
+      { mayRun: false, why: "not_configured" },
+    ]);
+    for (const { seconds } of said.slice(1)) {
+      expect(seconds).toBeGreaterThanOrEqual(600);
+      expect(seconds).toBeLessThanOrEqual(660);
+    }
+  });
+});
+
+it("is strict TypeScript as it stands", () => {
+  const file = join(folder, "client.ts");
+  writeFileSync(file, typescriptClient);
+  const program = ts.createProgram([file], {
+    strict: true,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ES2022,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
+    types: ["node"],
+    typeRoots: [join(process.cwd(), "node_modules/@types")],
+  });
+  const faults = ts.getPreEmitDiagnostics(program).map(({ messageText }) => messageText);
+  expect(faults).toEqual([]);
+});
+
+it.runIf(isInstalled("swiftc"))("compiles in Swift, where a compiler is at hand", async () => {
+  const { swiftClient } = await import("@/lib/docs/clients/swift");
+  writeFileSync(join(folder, "client.swift"), swiftClient);
+  execFileSync("swiftc", ["-typecheck", join(folder, "client.swift")]);
+});
