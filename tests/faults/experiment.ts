@@ -17,4 +17,6 @@ export type Finding = {
 export type World = {
   /** A fresh database on a real PostgreSQL. */
   createDatabase: () => Promise<string>;
+  /** The port of a real redis-server. */
+  redisPort: () => Promise<number>;
 };

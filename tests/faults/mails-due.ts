@@ -5,8 +5,8 @@ import { writeDueMails } from "@/tests/support/due-mails";
 import { makeFolder } from "@/tests/support/leash";
 import { type Environment, Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
-import { cpuMsOf } from "./cpu";
 import type { Experiment } from "./experiment";
+import { cpuMsOf } from "./process-figures";
 
 const sizes = [400, 10_000, 100_000, 800_000];
 const windowMs = 4000;

@@ -1,16 +1,41 @@
 import { within } from "@/lib/process/deadline";
-import { createDatabase, startPostgres } from "@/tests/support/databases";
+import { createDatabase, startPostgres, startRedis } from "@/tests/support/databases";
+import { clockSteps } from "./clock-steps";
+import { counterBurst } from "./counter-burst";
+import { damagedStore } from "./damaged-store";
 import type { Experiment, Finding, World } from "./experiment";
+import { failover } from "./failover";
 import { greylisting } from "./greylisting";
+import { hugeAnswer } from "./huge-answer";
+import { killedDatabase } from "./killed-database";
+import { lockedStore } from "./locked-store";
 import { mailsDue } from "./mails-due";
+import { millionRows } from "./million-rows";
+import { neverReading } from "./never-reading";
+import { operatorsAtOnce } from "./operators-at-once";
 import { slowSmtp } from "./slow-smtp";
+import { stalledLog } from "./stalled-log";
+import { stopUnderLoad } from "./stop-under-load";
+import { storeTakenAway } from "./store-taken-away";
 
 /*
  * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some of them by
  * name, `npm run faults -- greylisting`. Exits 1 when something does not hold.
  */
 
-const experiments: Experiment[] = [greylisting, ...mailsDue, slowSmtp];
+const experiments: Experiment[] = [
+  ...[stalledLog, ...mailsDue, slowSmtp, greylisting, lockedStore, operatorsAtOnce, counterBurst, hugeAnswer],
+  ...[
+    clockSteps,
+    storeTakenAway,
+    failover,
+    killedDatabase,
+    millionRows,
+    damagedStore,
+    stopUnderLoad,
+    neverReading,
+  ],
+];
 const withinMs = 60_000; // 1 minute
 
 const named = process.argv.slice(2);
@@ -23,6 +48,7 @@ if (unknown.length > 0) {
 }
 
 let postgres: Promise<string> | undefined;
+let redis: Promise<number> | undefined;
 const world: World = {
   async createDatabase() {
     postgres ??= startPostgres().then((started) => {
@@ -30,6 +56,13 @@ const world: World = {
       return started.url;
     });
     return createDatabase(await postgres);
+  },
+  async redisPort() {
+    redis ??= startRedis().then((started) => {
+      if (!started) throw new Error("Redis is not installed");
+      return started.port;
+    });
+    return redis;
   },
 };
 

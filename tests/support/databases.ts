@@ -73,7 +73,8 @@ export async function startPostgres() {
   return { child, url };
 }
 
-async function startRedis() {
+/** A Redis of our own on loopback; none where it is not installed. */
+export async function startRedis() {
   const folder = makeFolder();
   const port = await reservePort();
   const child = spawnLeashed(

@@ -10,6 +10,12 @@ export function cpuMsOf(pid: number): number {
   return (total(pid) / ticksPerSecond) * 1000;
 }
 
+/** The memory that a process has in use, in MB: its resident set. */
+export function memoryMbOf(pid: number): number {
+  const [, kibibytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kibibytes) / 1024;
+}
+
 /** proc(5): after the name in brackets, the parent is the second field, user and system time the 12th and 13th. */
 function statOf(pid: number): string[] {
   try {

@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { Service } from "@/tests/support/service";
+import type { Experiment, Finding } from "./experiment";
+import { cpuMsOf, memoryMbOf } from "./process-figures";
+
+const megabytes = 20;
+const times = 8;
+const askedEveryMs = 1100; // a store that is away is asked once a second
+
+/** Speaks as Upstash and as Redis do, in a thread of its own: what it has to do holds up nobody who measures. */
+const store = String.raw`
+const { createServer } = require("node:net");
+const { parentPort } = require("node:worker_threads");
+const much = "x".repeat(${megabytes} * 1024 * 1024);
+const bulk = Buffer.from("$" + much.length + "\r\n" + much + "\r\n");
+const json = '[{"result":"' + much + '"}]';
+const page = Buffer.from("HTTP/1.1 200 OK\r\nContent-Length: " + json.length + "\r\n\r\n" + json);
+const server = createServer((socket) =>
+  socket.on("error", () => {}).on("data", (asked) => {
+    if (/^POST/.test(asked)) socket.write(page);
+    else socket.write(/EVAL|MGET/i.test(asked) ? bulk : "+OK\r\n");
+  }),
+);
+server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+`;
+
+/** A counter store that answers a question of some bytes with 20 MB. */
+export const hugeAnswer: Experiment = {
+  name: "huge-answer",
+  async run(see) {
+    const worker = new Worker(store, { eval: true });
+    const [port] = await once(worker, "message");
+    const upstash = { UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${port}`, UPSTASH_REDIS_REST_TOKEN: "token" };
+    see(await watch("Upstash", upstash));
+    see(await watch("Redis", { REDIS_URL: `redis://127.0.0.1:${port}/0` }));
+    await worker.terminate();
+  },
+};
+
+async function watch(way: string, environment: Record<string, string>): Promise<Finding> {
+  const service = await Service.start({ APP_SECRET: "s".repeat(32), ...environment }, { logTo: "file" });
+  await service.ask("/api/health");
+  await sleep(askedEveryMs);
+  const [memoryMb, cpuMs] = [memoryMbOf(service.pid), cpuMsOf(service.pid)];
+  let mostMb = 0;
+  for (let n = 0; n < times; n++) {
+    await service.ask("/api/health");
+    mostMb = Math.max(mostMb, memoryMbOf(service.pid) - memoryMb);
+    await sleep(askedEveryMs);
+  }
+  const each = (cpuMsOf(service.pid) - cpuMs) / times;
+  await service.kill();
+  return {
+    what: `${megabytes} MB from ${way}`,
+    figure: `${Math.round(each)} ms of CPU each (under 150), ${Math.round(mostMb)} MB more (under 400)`,
+    holds: each < 150 && mostMb < 400,
+  };
+}
