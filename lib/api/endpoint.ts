@@ -1,6 +1,7 @@
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
-import type { Address, Method, Operation } from "@/lib/api/operations";
+import type { Method } from "@/lib/api/method";
+import type { Address, Operation } from "@/lib/api/operations";
 import { spendQuota } from "@/lib/api/rate-limit";
 import { beginVisit, type Visit } from "@/lib/api/visit";
 import { log } from "@/lib/process/log";

@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import type { PublicErrorCode } from "@/lib/api/errors";
+import type { Method } from "@/lib/api/method";
 import * as schemas from "@/lib/api/schemas";
-
-export type Method = "GET" | "HEAD" | "POST" | "OPTIONS";
 
 /** The statuses that operations answer with; `lib/docs/answers.ts` says what each means. */
 export type Status = 200 | 400 | 401 | 403 | 405 | 413 | 429 | 500 | 502 | 503;

@@ -1,4 +1,4 @@
-import type { Method } from "@/lib/api/operations";
+import type { Method } from "@/lib/api/method";
 import type { bodyLimits } from "@/lib/settings/limits";
 import type { SignIn } from "@/lib/settings/settings";
 
