@@ -37,7 +37,7 @@ export const errorCatalogue = {
   },
   signed_out: {
     status: 401,
-    when: "An account route was asked without a session, or with a token that is expired, malformed or ended; the MCP server refuses such a token whatever is asked.",
+    when: "An account route was asked without a session, or with a token that is expired, malformed or ended; so was a tool of the MCP server that reads an account.",
     message: "There is no signed-in session.",
     hint: "Sign in, then send the new session token as 'Authorization: Bearer <SESSION_TOKEN>'.",
   },

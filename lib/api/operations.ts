@@ -154,7 +154,7 @@ export const mcpServer = {
   anyOrigin: {
     sends: [
       "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
-      "Last-Event-ID, API-Version, X-Request-Id",
+      "Last-Event-ID, API-Version, X-Request-Id, traceparent, tracestate, baggage",
     ].join(", "),
     reads: [
       "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, Retry-After, WWW-Authenticate",

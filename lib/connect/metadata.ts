@@ -29,6 +29,12 @@ export function authorizationServerMetadata() {
   };
 }
 
+/** What a refused client is told of how it is let in (RFC 9728 §5.1, RFC 6750 §3). */
+export function howToBeLetIn(path: string): Record<string, string> {
+  const metadata = `${settings().appUrl}/.well-known/oauth-protected-resource${path}`;
+  return { resource_metadata: metadata, scope: accountScope };
+}
+
 /** What one of our resources says of itself, so that a client finds who lets it in (RFC 9728 §2). */
 export function protectedResourceMetadata(path: string) {
   const { appUrl } = settings();

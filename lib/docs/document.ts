@@ -22,7 +22,12 @@ export const groups = ["Start", "Reference", "Rules", "Agents"] as const;
 
 type Group = (typeof groups)[number];
 
-/** A document to be read away from this site: its links are whole, and samples name the service's own address. */
+/** A document to be read away from this site. */
 export function portableMarkdown(document: DocumentPage, appUrl: string): string {
-  return document.markdown().replaceAll(placeholderAddress, appUrl).replaceAll("](/", `](${appUrl}/`);
+  return makePortable(document.markdown(), appUrl);
+}
+
+/** Markdown to be read away from this site: its links are whole, and samples name the service's own address. */
+export function makePortable(markdown: string, appUrl: string): string {
+  return markdown.replaceAll(placeholderAddress, appUrl).replaceAll("](/", `](${appUrl}/`);
 }

@@ -10,7 +10,7 @@ import { mcp } from "@/lib/docs/documents/mcp";
 import { operationPages } from "@/lib/docs/documents/operations";
 import { policy } from "@/lib/docs/documents/policy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
-import { readSection } from "@/lib/docs/sections";
+import { sectionsAt } from "@/lib/docs/sections";
 
 /** Every document, in reading order. */
 export const documents: readonly DocumentPage[] = [
@@ -31,7 +31,7 @@ export const documents: readonly DocumentPage[] = [
 export function leadsToDocument(path: string): boolean {
   const [page = "", anchor] = path.split("#");
   const document = findDocument(page);
-  return document !== undefined && (anchor === undefined || readSection(document, anchor) !== undefined);
+  return document !== undefined && (anchor === undefined || sectionsAt(document, anchor) !== undefined);
 }
 
 /** The document at this path. */

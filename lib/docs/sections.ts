@@ -17,13 +17,17 @@ export function sectionsOf({ title, markdown }: DocumentPage): Section[] {
   return sections;
 }
 
-/** The Markdown of the section at an anchor, with those under it; none where there is no such anchor. */
-export function readSection(document: DocumentPage, anchor: string): string | undefined {
+/** The section at an anchor, with those under it; none where there is no such anchor. */
+export function sectionsAt(document: DocumentPage, anchor: string): Section[] | undefined {
   const sections = sectionsOf(document);
   const start = sections.findIndex((section) => section.anchor === anchor);
   const depth = sections[start]?.depth;
   if (depth === undefined) return undefined;
   const next = sections.findIndex((section, at) => at > start && section.depth <= depth);
-  const own = sections.slice(start, next === -1 ? undefined : next);
-  return own.flatMap(({ tokens }) => tokens.map(({ raw }) => raw)).join("");
+  return sections.slice(start, next === -1 ? undefined : next);
+}
+
+/** The Markdown of sections. */
+export function markdownOf(sections: Section[]): string {
+  return sections.flatMap(({ tokens }) => tokens.map(({ raw }) => raw)).join("");
 }

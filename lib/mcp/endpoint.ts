@@ -16,8 +16,11 @@ import { ApiError } from "@/lib/api/errors";
 import type { Answer, HeaderList } from "@/lib/api/headers";
 import { mcpServer } from "@/lib/api/operations";
 import type { Visit } from "@/lib/api/visit";
+import { howToBeLetIn } from "@/lib/connect/metadata";
 import { requireOurHost } from "@/lib/mcp/host";
+import { type Message, whatIsWrongWithParams } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
+import { tools } from "@/lib/mcp/tools";
 import { challenge } from "@/lib/session/credential";
 import { bodyLimits } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
@@ -29,13 +32,14 @@ import { settings } from "@/lib/settings/settings";
  * @param createServer - makes the server of one request
  */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
-  const room = (request: Request, visit: Visit) => answerMessage(request, visit, createServer);
+  const room = (request: Request, visit: Visit) => answerMessage(request, path, visit, createServer);
   const toAnswer = (answer: Answer, headers: HeaderList): Answer => ({ ...answer, headers });
   return hall(mcpServer, path, requireOurHost, room, toAnswer);
 }
 
 async function answerMessage(
   request: Request,
+  path: string,
   visit: Visit,
   createServer: typeof createMcpServer,
 ): Promise<Answer> {
@@ -44,7 +48,10 @@ async function answerMessage(
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   if (!isMessage(message))
     return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
-  const caller = await identifyBearer(request.headers, visit);
+  const { id = null } = message;
+  const wrong = whatIsWrongWithParams(message);
+  if (wrong) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, wrong, id) };
+  const caller = readsAccount(message) ? await identifyBearer(request.headers, path, visit) : nobody;
   return exchange(request.headers, message, () => createServer(caller, visit));
 }
 
@@ -68,7 +75,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-function isMessage(value: unknown): boolean {
+function isMessage(value: unknown): value is Message {
   return isJSONRPCRequest(value) || isJSONRPCNotification(value) || isJSONRPCResponse(value);
 }
 
@@ -85,22 +92,37 @@ function idOf(value: unknown): string | number | null {
 }
 
 function refuse(code: number, message: string, id: string | number | null = null): Answer {
-  return { status: 400, body: { jsonrpc: "2.0", error: { code, message }, id } };
+  return { status: 400, body: rpcError(code, message, id) };
+}
+
+function rpcError(code: number, message: string, id: string | number | null) {
+  return { jsonrpc: "2.0", error: { code, message }, id };
+}
+
+/** Who asks for what anybody may have. */
+const nobody: Caller = { is: "signed-out", tokenWasSent: false };
+
+/** A client that is refused begins to ask its owner for an account, so only what needs one is. */
+function readsAccount({ method, params }: Message): boolean {
+  return (
+    method === "tools/call" && tools.some(({ name, needsSession }) => needsSession && name === params?.name)
+  );
 }
 
 /**
  * Identifies the caller by a bearer token alone: a browser sends a cookie with requests that nobody meant. Throws
- * a 401 for a bad token, whatever is asked; without one the tools that need it say so themselves.
+ * a 401 without a good one, which tells the client how it is let in.
  */
-async function identifyBearer(headers: Headers, visit: Visit): Promise<Caller> {
+async function identifyBearer(headers: Headers, path: string, visit: Visit): Promise<Caller> {
   const authorization = headers.get("authorization");
   const caller = await identifyCaller(
     new Headers(authorization === null ? {} : { authorization }),
     visit,
     "mcp",
   );
-  if (caller.is === "signed-out" && caller.tokenWasSent) {
-    throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(true) } });
+  if (caller.is === "signed-out") {
+    const told = challenge(caller.tokenWasSent, howToBeLetIn(path));
+    throw new ApiError("signed_out", { headers: { "www-authenticate": told } });
   }
   return caller;
 }

@@ -30,7 +30,7 @@ export const resources: readonly Resource[] = [
   {
     uri: "corner-office://errors",
     name: "errors",
-    title: "Error codes",
+    title: "Error codes, as data",
     description: "Every error code: its HTTP status, what it means and what to do next.",
     mimeType: "application/json",
     read: () => JSON.stringify(listErrors()),
@@ -38,7 +38,7 @@ export const resources: readonly Resource[] = [
   {
     uri: "corner-office://limits",
     name: "limits",
-    title: "Limits",
+    title: "Limits, as data",
     description: "Requests per window and client address, and the most bytes of a body.",
     mimeType: "application/json",
     read: () => JSON.stringify(listLimits()),
@@ -52,6 +52,17 @@ export const resources: readonly Resource[] = [
     read: () => JSON.stringify(openApiDocument()),
   },
 ];
+
+const sizes = new WeakMap<Resource, number>();
+
+/** How many bytes a resource has; nothing in it changes while a process runs. */
+export function sizeOf(resource: Resource): number {
+  const known = sizes.get(resource);
+  if (known !== undefined) return known;
+  const size = Buffer.byteLength(resource.read());
+  sizes.set(resource, size);
+  return size;
+}
 
 function listErrors() {
   const { appUrl } = settings();

@@ -10,9 +10,11 @@ import { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { unexpected } from "@/lib/api/endpoint";
 import { ApiError } from "@/lib/api/errors";
+import { files } from "@/lib/api/pages";
 import type { Visit } from "@/lib/api/visit";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
-import { type Resource, resources } from "@/lib/mcp/resources";
+import { prompts } from "@/lib/mcp/prompts";
+import { type Resource, resources, sizeOf } from "@/lib/mcp/resources";
 import { type Tool, tools } from "@/lib/mcp/tools";
 import { settings } from "@/lib/settings/settings";
 
@@ -20,7 +22,7 @@ import { settings } from "@/lib/settings/settings";
 export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server reads; none of its tools changes anything.
 
 - Questions about the HTTP API, its error codes, limits or versions: search_docs first, then get_doc for the whole text.
-- get_health and get_site_banner need no sign-in. get_entitlement and get_credits_balance read the signed-in account and need its session token, which the person sets in the client's configuration as the header 'Authorization: Bearer <SESSION_TOKEN>'. It is short lived: after a 401 the person signs in again.
+- get_health, get_site_banner and the documents need no sign-in. get_entitlement and get_credits_balance read an account: on the first call the client asks its owner, in a browser, to let it in, and keeps its token by itself.
 - ${whatSessionsCannotDo} Do not offer them.
 - A token never goes into a chat, an issue or a log. Never ask for one in the conversation, and never repeat one.
 - After a 429, wait the seconds that it names.`;
@@ -28,6 +30,9 @@ export const instructions = `Corner Office is where a person, the CEO, runs a co
 const fiveMinutesMs = 5 * 60 * 1000;
 /** Nothing listed or read here depends on who asks; what does is a tool's. */
 const forEveryone = { ttlMs: fiveMinutesMs, cacheScope: "public" } as const;
+
+/** Resources are there for the person to pick from and for the model to read. */
+const audience: ("user" | "assistant")[] = ["user", "assistant"];
 
 /** The MCP server of one request. Every request gets its own, so that none sees another's caller. */
 export function createMcpServer(caller: Caller, visit: Visit): McpServer {
@@ -38,17 +43,25 @@ export function createMcpServer(caller: Caller, visit: Visit): McpServer {
       title: "Corner Office",
       version: "1.0.0",
       websiteUrl: appUrl,
-      icons: [{ src: `${appUrl}/favicon.svg`, mimeType: "image/svg+xml", sizes: ["any"] }],
+      icons: [
+        { src: appUrl + files.touchIcon.path, mimeType: "image/png", sizes: ["180x180"] },
+        { src: appUrl + files.vectorIcon.path, mimeType: "image/svg+xml", sizes: ["any"] },
+      ],
     },
     {
       instructions,
-      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false },
+        prompts: { listChanged: false },
+      },
       cacheHints: {
         "server/discover": forEveryone,
         "tools/list": forEveryone,
         "resources/list": forEveryone,
         "resources/templates/list": forEveryone,
         "resources/read": forEveryone,
+        "prompts/list": forEveryone,
       },
     },
   );
@@ -64,24 +77,39 @@ export function createMcpServer(caller: Caller, visit: Visit): McpServer {
     };
     server.registerTool(
       name,
-      { title, description, annotations, inputSchema: publish(input), outputSchema: publish(output) },
+      {
+        ...{ title, description, annotations, inputSchema: publish(input) },
+        ...(output && { outputSchema: publish(output) }),
+      },
       (sent) => callTool(tool, sent, caller, visit),
     );
   }
   for (const resource of resources) {
     const { name, uri, title, description, mimeType } = resource;
-    server.registerResource(name, uri, { title, description, mimeType }, () => readResource(resource, visit));
+    const about = { title, description, mimeType, size: sizeOf(resource), annotations: { audience } };
+    server.registerResource(name, uri, about, () => readResource(resource, visit));
+  }
+  for (const { name, title, description, write } of prompts) {
+    server.registerPrompt(name, { title, description }, () => ({
+      messages: [{ role: "user", content: { type: "text", text: write() } }],
+    }));
   }
   return server;
 }
 
-/** Calls a tool. A refusal is a result as well, for the model to read; a failure nobody foresaw has fixed words. */
+/**
+ * Calls a tool. A no is an answer; that nothing could be told is an error, for the model to read as well, and a failure
+ * nobody foresaw has fixed words.
+ */
 async function callTool(tool: Tool, input: unknown, caller: Caller, visit: Visit): Promise<CallToolResult> {
   try {
-    return resultOf(tool, tool.output.parse(await tool.run(input as never, caller)) as object);
+    const found = await tool.run(input as never, caller);
+    if (typeof found === "string") return { content: [{ type: "text", text: found }] };
+    return resultOf(tool, tool.output?.parse(found) as object);
   } catch (thrown) {
     const error = thrown instanceof ApiError ? thrown : unexpected(thrown, visit);
     const result = resultOf(tool, error.toJSON());
+    if (error.status === 403) return result;
     const wait = error.headers["retry-after"];
     if (wait) result.content.push({ type: "text", text: `Wait ${wait} seconds before you try again.` });
     return { ...result, isError: true };
@@ -91,7 +119,7 @@ async function callTool(tool: Tool, input: unknown, caller: Caller, visit: Visit
 /** Some clients hold even an error to the output schema: where that has no room for it, the text alone is sent. */
 function resultOf({ output }: Tool, body: object): CallToolResult {
   const text = { type: "text", text: JSON.stringify(body) } as const;
-  return { content: [text], ...(output.safeParse(body).success && { structuredContent: body }) };
+  return { content: [text], ...(output?.safeParse(body).success && { structuredContent: body }) };
 }
 
 function readResource({ uri, mimeType, read }: Resource, visit: Visit): ReadResourceResult {
@@ -111,6 +139,7 @@ function publish(schema: z.ZodType): StandardSchemaWithJSON {
         if (io === "output" && jsonSchema.additionalProperties === false)
           delete jsonSchema.additionalProperties;
         if (jsonSchema.format) delete jsonSchema.pattern;
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       },
     });
     return published;

@@ -2,13 +2,11 @@ import { z } from "zod";
 import { readBalance } from "@/lib/accounts/balance";
 import type { Caller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import { ApiError } from "@/lib/api/errors";
 import * as schemas from "@/lib/api/schemas";
-import { type DocumentPage, portableMarkdown } from "@/lib/docs/document";
-import { findDocument } from "@/lib/docs/documents";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { searchDocuments } from "@/lib/docs/search";
 import { health } from "@/lib/health";
+import { readForModel } from "@/lib/mcp/reading";
 import { settings } from "@/lib/settings/settings";
 import { readSiteBanner } from "@/lib/site-banner";
 
@@ -22,13 +20,20 @@ export type Tool = {
   /** Whether it reads the caller's account, and so needs a bearer token. */
   needsSession: boolean;
   input: z.ZodType;
-  /** Also of a refusal, where the HTTP API documents its body. */
-  output: z.ZodType;
+  /** Also of an answered no. Without one it answers a text, which says everything once. */
+  output?: z.ZodType;
   /** Throws an ApiError to refuse. `input` has been parsed. */
-  run: (input: never, caller: Caller) => object | Promise<object>;
+  run: (input: never, caller: Caller) => object | string | Promise<object>;
 };
 
 const nothing = z.strictObject({});
+
+/** As the HTTP API has it, in fewer words: a model pays for every one, and needs no list of the codes. */
+const entitlementDenied = schemas.entitlementDenied.extend({
+  message: z.string(),
+  error: z.strictObject({ code: z.string(), message: z.string(), hint: z.string(), docs: z.string() }),
+});
+
 const query = z.string().trim().min(2).max(200).describe("Words to look for, 2 to 200 characters.");
 
 const mostResults = 10;
@@ -63,7 +68,7 @@ export const tools: readonly Tool[] = [
       "Reports whether the signed-in account may run, its plan, when its trial ends and how many assistants it may hire. Needs a bearer token. Only ok: true means that it may run.",
     needsSession: true,
     input: nothing,
-    output: z.union([schemas.entitlementAllowed, schemas.entitlementDenied]),
+    output: z.union([schemas.entitlementAllowed, entitlementDenied]),
     run: (_, caller) => readEntitlement(caller, Date.now()),
   }),
   define({
@@ -73,7 +78,7 @@ export const tools: readonly Tool[] = [
       "Reads how many credits the signed-in account has: a count of credits, never money. Needs a bearer token.",
     needsSession: true,
     input: nothing,
-    output: z.union([schemas.creditsBalance, schemas.apiError]),
+    output: schemas.creditsBalance,
     run: (_, caller) => readBalance(caller),
   }),
   define({
@@ -103,82 +108,34 @@ export const tools: readonly Tool[] = [
   define({
     name: "get_doc",
     title: "Read a document",
-    description: "Reads one document whole, as Markdown, by the path that search_docs answered.",
+    description:
+      "Reads a document, or one section of it, as Markdown, by a path that search_docs answered. A long document ends with the paths of its other sections.",
     needsSession: false,
     input: z.strictObject({
-      path: z.string().min(1).max(200).describe("For example /docs/api/limits; an #anchor is ignored."),
+      path: z
+        .string()
+        .min(1)
+        .max(200)
+        .describe("For example /docs/api/limits, or /docs/api/limits#headers for that section alone."),
     }),
-    output: z.strictObject({ path: z.string(), url: z.url(), title: z.string(), markdown: z.string() }),
-    run: ({ path: asked }) => {
-      const document = requireDocument(asked);
-      const { path, title } = document;
-      return { path, url: addressOf(path), title, markdown: portableMarkdown(document, settings().appUrl) };
-    },
-  }),
-  define({
-    name: "search",
-    title: "Search (for clients that want this name)",
-    description: "The same as search_docs, for clients that expect tools named search and fetch.",
-    needsSession: false,
-    input: z.strictObject({ query }),
-    output: z.strictObject({
-      results: z.array(z.strictObject({ id: z.string(), title: z.string(), url: z.url() })),
-    }),
-    run: ({ query }) => ({
-      results: searchDocuments(query, mostResults).map(({ path, title }) => ({
-        id: path,
-        title,
-        url: addressOf(path),
-      })),
-    }),
-  }),
-  define({
-    name: "fetch",
-    title: "Fetch (for clients that want this name)",
-    description: "The same as get_doc, by the id that search answered.",
-    needsSession: false,
-    input: z.strictObject({ id: z.string().min(1).max(200).describe("An id that search answered.") }),
-    output: z.strictObject({
-      id: z.string(),
-      title: z.string(),
-      text: z.string(),
-      url: z.url(),
-      metadata: z.strictObject({ mediaType: z.string() }),
-    }),
-    run: ({ id }) => {
-      const document = requireDocument(id);
-      const { path, title } = document;
-      const text = portableMarkdown(document, settings().appUrl);
-      return { id: path, title, text, url: addressOf(path), metadata: { mediaType: "text/markdown" } };
-    },
+    run: ({ path }) => readForModel(path),
   }),
 ];
 
 /** Ties the types of a tool's schemas to its work. */
-function define<Input extends z.ZodType, Output extends z.ZodType>(
+function define<Input extends z.ZodType, Output extends z.ZodType = z.ZodNever>(
   tool: Omit<Tool, "input" | "output" | "run"> & {
     input: Input;
-    output: Output;
+    output?: Output;
     run: (
       input: z.output<Input>,
       caller: Caller,
-    ) => (z.input<Output> & object) | Promise<z.input<Output> & object>;
+    ) => Output extends z.ZodNever ? string : (z.input<Output> & object) | Promise<z.input<Output> & object>;
   },
 ): Tool {
-  return tool;
+  return tool as Tool;
 }
 
 function addressOf(path: string): string {
   return settings().appUrl + path;
-}
-
-/** The document at a path, however a model writes it: with our address before it, or an anchor after it. */
-function requireDocument(asked: string): DocumentPage {
-  const [path = ""] = asked.replace(settings().appUrl, "").split("#");
-  const document = findDocument(path);
-  if (document) return document;
-  throw new ApiError("not_found", {
-    message: "There is no document with this path.",
-    hint: "Take a path from search_docs, or from the list of resources.",
-  });
 }

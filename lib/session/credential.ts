@@ -27,9 +27,15 @@ export async function readSession(
   return proof && isFor(proof.audience, resource) ? proof : { because: "the token is not valid" };
 }
 
-/** The value of `WWW-Authenticate` on a 401; it names an error only where a token was sent (RFC 6750 §3). */
-export function challenge(tokenWasSent: boolean): string {
-  return `Bearer realm="corner-office"${tokenWasSent ? ', error="invalid_token"' : ""}`;
+/**
+ * The value of `WWW-Authenticate` on a 401; it names an error only where a token was sent (RFC 6750 §3).
+ *
+ * @param more - parameters beside those, such as where a client finds who lets it in
+ */
+export function challenge(tokenWasSent: boolean, more: Record<string, string> = {}): string {
+  const parameters = { realm: "corner-office", ...(tokenWasSent && { error: "invalid_token" }), ...more };
+  const words = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);
+  return `Bearer ${words.join(", ")}`;
 }
 
 /**

@@ -188,9 +188,9 @@ const sessions: Mutant[] = [
   },
   {
     file: "lib/accounts/owner.ts",
-    mistake: "the minute's cookie alone buys an hour's token",
-    was: "if (await isBrowsersOwn(caller.session, headers)) return caller;",
-    becomes: "return caller;",
+    mistake: "a program's token buys its successor where Clerk's cookie belongs",
+    was: 'if (caller.session.kind !== "clerk") throw onlyInBrowser();',
+    becomes: "",
     tests: ["tests/app/pages/home-token.test.ts"],
     isInPages: true,
   },

@@ -65,7 +65,7 @@ export function expectCounted({ headers }: Answer, limit: number): void {
 export function expectRpcError(
   answer: Answer,
   { status, code, message, id = 1 }: { status: number; code: number; message?: string; id?: unknown },
-): { data?: unknown } {
+): { message: string; data?: unknown } {
   expect(answer.status, answer.text).toBe(status);
   expect(answer.headers["content-type"]).toBe("application/json");
   const body = JSON.parse(answer.text);

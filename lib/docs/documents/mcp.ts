@@ -25,8 +25,8 @@ ${table(
     ["`get_site_banner`", "nothing", "the notice at the top of the site"],
     ["`get_entitlement`", "a token", "whether the account may run"],
     ["`get_credits_balance`", "a token", "the account's credits"],
-    ["`search_docs`, `search`", "nothing", "where these documents speak of something"],
-    ["`get_doc`, `fetch`", "nothing", "the text of one document"],
+    ["`search_docs`", "nothing", "where these documents speak of something"],
+    ["`get_doc`", "nothing", "the text of a document, or of one section"],
   ],
 )}
 
@@ -34,47 +34,47 @@ No tool changes anything. ${whatSessionsCannotDo}
 
 ## Connecting
 
-Any client that speaks MCP over HTTP connects with the address alone; the tools that read an account need [a token](/docs/authentication) in the \`Authorization\` header. The cookie of a browser is never looked at.
+A client needs nothing but the address. Connecting, the documents, health and the banner need no sign-in; when it first reads your account it opens our approval page in your browser, you sign in and approve, and from then on it renews its token by itself, for a week at most. Nothing is pasted, and no token lies in a file of yours. [/home](/home) lists what you have let in, and ends it.
 
 ### Claude Code
 
-${code("console", `claude mcp add --transport http corner-office ${address} --header "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
+${code("console", `claude mcp add --transport http corner-office ${address}`)}
+
+Then \`/mcp\` in a session leads to the approval.
+
+### Codex
+
+${code("console", `codex mcp add corner-office --url ${address}\ncodex mcp login corner-office`)}
 
 ### VS Code
 
-In \`.vscode/mcp.json\`. It asks for the token once and keeps it out of the file.
+In \`.vscode/mcp.json\`:
 
-${json({
-  inputs: [
-    { type: "promptString", id: "corner-office-token", description: "Corner Office token", password: true },
-  ],
-  servers: {
-    "corner-office": {
-      type: "http",
-      url: address,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: VS Code puts in what it asked for.
-      headers: { Authorization: "Bearer ${input:corner-office-token}" },
-    },
-  },
-})}
+${json({ servers: { "corner-office": { type: "http", url: address } } })}
 
 ### Cursor
 
-In \`~/.cursor/mcp.json\`, with the token in the environment.
+In \`~/.cursor/mcp.json\`:
 
-${json({
-  mcpServers: {
-    "corner-office": {
-      url: address,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: Cursor puts in what the environment has.
-      headers: { Authorization: "Bearer ${env:CORNER_OFFICE_TOKEN}" },
-    },
-  },
-})}
+${json({ mcpServers: { "corner-office": { url: address } } })}
 
 ### Claude and ChatGPT
 
-Add a custom connector with the address \`${address}\` and no sign-in. Health, the banner and these documents work; tools that read an account need a client that can send a header.
+Add a custom connector with the address \`${address}\`.
+
+### Clients that start a program
+
+For those that speak to a program alone, \`mcp-remote\` stands between. It does not publish who it is, so it comes as the client for any program on your own computer:
+
+${code("console", `npx mcp-remote ${address} --static-oauth-client-info '{"client_id":"native"}'`)}
+
+### The Inspector
+
+${code("console", `npx @modelcontextprotocol/inspector --cli ${address} --transport http --method tools/list`)}
+
+### With a token of your own
+
+A client that knows no way to ask can send [a token](/docs/authentication) as \`Authorization: Bearer <SESSION_TOKEN>\`. Have it read the token from its environment or ask for it, never from a file. It lives an hour at most. The cookie of a browser is never looked at.
 
 ## Without a client
 
@@ -87,7 +87,7 @@ ${code(
 
 ## Limits and errors
 
-${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](/docs/api/limits#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} is a [\`413\`](/docs/api/errors#too_large). A tool that is refused answers \`isError\` with the same \`code\`, \`message\`, \`hint\` and \`docs\` as the API; a bad token is a \`401\` with a challenge.
+${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](/docs/api/limits#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} is a [\`413\`](/docs/api/errors#too_large). A tool that reads an account answers a \`401\` with a challenge where no good token is sent; nothing else does, so a token that is over takes no document away. A no, such as that of a trial that has ended, is an answer with the same fields as the API's; what could not be told is \`isError\` with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
 
 ${whereTokensNeverGo}
 `,

@@ -47,7 +47,10 @@ describe.each(mcpServer.paths)("POST %s", (path) => {
       const answer = await postLegacy(service, { method: "initialize", params }, { path });
       const { protocolVersion, capabilities, serverInfo } = JSON.parse(answer.text).result;
       expect(protocolVersion).toBe(revisions.includes(asked) ? asked : "2025-11-25");
-      expect(capabilities).toEqual({ tools: { listChanged: false }, resources: { listChanged: false } });
+      expect(capabilities).toEqual({
+        ...{ tools: { listChanged: false }, resources: { listChanged: false } },
+        prompts: { listChanged: false },
+      });
       expect(serverInfo).toMatchObject({ name: "corner-office", title: "Corner Office" });
     }
   });
@@ -192,7 +195,7 @@ describe("a request that is not understood", () => {
     const expected = { code: -32601, message: "Method not found" };
     expectRpcError(await postLegacy(service, { method: "tools/destroy" }), { status: 200, ...expected });
     expectRpcError(await postModern(service, { method: "tools/destroy" }), { status: 404, ...expected });
-    for (const method of ["prompts/list", "logging/setLevel", "completion/complete", "resources/subscribe"]) {
+    for (const method of ["logging/setLevel", "completion/complete", "resources/subscribe"]) {
       expectRpcError(await postLegacy(service, { method }), { status: 200, code: -32601 });
     }
   });
@@ -229,6 +232,35 @@ describe("a request that is not understood", () => {
       expect(result.content[0].text).toMatch(/^Input validation error: /);
       expect(result.content[0].text).toContain(says);
       expect(result).not.toHaveProperty("structuredContent");
+    }
+  });
+
+  it.each([
+    [
+      "initialize",
+      undefined,
+      "'protocolVersion' is missing; 'capabilities' is missing; 'clientInfo' is missing",
+    ],
+    [
+      "initialize",
+      { protocolVersion: 7, capabilities: {}, clientInfo: {} },
+      "'protocolVersion' must be a string",
+    ],
+    ["resources/read", undefined, "'uri' is missing"],
+    ["resources/read", { uri: 7 }, "'uri' must be a string"],
+    ["tools/list", { cursor: 7 }, "'cursor' must be a string"],
+    ["resources/list", { cursor: {} }, "'cursor' must be a string"],
+    ["prompts/get", { name: [] }, "'name' must be a string"],
+    ["tools/call", { arguments: {} }, "'name' is missing"],
+    ["tools/call", { name: "get_health", arguments: 7 }, "'arguments' must be an object"],
+    ["tools/call", { name: "toString" }, "there is no toString"],
+    ["prompts/get", { name: "constructor" }, "there is no constructor"],
+  ])("for the params of %s is -32602 in words: %j", async (method, params, words) => {
+    for (const send of [postLegacy, postModern]) {
+      const answer = await send(service, { method, ...(params && { params }) });
+      const { message } = expectRpcError(answer, { status: 200, code: -32602 });
+      expect(message).toContain(`Invalid params: ${words}`);
+      expect(message).not.toMatch(/[[\]{}]|invalid_type/);
     }
   });
 
@@ -341,6 +373,7 @@ describe.each(mcpServer.paths)("another method at %s", (path) => {
       "mcp-protocol-version",
       "mcp-method",
       "mcp-name",
+      ...["traceparent", "tracestate", "baggage"],
     ]) {
       expect(allowed).toContain(name);
     }

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
-import { findDocument } from "@/lib/docs/documents";
+import { mcpServer } from "@/lib/api/operations";
+import { portableMarkdown } from "@/lib/docs/document";
+import { documents, findDocument } from "@/lib/docs/documents";
+import { mostCharacters } from "@/lib/mcp/reading";
 import { tools } from "@/lib/mcp/tools";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
@@ -89,47 +92,60 @@ describe.each(engines)("the tools on $name", (engine) => {
     await service.adminJson("account", "add", "ended@example.com", "--trial-ends", "2026-01-01");
     const headers = await bearer("ended@example.com");
     const result = await call(service, "get_entitlement", { headers });
-    expect(result.isError).toBe(true);
+    expect(result).not.toHaveProperty("isError");
     expect(result.structuredContent).toEqual(denied("trial_ended", "trial-ended"));
     expect(result.content).toHaveLength(1);
   });
 
-  it("say that nobody is signed in when no token is sent, and never look at the cookie", async () => {
-    const Cookie = `__session=${await service.token("ceo@example.com")}`;
-    for (const headers of [{}, { Cookie }, { Authorization: "Basic dXNlcjpwYXNz" }]) {
-      const entitlement = await call(service, "get_entitlement", { headers });
-      expect(entitlement).toMatchObject({
-        isError: true,
-        structuredContent: denied("signed_out", "signed-out"),
-      });
-      const balance = await call(service, "get_credits_balance", { headers });
-      expect(balance).toMatchObject({ isError: true, structuredContent: { error: detail("signed_out") } });
-    }
-  });
-
-  it("are not reached with a bad token, whatever is asked: 401 with a challenge", async () => {
-    const Cookie = `__session=${await service.token("ceo@example.com")}`;
-    const ended = await service.token("ceo@example.com");
-    const { sid } = JSON.parse(Buffer.from(ended.split(".")[1] ?? "", "base64url").toString());
-    await stage.query(`DELETE FROM local_sessions WHERE id = '${sid}'`);
-    for (const Authorization of ["Bearer bad", "bearer", `Bearer ${ended}`]) {
-      for (const message of [
-        { method: "tools/list" },
-        { method: "tools/call", params: { name: "get_health" } },
-        { method: "tools/call", params: { name: "get_credits_balance" } },
-      ]) {
-        for (const send of [postLegacy, postModern]) {
-          const answer = await send(service, message, { headers: { Authorization, Cookie } });
-          expectRefusal(service, answer, { status: 401, code: "signed_out" });
-          expect(answer.headers["www-authenticate"]).toBe(
-            'Bearer realm="corner-office", error="invalid_token"',
-          );
-          expectMcpStamp(service, answer);
-          expect(answer.headers).toHaveProperty("ratelimit-remaining");
+  it.each(mcpServer.paths)(
+    "at %s that need an account are 401 without a good token: it says who lets in",
+    async (path) => {
+      const token = await service.token("ceo@example.com");
+      const ended = await service.token("ceo@example.com");
+      const { sid } = JSON.parse(Buffer.from(ended.split(".")[1] ?? "", "base64url").toString());
+      await stage.query(`DELETE FROM local_sessions WHERE id = '${sid}'`);
+      const metadata = `${service.url}/.well-known/oauth-protected-resource${path}`;
+      const letIn = `resource_metadata="${metadata}", scope="account:read"`;
+      const nothing = `Bearer realm="corner-office", ${letIn}`;
+      const bad = `Bearer realm="corner-office", error="invalid_token", ${letIn}`;
+      // The cookie is never looked at.
+      const Cookie = `__session=${token}`;
+      const attempts: [Record<string, string>, string][] = [
+        [{}, nothing],
+        [{ Cookie }, nothing],
+        [{ Authorization: "Basic dXNlcjpwYXNz", Cookie }, nothing],
+        [{ Authorization: "Bearer bad", Cookie }, bad],
+        [{ Authorization: "Bearer", Cookie }, bad],
+        [{ Authorization: `Bearer ${token}x` }, bad],
+        [{ Authorization: `Bearer ${ended}` }, bad],
+      ];
+      for (const [headers, challenge] of attempts) {
+        for (const name of ["get_entitlement", "get_credits_balance"]) {
+          for (const send of [postLegacy, postModern]) {
+            const answer = await send(service, { method: "tools/call", params: { name } }, { headers, path });
+            expectRefusal(service, answer, { status: 401, code: "signed_out" });
+            expect(answer.headers["www-authenticate"]).toBe(challenge);
+            expectMcpStamp(service, answer);
+            expect(answer.headers).toHaveProperty("ratelimit-remaining");
+          }
+        }
+        for (const message of [
+          { method: "tools/list" },
+          { method: "tools/call", params: { name: "get_health", arguments: {} } },
+          { method: "tools/call", params: { name: "get_doc", arguments: { path: "/docs" } } },
+          { method: "resources/read", params: { uri: "corner-office://limits" } },
+        ]) {
+          for (const send of [postLegacy, postModern]) {
+            const { status, text } = await send(service, message, { headers, path });
+            expect(status, text).toBe(200);
+            expect(JSON.parse(text).result, text).not.toHaveProperty("isError");
+          }
         }
       }
-    }
-  });
+      const found = JSON.parse((await service.ask(metadata.replace(service.url, ""))).text);
+      expect(found).toMatchObject({ resource: service.url + path, authorization_servers: [service.url] });
+    },
+  );
 
   it("say that the account cannot be reached, never that nobody is signed in, and how long to wait", async () => {
     const headers = await bearer("ceo@example.com");
@@ -142,7 +158,7 @@ describe.each(engines)("the tools on $name", (engine) => {
     expect(entitlement.structuredContent).toEqual(denied("unavailable", "unavailable"));
     expect(entitlement.content[1]?.text).toMatch(/^Wait (?:[5-9]|[12]\d|30) seconds before you try again\.$/);
     expect(balance.isError).toBe(true);
-    expect(balance.structuredContent).toEqual({ error: detail("balance_unavailable") });
+    expect(JSON.parse(balance.content[0]?.text ?? "")).toEqual({ error: detail("balance_unavailable") });
     expect(health.structuredContent).toMatchObject({ ok: true });
     expect((await call(service, "get_entitlement", { headers })).structuredContent).toMatchObject({
       ok: true,
@@ -175,7 +191,8 @@ describe("the tools", () => {
       expect(entitlement.isError).toBe(true);
       expect(entitlement.structuredContent).toMatchObject({ status: "unconfigured" });
       const balance = await call(service, "get_credits_balance", { headers });
-      expect(balance.structuredContent).toMatchObject({ error: { code: "balance_unavailable" } });
+      expect(balance.isError).toBe(true);
+      expect(balance.content[0]?.text).toContain('"code":"balance_unavailable"');
     }
   });
 
@@ -196,48 +213,56 @@ describe("the tools", () => {
       expect(snippet.length).toBeLessThanOrEqual(300);
     }
     const { path = "", url = "" } = found.results[0] ?? {};
-    for (const asked of [path, url, "/docs/api/limits"]) {
-      const read = (await call(service, "get_doc", { arguments: { path: asked } })).structuredContent;
-      expect(read).toMatchObject({ path: "/docs/api/limits", url: `${service.url}/docs/api/limits` });
-      expect((read as { markdown: string }).markdown).toMatch(/^# Limits\n/);
+    for (const asked of [path, url]) {
+      const read = await call(service, "get_doc", { arguments: { path: asked } });
+      expect(read.content).toHaveLength(1);
+      expect(read).not.toHaveProperty("structuredContent");
+      expect(read.content[0]?.text).toMatch(/^## /);
     }
+    const whole = await call(service, "get_doc", { arguments: { path: "/docs/api/limits" } });
+    expect(whole.content[0]?.text).toMatch(/^# Limits\n/);
     const one = await call(service, "search_docs", { arguments: { query: "limits", limit: 1 } });
     expect((one.structuredContent as { results: unknown[] }).results).toHaveLength(1);
     const none = await call(service, "search_docs", { arguments: { query: "zebra crossing" } });
     expect(none.structuredContent).toEqual({ results: [] });
   });
 
-  it("serve clients that know search and fetch alone", async () => {
-    const found = await call(service, "search", { arguments: { query: "error codes" } });
-    const { results } = found.structuredContent as { results: { id: string; title: string; url: string }[] };
-    expect(found.content).toHaveLength(1);
-    expect(Object.keys(results[0] ?? {}).sort()).toEqual(["id", "title", "url"]);
-    const fetched = await call(service, "fetch", { arguments: { id: results[0]?.id } });
-    expect(fetched.content).toHaveLength(1);
-    expect(Object.keys(fetched.structuredContent as object).sort()).toEqual(
-      ["id", "metadata", "text", "title", "url"], //
-    );
+  it("read a long document from its beginning, and say where each other section is", async () => {
+    const read = async (path: string) =>
+      (await call(service, "get_doc", { arguments: { path } })).content[0]?.text ?? "";
+    const readAll = async (path: string): Promise<string> => {
+      const text = await read(path);
+      const [, rest] = /\n\(This is the beginning\. Read the rest by section: (.+)\.\)\n$/.exec(text) ?? [];
+      const sections = await Promise.all((rest?.split(", ") ?? []).map(readAll));
+      return [text, ...sections].join("\n");
+    };
+    for (const document of documents) {
+      const whole = portableMarkdown(document, service.url);
+      const beginning = await read(document.path);
+      if (whole.length <= mostCharacters) expect(beginning).toBe(whole);
+      else expect(beginning.length).toBeLessThan(mostCharacters + 2000);
+      const all = await readAll(document.path);
+      for (const paragraph of whole.split("\n\n")) expect(all).toContain(paragraph);
+    }
   });
 
   it("refuse a document that is not there with the fields of an ApiError", async () => {
     for (const path of ["/docs/nothing", "/etc/passwd", "https://evil.example/docs/api/limits"]) {
-      for (const [name, input] of [
-        ["get_doc", { path }],
-        ["fetch", { id: path }],
-      ] as const) {
-        const result = await call(service, name, { arguments: input });
-        expect(result.isError).toBe(true);
-        expect(result).not.toHaveProperty("structuredContent");
-        expect(JSON.parse(result.content[0]?.text ?? "")).toEqual({
-          error: {
-            code: "not_found",
-            message: "There is no document with this path.",
-            hint: "Take a path from search_docs, or from the list of resources.",
-            docs: `${service.url}/docs/api/errors#not_found`,
-          },
-        });
-      }
+      const result = await call(service, "get_doc", { arguments: { path } });
+      expect(result.isError).toBe(true);
+      expect(result).not.toHaveProperty("structuredContent");
+      expect(JSON.parse(result.content[0]?.text ?? "")).toEqual({
+        error: {
+          code: "not_found",
+          message: "There is no document with this path.",
+          hint: "Take a path from search_docs, or from the list of resources.",
+          docs: `${service.url}/docs/api/errors#not_found`,
+        },
+      });
     }
+    const noSection = await call(service, "get_doc", { arguments: { path: "/docs/api/limits#nothing" } });
+    expect(noSection.isError).toBe(true);
+    expect(noSection.content[0]?.text).toContain("/docs/api/limits#headers");
   });
 
   it("are all told of in the document about MCP", () => {
@@ -252,7 +277,7 @@ describe("the tools", () => {
     const { result } = JSON.parse((await postLegacy(service, { method: "tools/list" })).text);
     expect(result.tools.map(({ name }: { name: string }) => name)).toEqual([
       ...["get_health", "get_site_banner", "get_entitlement", "get_credits_balance"],
-      ...["search_docs", "get_doc", "search", "fetch"],
+      ...["search_docs", "get_doc"],
     ]);
     for (const [n, listed] of result.tools.entries()) {
       const { title, description, needsSession } = tools[n] ?? {};
@@ -260,7 +285,7 @@ describe("the tools", () => {
         title,
         description,
         inputSchema: { type: "object", additionalProperties: false },
-        outputSchema: { type: "object" },
+        ...(tools[n]?.output && { outputSchema: { type: "object" } }),
         annotations: {
           title,
           readOnlyHint: true,
@@ -271,10 +296,10 @@ describe("the tools", () => {
       });
       expect(description?.includes("Needs a bearer token")).toBe(needsSession);
       expect(
-        JSON.stringify(listed.outputSchema),
+        JSON.stringify(listed.outputSchema ?? {}),
         "clients ignore fields that they do not know",
       ).not.toContain("additionalProperties");
     }
-    expect(JSON.stringify(result).length, "a model pays for every word").toBeLessThan(10_000);
+    expect(JSON.stringify(result).length, "a model pays for every word").toBeLessThan(7000);
   });
 });
