@@ -1,6 +1,10 @@
+import { colours, type } from "@/lib/look/tokens";
+
 /** What a mail says, before it is set as text and as HTML. Plain words: whatever is in them is escaped. */
 export type Letter = {
   subject: string;
+  /** What stands above it, where that is not the subject. */
+  heading?: string;
   /** What a mailbox shows beside the subject. */
   preview: string;
   body: Block[];
@@ -26,10 +30,12 @@ function textOf(block: Block): string {
 }
 
 /**
- * A letter as HTML: one column, light and dark, no image, no script, nothing from elsewhere. What matters is in
- * `style` attributes too, because some mailboxes drop `<style>`.
+ * A letter as HTML: one column in tables, which Outlook's engine needs, light and dark, no image, no script, nothing
+ * from elsewhere. What matters is in `style` attributes too, because some mailboxes drop `<style>`. The first link that
+ * stands alone is the button.
  */
-export function setAsHtml({ subject, preview, body, footer }: Letter): string {
+export function setAsHtml({ subject, heading = subject, preview, body, footer }: Letter): string {
+  const button = body.find((block) => typeof block !== "string" && "url" in block);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -41,42 +47,70 @@ export function setAsHtml({ subject, preview, body, footer }: Letter): string {
 <style>
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
-  .paper { background: #141613 !important; color: #ecebe5 !important; }
-  .quiet { color: #a5aaa1 !important; border-color: #353a32 !important; }
-  .link { color: #7ed3b0 !important; }
+  .paper { background: ${dark.paper} !important; color: ${dark.ink} !important; }
+  .raised { background: ${dark.raised} !important; border-color: ${dark.line} !important; }
+  .quiet { color: ${dark.quiet} !important; border-color: ${dark.line} !important; }
+  .link { color: ${dark.link} !important; }
+  .button, .button a { background: ${dark.accent} !important; color: ${dark.onAccent} !important; }
+  .mark { border-color: ${dark.ink} ${dark.accent} !important; }
 }
 </style>
 </head>
-<body class="paper" style="margin: 0; background: #fbfaf6; color: #1b1e1a;">
+<body class="paper" style="margin: 0; background: ${light.paper}; color: ${light.ink};">
 <div style="display: none; max-height: 0; overflow: hidden;">${escapeHtml(preview)}</div>
-<div class="paper" style="max-width: 36rem; margin: 0 auto; padding: 1.5rem 1.25rem; font: 16px/1.6 system-ui, sans-serif; background: #fbfaf6; color: #1b1e1a;">
-<p style="margin: 0 0 1rem; font-weight: 650;">Corner Office</p>
-<h1 style="margin: 0 0 1rem; font-size: 1.375rem; line-height: 1.25;">${escapeHtml(subject)}</h1>
-${body.map(htmlOf).join("\n")}
-<div class="quiet" style="margin-top: 2rem; border-top: 1px solid #dedbd0; padding-top: 0.75rem; font-size: 14px; color: #5c625a;">
+<table role="presentation" class="paper" width="100%" cellpadding="0" cellspacing="0" style="background: ${light.paper}; color: ${light.ink};"><tr><td align="center" style="padding: 32px 20px;">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width: 560px; text-align: left; font: 16px/1.6 ${type.mailSans};"><tr><td>
+${letterhead}
+<h1 style="margin: 0 0 16px; font: 600 26px/1.2 ${type.mailSerif}; letter-spacing: -0.01em;">${escapeHtml(heading)}</h1>
+${body.map((block) => (block === button ? setAsButton(block as Link) : htmlOf(block))).join("\n")}
+<div class="quiet" style="margin-top: 32px; border-top: 1px solid ${light.line}; padding-top: 16px; font-size: 14px; color: ${light.quiet};">
 ${footer.map(htmlOf).join("\n")}
 </div>
-</div>
+</td></tr></table>
+</td></tr></table>
 </body>
 </html>
 `;
 }
 
-function htmlOf(block: Block): string {
-  if (typeof block === "string") return `<p style="margin: 0 0 1rem;">${escapeHtml(block)}</p>`;
-  if ("steps" in block)
-    return `<ol style="margin: 0 0 1rem; padding-left: 1.5rem;">${itemsOf(block.steps)}</ol>`;
-  if ("points" in block)
-    return `<ul style="margin: 0 0 1rem; padding-left: 1.5rem;">${itemsOf(block.points)}</ul>`;
-  if ("code" in block) return `<p style="${codeStyle}">${escapeHtml(block.code)}</p>`;
-  const link = `<a class="link" href="${escapeHtml(block.url)}" style="color: #0e6147;">${escapeHtml(block.label)}</a>`;
-  return `<p style="margin: 0 0 1rem;">${link}</p>`;
+const light = inTheme(0);
+const dark = inTheme(1);
+
+function inTheme(theme: 0 | 1): Record<keyof typeof colours, string> {
+  const entries = Object.entries(colours).map(([name, colour]) => [name, colour[theme]]);
+  return Object.fromEntries(entries);
 }
 
-const codeStyle = "margin: 0 0 1rem; font: 600 28px/1.3 ui-monospace, monospace; letter-spacing: 0.2em;";
+/** The mark, as the two borders of a cell: no mailbox asks whether to show it. */
+const letterhead = `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 0 0 28px;"><tr>
+<td class="mark" width="14" height="14" style="width: 14px; height: 14px; border-style: solid; border-width: 4px 4px 0 0; border-color: ${light.ink} ${light.accent}; font-size: 0; line-height: 0;">&nbsp;</td>
+<td style="padding-left: 12px; font: 600 19px/1 ${type.mailSerif};">Corner Office</td>
+</tr></table>`;
+
+/** A cell with a ground of its own: Outlook's engine draws it, and every other makes all of it the link. */
+function setAsButton({ label, url }: Link): string {
+  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="button" bgcolor="${light.accent}" style="border-radius: 6px; background: ${light.accent}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light.accent}; color: ${light.onAccent}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
+}
+
+function htmlOf(block: Block): string {
+  if (typeof block === "string") return `<p style="margin: 0 0 16px;">${escapeHtml(block)}</p>`;
+  if ("steps" in block)
+    return `<ol style="margin: 0 0 16px; padding-left: 24px;">${itemsOf(block.steps)}</ol>`;
+  if ("points" in block)
+    return `<ul style="margin: 0 0 16px; padding-left: 24px;">${itemsOf(block.points)}</ul>`;
+  if ("code" in block) return setAsCode(block.code);
+  const link = `<a class="link" href="${escapeHtml(block.url)}" style="color: ${light.link};">${escapeHtml(block.label)}</a>`;
+  return `<p style="margin: 0 0 16px;">${link}</p>`;
+}
+
+function setAsCode(code: string): string {
+  const size = code.length > 8 ? "24px" : "38px";
+  const spacing = code.length > 8 ? "0.06em" : "0.22em";
+  return `<p class="raised" style="margin: 8px 0 24px; border: 1px solid ${light.line}; border-radius: 10px; padding: 18px 20px; background: ${light.raised}; font: 600 ${size}/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: ${spacing};">${escapeHtml(code)}</p>`;
+}
 
 function itemsOf(items: string[]): string {
-  return items.map((item) => `<li style="margin: 0 0 0.375rem;">${escapeHtml(item)}</li>`).join("");
+  return items.map((item) => `<li style="margin: 0 0 6px;">${escapeHtml(item)}</li>`).join("");
 }
 
 /** Text as it stands in HTML, in an attribute as well. */

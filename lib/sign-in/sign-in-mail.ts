@@ -13,6 +13,7 @@ export function codeMail({ to, code, isLong }: CodeMail): Omit<Mail, "id"> {
 function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: `${code} is your sign-in code`,
+    heading: "Your sign-in code",
     preview: `It works once, for ${codeMinutes} minutes.`,
     body: [
       "Type this code where you asked for it:",
@@ -26,6 +27,7 @@ function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
 function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: `${code} is your long sign-in code`,
+    heading: "Your long sign-in code",
     preview: `It works once, for ${longCodeHours} hours.`,
     body: [
       "Many codes were asked for this email today, so here is one that nobody can guess:",

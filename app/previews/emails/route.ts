@@ -1,30 +1,58 @@
 import { ApiError } from "@/lib/api/errors";
 import type { Answer } from "@/lib/api/headers";
 import { publications } from "@/lib/api/pages";
+import { tokensAsCss } from "@/lib/look/tokens";
 import { escapeHtml } from "@/lib/mail/letter";
+import type { Mail } from "@/lib/mail/mail";
 import { renderOnboarding } from "@/lib/onboarding/letters";
-import { type OnboardingKind, onboardingKinds } from "@/lib/onboarding/series";
+import { onboardingKinds } from "@/lib/onboarding/series";
 import { hall } from "@/lib/pages/hall";
+import { settings } from "@/lib/settings/settings";
+import { codeMail, invitationMail } from "@/lib/sign-in/sign-in-mail";
 
 const { path } = publications.emailPreviews;
+const to = "ceo@example.com";
 
-/** How the onboarding mails look, under `npm run dev` alone: all of them, `?html=<kind>` or `?text=<kind>`. */
+/** Every mail there is, by a name for its address. */
+function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
+  return new Map([
+    ["invitation", invitationMail(to, `${settings().appUrl}/invitation?token=preview`)],
+    ["code", codeMail({ to, code: "123456", isLong: false })],
+    ["long-code", codeMail({ to, code: "ABCD2345EFGH", isLong: true })],
+    ...onboardingKinds.map((kind) => [kind, renderOnboarding(kind, "acc_preview")] as const),
+  ]);
+}
+
+/** How the mails look, under `npm run dev` alone: all of them, `?html=<name>` or `?text=<name>`. */
 export const GET = hall(
   publications.emailPreviews,
   ({ url: { searchParams } }) => {
-    if (searchParams.size === 0) return html(onboardingKinds.map(describe).join(""));
-    const kind = onboardingKinds.find((known) => [...searchParams.values()].includes(known));
-    if (!kind) throw new ApiError("not_found");
-    const mail = renderOnboarding(kind, "acc_preview");
+    const mails = renderAll();
+    if (searchParams.size === 0) return html(index([...mails]));
+    const mail = mails.get([...searchParams.values()][0] ?? "");
+    if (!mail) throw new ApiError("not_found");
     return searchParams.has("text") ? { status: 200, body: mail.text } : html(mail.html);
   },
   { say: ({ status, message }) => ({ status, body: `${message}\n` }) },
 );
 
-function describe(kind: OnboardingKind): string {
-  const { subject } = renderOnboarding(kind, "acc_preview");
-  return `<p>${escapeHtml(subject)}: <a href="${path}?html=${kind}">HTML</a>, <a href="${path}?text=${kind}">text</a></p>`;
+function index(mails: [string, Pick<Mail, "subject" | "html">][]): string {
+  const figures = mails.map(
+    ([name, { subject, html }]) => `<figure>
+<div><iframe loading="lazy" tabindex="-1" title="${escapeHtml(subject)}" srcdoc="${escapeHtml(html)}"></iframe></div>
+<figcaption><b>${escapeHtml(subject)}</b><br><a href="${path}?html=${name}">HTML</a> <a href="${path}?text=${name}">text</a></figcaption>
+</figure>`,
+  );
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mails</title><style>${tokensAsCss()}${style}</style><h1>Mails</h1>${figures.join("\n")}`;
 }
+
+const style = `
+body { margin: 2rem; background: var(--paper); color: var(--ink); font: 1rem/1.6 var(--sans); }
+figure { display: inline-block; width: 300px; margin: 0 1.5rem 2rem 0; vertical-align: top; }
+div { height: 380px; overflow: hidden; border: 1px solid var(--line); border-radius: var(--radius-2); }
+iframe { width: 600px; height: 760px; border: 0; transform: scale(0.5); transform-origin: 0 0; pointer-events: none; }
+a { color: var(--link); }
+`;
 
 function html(body: string): Answer {
   return { status: 200, body, mediaType: "text/html; charset=utf-8" };
