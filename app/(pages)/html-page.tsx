@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { readCookie } from "@/lib/api/cookies";
 import type { ApiError } from "@/lib/api/errors";
 import type { HeaderList } from "@/lib/api/headers";
 import type { Page } from "@/lib/api/pages";
@@ -47,18 +48,24 @@ async function render(page: Page, shown: Shown, call: Call): Promise<PlaceAnswer
   const { title, description, content, status = 200, headers = [] } = shown;
   // Next lets no route handler import this by name.
   const { renderToStaticMarkup } = await import("react-dom/server");
-  // What is the same for everyone shows everyone the same way in.
-  const isSignedIn = !page.isShared && looksSignedIn(call.headers);
+  const { headers: sent } = call;
+  const isSignedIn = looksSignedIn(sent);
   const whole = <Frame {...{ page, title, description, isSignedIn }}>{content}</Frame>;
   const html = `<!doctype html>${renderToStaticMarkup(whole)}`;
   const banner = await readSiteBanner();
   return {
     status,
-    body: putNotice(html, showsNotice(banner, page) ? banner : null),
+    body: putNotice(html, showsNotice(banner, page, sent) ? banner : null, page),
     mediaType: "text/html; charset=utf-8",
-    headers,
-    caching: page.isShared && status === 200 ? "public, no-cache" : "no-store",
+    headers: page.isShared ? ["vary", "Cookie", ...headers] : headers,
+    caching: page.isShared && status === 200 ? cachingFor(sent) : "no-store",
   };
+}
+
+/** What is the same for everyone, but for the way in and a notice that was put away: for that reader alone. */
+function cachingFor(sent: Headers): string {
+  const isOrdinary = !looksSignedIn(sent) && readCookie(sent, "office-notice") === undefined;
+  return isOrdinary ? "public, no-cache" : "private, no-cache";
 }
 
 function apologize({ status }: ApiError, { visit }: Call): Shown {

@@ -1,12 +1,18 @@
+import { headers } from "next/headers";
+import { actions, pages } from "@/lib/api/pages";
+import { showsNotice } from "@/lib/pages/notice";
 import { readSiteBanner } from "@/lib/site-banner";
 
-/** The notice at the top of a page: a `promo` on public pages only, a `warning` everywhere. */
+/** The notice at the top of a page that Next renders: a `promo` on public pages only, a `warning` everywhere. */
 export async function SiteBanner({ isPublic }: { isPublic: boolean }) {
   const banner = await readSiteBanner();
-  if (!banner || (banner.kind === "promo" && !isPublic)) return null;
+  if (!showsNotice(banner, isPublic ? pages.signIn : pages.home, await headers())) return null;
   return (
     <aside className="banner" data-kind={banner.kind} aria-label="Notice">
       <p>{banner.message}</p>
+      <form method="post" action={actions.dismissNotice.path}>
+        <button type="submit" aria-label="Dismiss this notice" />
+      </form>
     </aside>
   );
 }

@@ -2,8 +2,8 @@ import { settings } from "@/lib/settings/settings";
 
 /**
  * What we keep in a browser: the session token, whose name the specification gives; the secret that renews it; the
- * secret of a code that was asked for; the proof that an email signed in here before; an email as it was typed; and what
- * an app asks of its owner.
+ * secret of a code that was asked for; the proof that an email signed in here before; an email as it was typed; what
+ * an app asks of its owner; and which notice its reader has put away.
  */
 export type CookieName =
   | "__session"
@@ -11,7 +11,8 @@ export type CookieName =
   | "office-code"
   | "office-known"
   | "office-email"
-  | "office-request";
+  | "office-request"
+  | "office-notice";
 
 type CookieHeaders = Pick<Headers, "get">;
 

@@ -93,6 +93,7 @@ export const actions = {
   endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
   mintToken: { path: "/home/token", methods: post, under: ["local", "clerk"] },
   findHits: { path: "/docs/search.json", methods: read },
+  dismissNotice: { path: "/notice/dismiss", ...form },
 } as const satisfies Record<string, Place>;
 
 const endpoint = { methods: ["POST", "OPTIONS"], takes: "form", under: ["local", "clerk"] } as const;

@@ -7,12 +7,35 @@ import { store } from "@/lib/store/store";
 
 const answerWithinMs = 4000; // 2 s for the store's transaction, 1.5 s for mails that are being sent
 
+const showWithinMs = 500;
+
 /** The account of an unsubscribe link: one `token`, ours to the byte. Throws an {@link ApiError} 400. */
 export function readUnsubscribeLink({ searchParams }: URL): string {
   const tokens = searchParams.getAll("token");
   const accountId = tokens.length === 1 && readUnsubscribeToken(tokens[0] ?? "");
   if (!accountId) throw new ApiError("invalid_token");
   return accountId;
+}
+
+/**
+ * The email that a link is about, half hidden: enough for its owner to know it, and nothing for who was forwarded the
+ * mail. `undefined` where it cannot be read in time, or is gone: the page stands without it.
+ */
+export async function readHalfHiddenEmail(accountId: string): Promise<string | undefined> {
+  try {
+    const db = await within(showWithinMs, store());
+    const query = db.selectFrom("accounts").select("email").where("id", "=", accountId);
+    const account = await within(showWithinMs, query.executeTakeFirst());
+    return account && halfHidden(account.email);
+  } catch (failure) {
+    log().warn({ err: failure }, "the email of an unsubscribe link could not be read");
+    return undefined;
+  }
+}
+
+/** `c•••@example.com` */
+function halfHidden(email: string): string {
+  return email.replace(/^(.).*(@[^@]*)$/u, "$1•••$2");
 }
 
 /**

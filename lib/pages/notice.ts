@@ -1,21 +1,51 @@
-import type { Page } from "@/lib/api/pages";
+import { createHash } from "node:crypto";
+import { readCookie, writeCookie } from "@/lib/api/cookies";
+import { actions, type Page, pages } from "@/lib/api/pages";
 import { escapeHtml } from "@/lib/mail/letter";
 import type { SiteBanner } from "@/lib/site-banner";
 
-/** Whether a page shows a notice: a `warning` on every page, a `promo` on those that are not somebody's own. */
-export function showsNotice(banner: SiteBanner | null, { access }: Page): banner is SiteBanner {
-  return banner !== null && (banner.kind === "warning" || access !== "session");
+const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; another message shows at once
+
+/**
+ * Whether a page shows a notice to a reader: a `warning` on every page, a `promo` on those that are neither somebody's
+ * own nor for who is leaving, and neither to who has read that message and put it away.
+ */
+export function showsNotice(
+  banner: SiteBanner | null,
+  { access, path }: Pick<Page, "access" | "path">,
+  headers: Pick<Headers, "get">,
+): banner is SiteBanner {
+  if (banner === null || readCookie(headers, "office-notice") === nameOf(banner)) return false;
+  return banner.kind === "warning" || (access !== "session" && path !== pages.unsubscribe.path);
+}
+
+/** The `Set-Cookie` of a browser whose reader has put this notice away. */
+export function dismissNotice(banner: SiteBanner): string {
+  return writeCookie("office-notice", nameOf(banner), dismissedSeconds);
+}
+
+function nameOf({ kind, message }: SiteBanner): string {
+  return createHash("sha256").update(`${kind}\n${message}`).digest("base64url").slice(0, 16);
+}
+
+/** Whether a page has the button that puts a notice away: not where a browser is asked to say from where it posts. */
+export function canDismiss({ path }: Pick<Page, "path">): boolean {
+  return path !== pages.unsubscribe.path;
 }
 
 const opening = '<div class="notice">';
 const closing = "</div>";
 
 /** Puts a notice, or none, into the place that a page has for it, whatever was there. */
-export function putNotice(html: string, banner: SiteBanner | null): string {
+export function putNotice(html: string, banner: SiteBanner | null, page: Pick<Page, "path">): string {
   const start = html.indexOf(opening) + opening.length;
   const end = html.indexOf(closing, start);
-  const notice = banner
-    ? `<aside class="banner" data-kind="${banner.kind}" aria-label="Notice"><p>${escapeHtml(banner.message)}</p></aside>`
+  return html.slice(0, start) + (banner ? setAsHtml(banner, page) : "") + html.slice(end);
+}
+
+function setAsHtml({ kind, message }: SiteBanner, page: Pick<Page, "path">): string {
+  const button = canDismiss(page)
+    ? `<form method="post" action="${actions.dismissNotice.path}"><button type="submit" aria-label="Dismiss this notice"></button></form>`
     : "";
-  return html.slice(0, start) + notice + html.slice(end);
+  return `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>${escapeHtml(message)}</p>${button}</aside>`;
 }

@@ -155,11 +155,45 @@ describe.each(bannerKinds)("a %s", (kind) => {
   it("shows where it is to show, in the HTML itself, as text", async () => {
     const service = await Service.start({ SIGN_IN: "local" });
     await service.adminJson("banner", "set", kind, "Closed on <Friday> & $& after");
-    const notice = `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>Closed on &#60;Friday&#62; &#38; $&#38; after</p></aside>`;
+    const notice = `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>Closed on &#60;Friday&#62; &#38; $&#38; after</p>`;
     for (const { path } of htmlPages) {
       const { text } = await service.ask(path === "/nothing-here" ? "/no/such/page" : path);
-      expect(text.split(notice), path).toHaveLength(2);
+      const isShown = kind === "warning" || path !== "/unsubscribe";
+      expect(text.split(notice), path).toHaveLength(isShown ? 2 : 1);
     }
+    await service.stop();
+  });
+
+  it("is put away by its reader, for that message, and comes back with another", async () => {
+    const service = await Service.start({ SIGN_IN: "local" });
+    await service.adminJson("banner", "set", kind, "The first");
+    const isShown = async (path: string, cookie = "") =>
+      (await service.ask(path, { headers: { cookie } })).text.includes('aria-label="Notice"');
+    expect(await isShown("/docs")).toBe(true);
+    const headers = { origin: service.url, referer: `${service.url}/docs/search?q=x` };
+    const { status, headers: answered } = await service.ask("/notice/dismiss", { method: "POST", headers });
+    expect([status, answered.location]).toEqual([303, "/docs/search?q=x"]);
+    const cookie = answered["set-cookie"]?.[0]?.split(";")[0] ?? "";
+    for (const path of ["/docs", "/", "/waitlist", "/sign-in", "/no/such/page"]) {
+      expect(await isShown(path, cookie), path).toBe(false);
+    }
+    expect(await isShown("/docs"), "others go on reading it").toBe(true);
+    const answer = await service.ask("/docs", { headers: { cookie } });
+    expect(answer.headers).toMatchObject({ "cache-control": "private, no-cache", vary: "Cookie" });
+    await service.adminJson("banner", "set", kind, "The second");
+    await eventually(async () => expect(await isShown("/waitlist", cookie)).toBe(true));
+    await service.stop();
+  });
+
+  it("is put away from a page of ours alone, and leads nowhere else", async () => {
+    const service = await Service.start({ SIGN_IN: "local" });
+    await service.adminJson("banner", "set", kind, "The only");
+    const dismiss = (headers: Record<string, string>) =>
+      service.ask("/notice/dismiss", { method: "POST", headers });
+    expect((await dismiss({ origin: "https://elsewhere.example" })).status).toBe(403);
+    const led = await dismiss({ origin: service.url, referer: "https://elsewhere.example/x" });
+    expect(led.headers.location).toBe("/");
+    expect((await service.ask("/unsubscribe?token=x")).text).not.toContain("/notice/dismiss");
     await service.stop();
   });
 });
@@ -169,7 +203,7 @@ describe("the way round", () => {
 
   it("leads home who keeps a session, and to sign in who does not", async () => {
     const service = await Service.start({ SIGN_IN: "local", SUPPORT_EMAIL: "help@example.com" });
-    for (const path of ["/waitlist", "/unsubscribe?token=x", "/sign-in?problem=over"]) {
+    for (const path of ["/", "/docs", "/waitlist", "/unsubscribe?token=x", "/sign-in?problem=over"]) {
       const { text } = await service.ask(path);
       expect(doorOf(text), path).toEqual(["/sign-in", "Sign in"]);
       expect(text).toContain('href="mailto:help@example.com"');

@@ -50,6 +50,7 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
       expect(page.headers["cache-control"]).toBe("no-store");
       if (method === "HEAD") continue;
       expect(titleOf(page.text)).toBe("Stop the onboarding emails?");
+      expect(page.text).toContain("<strong>r•••@example.com</strong>");
       expect(page.text).toContain(
         '<form method="post"><button type="submit">Stop these emails</button></form>',
       );

@@ -1,13 +1,13 @@
 import { pages } from "@/lib/api/pages";
-import { readUnsubscribeLink, unsubscribe } from "@/lib/onboarding/unsubscribe";
+import { readHalfHiddenEmail, readUnsubscribeLink, unsubscribe } from "@/lib/onboarding/unsubscribe";
 import type { Call } from "@/lib/pages/hall";
 import { settings } from "@/lib/settings/settings";
 import { htmlPage, type Shown } from "../html-page";
 
 /** Says what will stop, and changes nothing: whoever scans links opens every one. */
-export const GET = unsubscribePage(({ url }) => {
-  readUnsubscribeLink(url);
-  return show(words.ask);
+export const GET = unsubscribePage(async ({ url }) => {
+  const email = await readHalfHiddenEmail(readUnsubscribeLink(url));
+  return show(words.ask, { email });
 });
 
 /** The page's own button, or a mail client's click on it: nothing but the token in the address counts. */
@@ -19,7 +19,7 @@ export const POST = unsubscribePage(async ({ url, visit }) => {
 function unsubscribePage(room: (call: Call) => Shown | Promise<Shown>) {
   return htmlPage(pages.unsubscribe, room, {
     fromAnywhere: true,
-    say: ({ code, status }) => show(code === "invalid_token" ? words.badLink : words.failed, status),
+    say: ({ code, status }) => show(code === "invalid_token" ? words.badLink : words.failed, { status }),
   });
 }
 
@@ -37,7 +37,10 @@ const words = {
   },
   stopped: {
     title: "The onboarding emails are stopped",
-    paragraphs: ["None will be sent to you any more. There is nothing else to do; you can close this page."],
+    paragraphs: [
+      "None will be sent to you any more. There is nothing else to do; you can close this page.",
+      "Your account stays as it is. All that these emails say is in the documents, should you want it one day.",
+    ],
   },
   badLink: {
     title: "This link does not work",
@@ -52,14 +55,21 @@ const words = {
   },
 } as const satisfies Record<string, Words>;
 
+type About = { status?: number; email?: string | undefined };
+
 /** The page in these words. Its form has no action, so it posts to the page itself. */
-function show({ title, paragraphs, button }: Words, status = 200): Shown {
+function show({ title, paragraphs, button }: Words, { status = 200, email }: About = {}): Shown {
   return {
     title,
     status,
     content: (
       <div className="narrow">
         <h1>{title}</h1>
+        {email && (
+          <p>
+            For <strong>{email}</strong>
+          </p>
+        )}
         {paragraphs.map((paragraph) => (
           <p key={paragraph}>{paragraph}</p>
         ))}
