@@ -56,6 +56,7 @@ test("signs in by a code: cookie, bearer and a copied token work, and signing ou
   const headers = { authorization: `Bearer ${session}` };
   expect((await service.ask("/api/entitlement", { headers })).status, "as bearer").toBe(200);
 
+  await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByText("Copied. It works until")).toBeVisible();
   const token = await page.evaluate(() => navigator.clipboard.readText());

@@ -11,7 +11,12 @@ const clock = makeClock();
 
 test.describe.configure({ mode: "serial" });
 test.beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "error", ...clock.environment });
+  service = await Service.start({
+    SIGN_IN: "local",
+    LOG_LEVEL: "error",
+    SUPPORT_EMAIL: "help@example.com",
+    ...clock.environment,
+  });
 });
 test.afterAll(async () => {
   await service.stop({ expectErrors: true });
@@ -23,13 +28,17 @@ function runSql(sql: string): void {
   db.close();
 }
 
+let visitors = 0;
+
 /** Adds an account, signs in to it and comes home. */
 async function comeHome(page: Page, email: string, ...terms: string[]): Promise<void> {
   await service.adminJson("account", "add", email, ...terms);
-  const form = await service.submit("/sign-in/send", { email });
+  // Each comes from an address of its own: all of them together are more forms than one address may send.
+  const from = `127.0.1.${++visitors}`;
+  const form = await service.submit("/sign-in/send", { email }, { from });
   const cookie = (form.headers["set-cookie"] ?? []).map((set) => set.split(";")[0]).join("; ");
   const code = await codeTo(service.dataDir, email);
-  const signedIn = await service.submit("/sign-in/redeem", { code }, { headers: { cookie } });
+  const signedIn = await service.submit("/sign-in/redeem", { code }, { headers: { cookie }, from });
   const cookies = (signedIn.headers["set-cookie"] ?? []).flatMap((set) => {
     const [, name = "", value = "", path = ""] = /^([\w-]+)=([^;]+); Path=([^;]+)/.exec(set) ?? [];
     return value ? [{ name, value, path, domain: "localhost" }] : [];
@@ -74,10 +83,52 @@ test("a trial shows the days that are left, in words and drawn", async ({ page }
   await service.adminJson("account", "set", "trial@example.com", "--trial-ends", inFiveDays);
   await page.reload();
   await expect(verdict(page)).toContainText("5 days left");
-  const drawn = page.getByRole("progressbar");
-  await expect(drawn).toHaveAttribute("value", "5");
-  await expect(drawn).toHaveAttribute("max", "5");
+  const drawn = page.getByRole("img", { name: "5 days left of 5" });
+  await expect(drawn.locator("i")).toHaveCount(5);
+  await expect(verdict(page)).toHaveAttribute("data-colour", "good");
   await expect(page.locator(`time[datetime="${inFiveDays}"]`)).toBeVisible();
+});
+
+test("a browser finds no fault with the page, and asks nobody elsewhere", async ({ page }) => {
+  const faults: string[] = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("request", (request) => !request.url().startsWith(`${service.url}/`) && faults.push(request.url()));
+  await comeHome(
+    page,
+    "faultless@example.com",
+    "--trial-days",
+    "14",
+    "--assistant-limit",
+    "30",
+    "--credits",
+    "9",
+  );
+  await page.waitForLoadState("networkidle");
+  await expect(page.getByText("+18")).toBeVisible();
+  expect(faults).toEqual([]);
+});
+
+test("credits are drawn, with the last entries and their reasons", async ({ page }) => {
+  await comeHome(page, "ledger@example.com", "--plan", "licensed", "--credits", "100");
+  for (const amount of ["-5", "-7.5", "20", "-1", "-2", "-3"]) {
+    await service.adminJson("credits", "add", "ledger@example.com", amount, "--reason", `worth ${amount}`);
+  }
+  await page.reload();
+  await expect(page.getByRole("definition")).toHaveText(["101.5"]);
+  await expect(page.getByRole("img", { name: "between 87.5 and 107.5 credits" })).toBeVisible();
+  const entries = page.locator(".entries li");
+  await expect(entries).toHaveCount(5);
+  await expect(entries.first()).toContainText("worth -3");
+  await expect(entries.nth(3)).toContainText("+20");
+});
+
+test("moments are told by the reader's own clock", async ({ browser }) => {
+  const context = await browser.newContext({ timezoneId: "Asia/Tokyo" });
+  const page = await context.newPage();
+  await comeHome(page, "tokyo@example.com", "--trial-ends", "2027-01-31T20:30:00Z");
+  await expect(verdict(page)).toContainText("1 February at 05:30");
+  await context.close();
 });
 
 test("a hobby company may run, and hears how it differs", async ({ page }) => {
@@ -110,11 +161,18 @@ test("a page left open says so by itself when the trial ends", async ({ page }) 
   await page.clock.install();
   const soon = new Date(Date.now() + 60_000).toISOString();
   await comeHome(page, "ending@example.com", "--trial-ends", soon);
-  await expect(verdict(page)).toContainText("Less than a day left");
+  await expect(verdict(page)).toContainText("Ends soon");
+  await expect(verdict(page)).toContainText("1 hour left");
   clock.pass(60_000);
   await passUntil(page, 60_000, heading(page, "Your trial has ended"));
   await expect(verdict(page)).toContainText("Ask whoever invited you for a plan");
-  await expect(page.getByRole("progressbar")).toHaveCount(0);
+  await expect(page.getByText("hour left")).toHaveCount(0);
+  await expect(verdict(page)).toContainText("Stopped");
+  const help = page.getByRole("link", { name: "Write to whoever can help" });
+  await expect(help).toHaveAttribute(
+    "href",
+    /^mailto:help@example\.com\?subject=.*&body=.*ending%40example\.com/,
+  );
 });
 
 test("an account without a readable record is told apart from being signed out", async ({ page }) => {
@@ -174,6 +232,7 @@ test("a browser that keeps no cookie is asked to sign in, and not sent round in 
 test("a token that the browser does not let us copy is shown instead", async ({ page }) => {
   await comeHome(page, "shown@example.com", "--plan", "licensed");
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
   const token = await page.getByLabel("Token").inputValue();
   const answer = await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } });
@@ -200,4 +259,11 @@ test("a promo shows on public pages only, a warning everywhere", async ({ page }
     await expect(notice).toHaveText("Repairs at noon");
     await expect(notice).toBeInViewport();
   }
+  await page.goto(`${service.url}/docs/client`);
+  await page.getByRole("button", { name: "Dismiss this notice" }).press("Enter");
+  await expect(page).toHaveURL(`${service.url}/docs/client`);
+  await expect(notice).toHaveCount(0);
+  await page.goto(`${service.url}/home`);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(notice).toHaveCount(0);
 });

@@ -1,7 +1,7 @@
 import { expect } from "@playwright/test";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { findClerkCode } from "./support/clerk-code";
-import { newEmail, signIn, test } from "./support/office";
+import { newEmail, signIn, test, typeCode } from "./support/office";
 
 test.describe("the whole walk", () => {
   for (const javaScriptEnabled of [true, false]) {
@@ -14,7 +14,6 @@ test.describe("the whole walk", () => {
       }) => {
         const email = newEmail("ceo");
         await page.goto("/");
-        await page.getByRole("link", { name: "Join the waitlist" }).click();
         await page.getByLabel("Email").fill(email.toUpperCase());
         await page.getByRole("button", { name: "Join the waitlist" }).click();
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("You are on the list");
@@ -32,12 +31,12 @@ test.describe("the whole walk", () => {
         await page.getByLabel("Email").fill(email);
         await page.getByRole("button", { name: "Accept the invitation" }).click();
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
-        await page.getByLabel("Code").fill(await codeTo(service.dataDir, email));
-        await page.getByRole("button", { name: "Sign in" }).click();
+        await expect(page.getByText("Your account is open.")).toBeVisible();
+        await typeCode(page, await codeTo(service.dataDir, email));
 
         await expect(page).toHaveURL("/home");
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
-        await expect(page.getByText("30 days left of 30")).toBeVisible();
+        await expect(page.getByRole("img", { name: "30 days left of 30" })).toBeVisible();
         await expect(page.getByRole("definition")).toHaveText(["4", "1,250.5"]);
 
         await page.goto("/sign-in");
@@ -61,6 +60,7 @@ test("a copied token works in curl, and is over when its owner signs out", async
   await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await signIn(page, { service }, email);
+  await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByText("Copied. It works until")).toBeVisible();
   const token = await page.evaluate(() => navigator.clipboard.readText());
@@ -87,17 +87,44 @@ test("a wrong code is said to be one, and an old one is asked for again", async 
   const code = await codeTo(service.dataDir, email);
   const wrong = code === "000000" ? "000001" : "000000";
   for (const words of ["4 more tries", "3 more tries", "2 more tries", "one more try"]) {
-    await page.getByLabel("Code").fill(wrong);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await typeCode(page, wrong);
     await expect(page.getByRole("alert").filter({ hasText: "That is not the code" })).toContainText(words);
     await expect(page.getByLabel("Code")).toHaveAccessibleDescription(/That is not the code/);
+    await expect(page).toHaveTitle(/^That is not the code\..* · Type the code/);
+    await expect(page.getByLabel("Code")).toBeFocused();
   }
-  await page.getByLabel("Code").fill(wrong);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await typeCode(page, wrong);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Sign in");
   await expect(page.getByRole("alert").filter({ hasText: "That code is over" })).toBeVisible();
   await page.goto("/home");
   await expect(page).toHaveURL("/sign-in");
+});
+
+test("six figures send themselves, however they are pasted, and another code can be asked for", async ({
+  page,
+  office: { service },
+}) => {
+  const email = newEmail("paste");
+  await service.adminJson("account", "add", email, "--plan", "licensed");
+  await page.clock.install();
+  await page.goto("/sign-in");
+  await expect(page.getByLabel("Email")).toBeFocused();
+  await page.keyboard.type(email);
+  await page.keyboard.press("Enter");
+  await expect(page.getByLabel("Code")).toBeFocused();
+  const again = page.getByRole("button", { name: /^Send again/ });
+  await expect(again).toBeDisabled();
+  await expect(async () => {
+    await page.clock.runFor(31_000);
+    await expect(again).toBeEnabled({ timeout: 1000 });
+  }).toPass();
+  const first = await codeTo(service.dataDir, email);
+  await again.click();
+  await expect(again).toBeDisabled();
+  await expect.poll(() => codeTo(service.dataDir, email)).not.toBe(first);
+  const code = await codeTo(service.dataDir, email);
+  await page.getByLabel("Code").fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
+  await expect(page).toHaveURL("/home");
 });
 
 test("an invitation is for its email alone, and works once", async ({ page, office: { service } }) => {

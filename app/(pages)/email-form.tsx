@@ -8,10 +8,12 @@ type EmailFormProps = {
   typed: string;
   /** Fields that go along unseen. */
   hidden?: Record<string, string>;
+  /** Whether the form is all that its page is for, so that one types at once. */
+  takesFocus?: true;
 };
 
 /** A form that asks for an email and works without JavaScript. What was typed before is there already. */
-export function EmailForm({ action, button, problem, typed, hidden = {} }: EmailFormProps) {
+export function EmailForm({ action, button, problem, typed, hidden = {}, takesFocus }: EmailFormProps) {
   return (
     <form method="post" action={action} className="stack">
       <ProblemNote problem={problem} />
@@ -29,6 +31,7 @@ export function EmailForm({ action, button, problem, typed, hidden = {} }: Email
         required
         defaultValue={typed}
         {...problemOfField(problem)}
+        {...(takesFocus && { autoFocus: true })}
       />
       <button type="submit">{button}</button>
     </form>

@@ -29,6 +29,11 @@ function waitInWords(seconds: number): string {
   return `Wait ${seconds < 90 ? `${seconds} seconds` : `${minutes} minutes`}, then try again.`;
 }
 
+/** The title of a page with a form: whoever hears it first hears what went wrong. */
+export function titleOf(title: string, problem: Problem | undefined): string {
+  return problem ? `${problem.words} · ${title}` : title;
+}
+
 /** Says what went wrong with the form above which it stands, and what to do; nothing when nothing did. */
 export function ProblemNote({ problem }: { problem: Problem | undefined }) {
   if (!problem) return null;

@@ -92,4 +92,23 @@ export async function* listCreditEntries(db: Db, accountId: string) {
   }
 }
 
+export type CreditEntry = { id: string; thousandths: number; reason: string; atMs: number };
+
+/** The latest entries of an account's ledger, newest first, `most` of them at most. */
+export async function listLatestEntries(db: Db, accountId: string, most: number): Promise<CreditEntry[]> {
+  const rows = await db
+    .selectFrom("credit_entries")
+    .select(["id", "thousandths", "reason", "created_at_ms"])
+    .where("account_id", "=", accountId)
+    .orderBy("created_at_ms", "desc")
+    .orderBy("id", "desc")
+    .limit(most)
+    .execute();
+  return rows.map(({ id, thousandths, reason, created_at_ms }) => ({
+    ...{ id, reason },
+    thousandths: Number(thousandths),
+    atMs: Number(created_at_ms),
+  }));
+}
+
 type EntryRow = Pick<Tables["credit_entries"], "id" | "thousandths" | "reason" | "created_at_ms">;

@@ -3,6 +3,7 @@ import { actions, pages } from "@/lib/api/pages";
 import { log } from "@/lib/process/log";
 import { listSessions, type Session } from "@/lib/session/session";
 import { store } from "@/lib/store/store";
+import { Clock } from "../clock";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -86,10 +87,11 @@ function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boole
       <p className="quiet">
         {begunAtMs !== null && (
           <>
-            Since <Clock atMs={begunAtMs} />,{" "}
+            Since <Clock atMs={begunAtMs} shows="day and time" />,{" "}
           </>
         )}
-        {isOwn ? "in use now" : seenInWords(lastSeenAtMs, nowMs)}, until <Clock atMs={endsAtMs} />
+        {isOwn ? "in use now" : seenInWords(lastSeenAtMs, nowMs)}, until{" "}
+        <Clock atMs={endsAtMs} shows="day and time" />
       </p>
     </div>
   );
@@ -102,13 +104,6 @@ function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   if (hours < 1) return "used within the last hour";
   if (hours < 48) return hours === 1 ? "used an hour ago" : `used ${hours} hours ago`;
   return `used ${Math.floor(hours / 24)} days ago`;
-}
-
-function Clock({ atMs }: { atMs: number }) {
-  const words = new Date(atMs).toLocaleString("en-GB", {
-    ...{ day: "numeric", month: "long", hour: "2-digit", minute: "2-digit", timeZone: "UTC" },
-  });
-  return <time dateTime={new Date(atMs).toISOString()}>{words} UTC</time>;
 }
 
 function EndOne({ session: { id, name } }: { session: Session }) {

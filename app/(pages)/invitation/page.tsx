@@ -7,12 +7,17 @@ import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
-import { findProblem, type Problem } from "../problem";
+import { findProblem, type Problem, titleOf } from "../problem";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
 
-export const metadata: Metadata = { title: "Your invitation", robots: { index: false } };
+export async function generateMetadata({ searchParams }: PageProps<"/invitation">): Promise<Metadata> {
+  return {
+    title: titleOf("Your invitation", findProblem(await searchParams, problems)),
+    robots: { index: false },
+  };
+}
 
 export default async function InvitationPage({ searchParams }: PageProps<"/invitation">) {
   await headers();
@@ -51,6 +56,7 @@ async function Invitation({ token, problem }: { token: string; problem: Problem 
         problem={problem}
         typed={readTypedEmail(await headers())}
         hidden={{ token }}
+        takesFocus
       />
     </>
   );

@@ -8,10 +8,12 @@ import { readSession } from "@/lib/session/credential";
 import { settings } from "@/lib/settings/settings";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
-import { findProblem, type Problem } from "../problem";
+import { findProblem, type Problem, titleOf } from "../problem";
 import { SiteBanner } from "../site-banner";
 
-export const metadata: Metadata = { title: "Sign in" };
+export async function generateMetadata({ searchParams }: PageProps<"/sign-in">): Promise<Metadata> {
+  return { title: titleOf("Sign in", findProblem(await searchParams, problems)) };
+}
 
 export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
   const query = await searchParams;
@@ -55,7 +57,13 @@ function AskForEmail({ problem, typed }: { problem: Problem | undefined; typed: 
     <>
       <h1>Sign in</h1>
       <p>We send a six-digit code to your email. There is no password to remember.</p>
-      <EmailForm action={actions.sendCode.path} button="Send me a code" problem={problem} typed={typed} />
+      <EmailForm
+        action={actions.sendCode.path}
+        button="Send me a code"
+        problem={problem}
+        typed={typed}
+        takesFocus
+      />
       <p className="quiet">
         No account yet? <a href="/waitlist">Join the waitlist</a>
       </p>

@@ -4,22 +4,25 @@ import { readTypedEmail } from "@/lib/pages/typed-email";
 import { settings } from "@/lib/settings/settings";
 import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
-import { findProblem, type Problem } from "../problem";
+import { findProblem, type Problem, titleOf } from "../problem";
 
-export const GET = htmlPage(pages.waitlist, ({ url: { searchParams }, headers }) => ({
-  title: "Join the waitlist",
-  content: (
-    <div className="narrow">
-      {settings().signIn.kind === "none" ? (
-        <Closed />
-      ) : searchParams.has("joined") ? (
-        <Joined />
-      ) : (
-        <Join problem={findProblem(Object.fromEntries(searchParams))} typed={readTypedEmail(headers)} />
-      )}
-    </div>
-  ),
-}));
+export const GET = htmlPage(pages.waitlist, ({ url: { searchParams }, headers }) => {
+  const problem = findProblem(Object.fromEntries(searchParams));
+  return {
+    title: titleOf("Join the waitlist", problem),
+    content: (
+      <div className="narrow">
+        {settings().signIn.kind === "none" ? (
+          <Closed />
+        ) : searchParams.has("joined") ? (
+          <Joined />
+        ) : (
+          <Join problem={problem} typed={readTypedEmail(headers)} />
+        )}
+      </div>
+    ),
+  };
+});
 
 function Join({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
@@ -34,6 +37,7 @@ function Join({ problem, typed }: { problem: Problem | undefined; typed: string 
         button="Join the waitlist"
         problem={problem}
         typed={typed}
+        takesFocus
       />
       <p className="quiet">
         Invited already? <a href={pages.signIn.path}>Sign in</a>

@@ -48,7 +48,7 @@ describe.each(engines)("an invitation on $name", (engine) => {
 
     const answer = await accept(token, " NEW@example.com ");
     expect(answer.status).toBe(303);
-    expect(answer.headers.location).toBe("/sign-in/code");
+    expect(answer.headers.location).toBe("/sign-in/code?opened");
     expect(await codeTo(service.dataDir, "new@example.com")).toMatch(/^\d{6}$/);
     const account = await service.adminJson("account", "show", "new@example.com");
     expect(account).toMatchObject({
@@ -76,7 +76,7 @@ describe.each(engines)("an invitation on $name", (engine) => {
     const { token } = await invite("once@example.com");
     const answers = await Promise.all([accept(token, "once@example.com"), accept(token, "once@example.com")]);
     const back = `/invitation?token=${token}`;
-    expect(answers.map(({ headers }) => headers.location).sort()).toEqual([back, "/sign-in/code"]);
+    expect(answers.map(({ headers }) => headers.location).sort()).toEqual([back, "/sign-in/code?opened"]);
     expect(await heading(token)).toBe("This invitation was accepted");
     const listed = await service.adminJson<unknown>("account", "list");
     expect((listed as { email: string }[]).filter(({ email }) => email === "once@example.com")).toHaveLength(
@@ -92,7 +92,7 @@ describe.each(engines)("an invitation on $name", (engine) => {
     expect(none.headers.location).toBe(`/invitation?token=${token}&problem=email`);
     expect(await service.admin("account", "show", "yours@example.com")).toMatchObject({ code: 1 });
     expect(await heading(token)).toBe("You are invited");
-    expect((await accept(token, "mine@example.com")).headers.location).toBe("/sign-in/code");
+    expect((await accept(token, "mine@example.com")).headers.location).toBe("/sign-in/code?opened");
   });
 
   it("is over when its days are", async () => {
@@ -134,7 +134,7 @@ describe.each(engines)("an invitation on $name", (engine) => {
     expect(failed.headers.location).toBe(`/invitation?token=${token}&problem=unavailable`);
     await eventually(() => expect(service.takeErrors()).toEqual(["unexpected failure"]));
     expect(await service.admin("account", "show", "whole@example.com")).toMatchObject({ code: 1 });
-    expect((await accept(token, "whole@example.com")).headers.location).toBe("/sign-in/code");
+    expect((await accept(token, "whole@example.com")).headers.location).toBe("/sign-in/code?opened");
   });
 
   it("is refused to who has an account, and where its terms contradict each other", async () => {

@@ -20,5 +20,6 @@ export const POST = form(actions.acceptInvitation, page, async (submission) => {
   if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
   // The page itself says what is wrong with the link.
   if (typeof accepted === "string") return { to: page(field) };
-  return sendCode(email, submission);
+  const onward = await sendCode(email, submission);
+  return { ...onward, to: `${onward.to}?opened` };
 });

@@ -2,15 +2,26 @@ import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { notFound, redirect } from "next/navigation";
 import { readCookie } from "@/lib/api/cookies";
+import { actions, pages } from "@/lib/api/pages";
 import { log } from "@/lib/process/log";
 import { settings } from "@/lib/settings/settings";
 import { type AskedCode, codeMinutes, findAskedCode, longCodeHours, mostTries } from "@/lib/sign-in/code";
 import { store } from "@/lib/store/store";
-import { findProblem, type Problem, ProblemNote, problemOfField } from "../../problem";
+import { Clock } from "../../clock";
+import { findProblem, type Problem, ProblemNote, problemOfField, titleOf } from "../../problem";
 import { SiteBanner } from "../../site-banner";
 import { TryAgain } from "../../try-again";
+import { CodeField } from "./code-field";
+import { SendAgain } from "./send-again";
 
-export const metadata: Metadata = { title: "Type the code", robots: { index: false } };
+export async function generateMetadata({ searchParams }: PageProps<"/sign-in/code">): Promise<Metadata> {
+  const query = await searchParams;
+  // Which kind of code it is, nobody reads from a title: both have the same problems.
+  return {
+    title: titleOf("Type the code", findProblem(query, ofShortCode(query))),
+    robots: { index: false },
+  };
+}
 
 export default async function CodePage({ searchParams }: PageProps<"/sign-in/code">) {
   const browser = readCookie(await headers(), "office-code");
@@ -55,38 +66,35 @@ function TypeCode({ asked, query }: TypeCodeProps) {
   return (
     <>
       <h1>Type the {asked.isLong && "long "}code</h1>
-      {asked.isLong ? <AboutLongCode {...asked} /> : <AboutShortCode {...asked} />}
-      <form method="post" action="/sign-in/redeem" className="stack">
+      {asked.isLong ? (
+        <AboutLongCode {...asked} />
+      ) : (
+        <AboutShortCode email={asked.email} hasOpened={query.opened !== undefined} />
+      )}
+      <form method="post" action={actions.redeemCode.path} className="stack">
         <ProblemNote problem={problem} />
         <label htmlFor="code">Code</label>
-        <input
-          id="code"
-          name="code"
-          className="code"
-          autoComplete="one-time-code"
-          required
+        <CodeField
           {...(asked.isLong ? longCodeField : shortCodeField)}
           {...problemOfField(problem)}
+          autoFocus
         />
         <button type="submit">Sign in</button>
       </form>
-      <p className="quiet">
-        {asked.isLong ? (
-          <>
-            Nothing there? Look in the spam folder and among what you deleted. The next one can be sent at{" "}
-            <Clock atMs={asked.untilMs} />.
-          </>
-        ) : (
-          <>
-            Nothing came? Look in the spam folder, or <a href="/sign-in">ask for another code</a>.
-          </>
-        )}
-      </p>
+      {asked.isLong ? (
+        <p className="quiet">
+          Nothing there? Look in the spam folder and among what you deleted. The next one can be sent at{" "}
+          <Clock atMs={asked.untilMs} shows="time" />.
+        </p>
+      ) : (
+        <Again email={asked.email} />
+      )}
     </>
   );
 }
 
 const shortCodeField = {
+  figures: 6,
   inputMode: "numeric",
   pattern: "\\s*(\\d[\\s\\-]*){6}",
   title: "Six figures",
@@ -95,12 +103,37 @@ const shortCodeField = {
 
 const longCodeField = { autoCapitalize: "characters", spellCheck: false, maxLength: 20 } as const;
 
-function AboutShortCode({ email }: AskedCode) {
+type AboutShortCodeProps = { email: string; hasOpened: boolean };
+
+/** Whoever has just accepted an invitation knows that there is an account. */
+function AboutShortCode({ email, hasOpened }: AboutShortCodeProps) {
+  const how = `It works once, in this browser, for ${codeMinutes} minutes.`;
+  if (hasOpened) {
+    return (
+      <p>
+        Your account is open. A six-digit code is on its way to <strong>{email}</strong>. {how}
+      </p>
+    );
+  }
   return (
     <p>
-      If <strong>{email}</strong> has an account, a six-digit code is on its way to it. It works once, in this
-      browser, for {codeMinutes} minutes.
+      If <strong>{email}</strong> has an account, a six-digit code is on its way to it. {how}
     </p>
+  );
+}
+
+/** Another code for the same email, and the way back for who mistyped it. */
+function Again({ email }: { email: string }) {
+  return (
+    <>
+      <form method="post" action={actions.sendCode.path}>
+        <input type="hidden" name="email" value={email} />
+        <SendAgain />
+      </form>
+      <p className="quiet">
+        Nothing came? Look in the spam folder, or <a href={pages.signIn.path}>use another email</a>.
+      </p>
+    </>
   );
 }
 
@@ -113,16 +146,12 @@ function AboutLongCode({ email, postedAtMs, untilMs }: AskedCode) {
         guess and asking does not use up.
       </p>
       <p>
-        If the email has an account, the mail was sent at <Clock atMs={postedAtMs} />: look for “long sign-in
-        code”. It works once, in any browser, for {longCodeHours} hours: until <Clock atMs={untilMs} />.
+        If the email has an account, the mail was sent at <Clock atMs={postedAtMs} shows="time" />: look for
+        “long sign-in code”. It works once, in any browser, for {longCodeHours} hours: until{" "}
+        <Clock atMs={untilMs} shows="time" />.
       </p>
     </>
   );
-}
-
-function Clock({ atMs }: { atMs: number }) {
-  const iso = new Date(atMs).toISOString();
-  return <time dateTime={iso}>{iso.slice(11, 16)} UTC</time>;
 }
 
 function ofShortCode({ left }: TypeCodeProps["query"]): Record<string, Problem> {

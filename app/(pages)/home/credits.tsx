@@ -1,0 +1,102 @@
+import type { Account } from "@/lib/accounts/accounts";
+import { type CreditEntry, listLatestEntries, toCredits } from "@/lib/accounts/ledger";
+import { log } from "@/lib/process/log";
+import { store } from "@/lib/store/store";
+import { Clock } from "../clock";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const drawnDays = 30;
+const mostDrawn = 500; // entries: a line of 300 points wide shows no more
+const listed = 5;
+
+type CreditsProps = { account: Account; nowMs: number };
+
+/** The credits there are, how they came to be what they are, and the last entries with their reasons. */
+export async function Credits({ account, nowMs }: CreditsProps) {
+  const entries = await readEntries(account.id);
+  return (
+    <section className="card credits" aria-labelledby="credits">
+      <dl>
+        <dt id="credits">Credits</dt>
+        <dd>{inWords(account.creditThousandths)}</dd>
+      </dl>
+      {entries && entries.length > 0 && (
+        <>
+          <StepLine entries={entries} balance={account.creditThousandths} nowMs={nowMs} />
+          <ol className="entries">
+            {entries.slice(0, listed).map((entry) => (
+              <li key={entry.id}>
+                <span>{entry.reason}</span>
+                <Clock atMs={entry.atMs} shows="day and time" />
+                <b>
+                  {entry.thousandths > 0 && "+"}
+                  {inWords(entry.thousandths)}
+                </b>
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {entries?.length === 0 && <p className="quiet">No entries yet.</p>}
+      {!entries && <p className="quiet">The entries cannot be read at the moment.</p>}
+    </section>
+  );
+}
+
+/** `undefined` when they cannot be read: the rest of the page stands without them. */
+async function readEntries(accountId: string): Promise<CreditEntry[] | undefined> {
+  try {
+    return await listLatestEntries(await store(), accountId, mostDrawn);
+  } catch (failure) {
+    log().error({ err: failure }, "credit entries could not be listed");
+    return undefined;
+  }
+}
+
+const inWords = (thousandths: number) => toCredits(thousandths).toLocaleString("en");
+
+type StepLineProps = { entries: readonly CreditEntry[]; balance: number; nowMs: number };
+
+const [wide, high] = [300, 64];
+
+/** The balance of the last 30 days, as steps: it stays what it is between two entries. */
+function StepLine({ entries, balance, nowMs }: StepLineProps) {
+  const sinceMs = nowMs - drawnDays * dayMs;
+  const steps = stepsBack(entries, balance, sinceMs);
+  const most = Math.max(1, ...steps.map(({ balance }) => balance));
+  const x = (atMs: number) => Math.round(((Math.min(atMs, nowMs) - sinceMs) / (nowMs - sinceMs)) * wide);
+  const y = (value: number) => Math.round(high - 3 - (value / most) * (high - 8));
+  const drawn = steps.map(({ balance, fromMs, toMs }, at) => {
+    const begin = at === 0 ? `M${x(fromMs)} ${y(balance)}` : `V${y(balance)}`;
+    return `${begin} H${x(toMs)}`;
+  });
+  const lowest = Math.min(...steps.map(({ balance }) => balance));
+  const label = `The last ${drawnDays} days: between ${inWords(lowest)} and ${inWords(most)} credits.`;
+  return (
+    <svg
+      className="step-line"
+      viewBox={`0 0 ${wide} ${high}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <path className="area" d={`${drawn.join(" ")} V${high} H${x(steps[0]?.fromMs ?? sinceMs)} Z`} />
+      <path d={drawn.join(" ")} />
+    </svg>
+  );
+}
+
+type Step = { balance: number; fromMs: number; toMs: number };
+
+/** From now back to where the drawing begins, or to the oldest entry known; then told in order. */
+function stepsBack(entries: readonly CreditEntry[], balance: number, sinceMs: number): Step[] {
+  const steps: Step[] = [];
+  let [after, toMs] = [balance, Number.MAX_SAFE_INTEGER];
+  for (const { atMs, thousandths } of entries) {
+    const fromMs = Math.max(atMs, sinceMs);
+    steps.unshift({ balance: after, fromMs, toMs });
+    if (atMs <= sinceMs) return steps;
+    [after, toMs] = [after - thousandths, atMs];
+  }
+  return steps;
+}
