@@ -179,7 +179,10 @@ describe.each(bannerKinds)("a %s", (kind) => {
     }
     expect(await isShown("/docs"), "others go on reading it").toBe(true);
     const answer = await service.ask("/docs", { headers: { cookie } });
-    expect(answer.headers).toMatchObject({ "cache-control": "private, no-cache", vary: "Cookie" });
+    expect(answer.headers).toMatchObject({
+      "cache-control": "private, no-cache",
+      vary: expect.stringMatching(/\bCookie\b/),
+    });
     await service.adminJson("banner", "set", kind, "The second");
     await eventually(async () => expect(await isShown("/waitlist", cookie)).toBe(true));
     await service.stop();
