@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { namesOf } from "@/lib/accounts/person";
 import {
   parseCount,
   parseEmail,
@@ -8,7 +9,6 @@ import {
   withExamples,
 } from "@/lib/admin/command";
 import { asInstant, type Listing } from "@/lib/admin/print";
-import { hashEmail } from "@/lib/onboarding/suppressions";
 import { type AuditEntry, listAudit } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
@@ -38,14 +38,13 @@ async function list(db: Db, { of, who, since, limit }: Options): Promise<Listing
   return { pages: pages(), whenEmpty: "There are no such entries." };
 }
 
-/** All that an entry may call a person by. */
 async function findNames(db: Db, email: string): Promise<string[]> {
   const account = await db
     .selectFrom("accounts")
     .select(["id", "subject"])
     .where("email", "=", email)
     .executeTakeFirst();
-  return [email, hashEmail(email), account?.id, account?.subject].filter((name) => typeof name === "string");
+  return namesOf(email, account);
 }
 
 function toRow({ at_ms, who, what, whom, ...texts }: AuditEntry, nowMs: number) {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
+import { forgetOld } from "@/lib/accounts/retention";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asLines, asTable } from "@/lib/admin/print";
 import { sender } from "@/lib/mail/sender";
@@ -42,11 +43,14 @@ export function addEmailCommands(program: Command, run: Run): void {
 
   emails
     .command("send-due")
-    .description("send the emails that are due, as the server does by itself: for cron")
+    .description(
+      "send the emails that are due and delete what is old, as the server does by itself: for cron",
+    )
     .action(
       run(async (db) => {
         await sendSignInMails(db, sender());
         const tally = await sendDue(db, sender());
+        await forgetOld(db, Date.now());
         return { json: tally, text: asLines(tally) };
       }),
     );

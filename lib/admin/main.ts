@@ -9,6 +9,7 @@ import { addEmailCommands } from "@/lib/admin/emails";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
 import { addMigrateCommand } from "@/lib/admin/migrate";
+import { addPersonCommands } from "@/lib/admin/person";
 import { print } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addTokenCommand } from "@/lib/admin/token";
@@ -47,6 +48,7 @@ addTokenCommand(program, run);
 addSessionCommands(program, run);
 addKeyCommands(program, run);
 addAuditCommands(program, run);
+addPersonCommands(program, run);
 addCheckCommand(program, (result) => print(result, asJson()));
 addMigrateCommand(program, (result) => print(result, asJson()));
 

@@ -91,6 +91,7 @@ export const actions = {
   answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
   renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
   endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
+  exportPerson: { path: "/home/export", ...form, under: ["local", "clerk"] },
   mintToken: { path: "/home/token", methods: post, under: ["local", "clerk"] },
   findHits: { path: "/docs/search.json", methods: read },
   dismissNotice: { path: "/notice/dismiss", ...form },

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import createNext from "next";
+import { startRetention } from "@/lib/accounts/retention";
 import { checkRetirements, listRetirements } from "@/lib/api/retirement";
 import { leadsToDocument } from "@/lib/docs/documents";
 import { limitExchanges } from "@/lib/front/exchange-deadline";
@@ -34,7 +35,7 @@ export async function start(): Promise<void> {
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
   untilStoreIsPrepared();
-  const runners = [startRunner(), startSignInRunner()];
+  const runners = [startRunner(), startSignInRunner(), startRetention()];
   stopOnSignal(server, {
     drainSeconds,
     finish: () => Promise.all(runners.map((runner) => runner.stop())),

@@ -1,4 +1,4 @@
-import { access, constants, rename, writeFile } from "node:fs/promises";
+import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
@@ -33,4 +33,25 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
       return `written to ${folder} as .eml files, and sent to nobody`;
     },
   };
+}
+
+/** Deletes the files of the mails to an address. */
+export function eraseMailFiles(dataDir: string, email: string): Promise<void> {
+  return eraseFiles(dataDir, async (file) => {
+    const message = await readFile(file, "utf8");
+    return message.toLowerCase().includes(email.toLowerCase());
+  });
+}
+
+/** Deletes the files of the mails that were written before an instant. */
+export function eraseOldMailFiles(dataDir: string, beforeMs: number): Promise<void> {
+  return eraseFiles(dataDir, async (file) => (await stat(file)).mtimeMs < beforeMs);
+}
+
+async function eraseFiles(dataDir: string, isToGo: (file: string) => Promise<boolean>): Promise<void> {
+  const folder = join(dataDir, "mail");
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = join(folder, name);
+    if (await isToGo(file)) await rm(file, { force: true });
+  }
 }

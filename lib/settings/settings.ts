@@ -74,6 +74,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     appSecret: env.APP_SECRET,
     previousAppSecret: env.APP_SECRET_PREVIOUS,
     dataDir: resolve(env.DATA_DIR),
+    retentionDays: env.RETENTION_DAYS,
     databaseUrl: env.DATABASE_URL,
     databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
     databasePool: env.DATABASE_POOL,
@@ -119,6 +120,7 @@ const environmentSchema = z.object({
   APP_SECRET: secret.optional(),
   APP_SECRET_PREVIOUS: secret.optional(),
   DATA_DIR: z.string().default(".data"),
+  RETENTION_DAYS: wholeNumber(30, 36_500).default(730), // 2 years
   DATABASE_URL: postgresUrl.optional(),
   DATABASE_DIRECT_URL: postgresUrl.optional(),
   DATABASE_POOL: wholeNumber(1, 1000).default(10),

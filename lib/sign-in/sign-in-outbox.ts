@@ -63,11 +63,23 @@ export async function claimSignInMails(
     .where("id", "in", (query) => query.selectFrom("next").select("id"))
     .returning(["id", "sealed", "attempts", "expires_at_ms"])
     .execute();
-  return rows.map(({ id, sealed, attempts, expires_at_ms }) => {
-    const opened = unseal("sign-in-mail:v1", id, sealed);
-    const mail = opened === undefined ? undefined : signInMail.parse(JSON.parse(opened));
-    return { id, mail, attempts, expiresAtMs: expires_at_ms, leaseUntilMs };
-  });
+  return rows.map(({ id, sealed, attempts, expires_at_ms }) => ({
+    ...{ id, mail: openMail(id, sealed), attempts },
+    ...{ expiresAtMs: expires_at_ms, leaseUntilMs },
+  }));
+}
+
+/** Takes every mail to an address out of the outbox, in the caller's transaction. Answers whether there was any. */
+export async function dropSignInMailsTo(transaction: Db, email: string): Promise<boolean> {
+  const rows = await transaction.selectFrom("sign_in_mails").select(["id", "sealed"]).execute();
+  const ids = rows.filter(({ id, sealed }) => openMail(id, sealed)?.to === email).map(({ id }) => id);
+  for (const id of ids) await transaction.deleteFrom("sign_in_mails").where("id", "=", id).execute();
+  return ids.length > 0;
+}
+
+function openMail(id: string, sealed: string): SignInMail | undefined {
+  const opened = unseal("sign-in-mail:v1", id, sealed);
+  return opened === undefined ? undefined : signInMail.parse(JSON.parse(opened));
 }
 
 /** Takes a mail that is settled out of the outbox. */

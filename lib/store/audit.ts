@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
-import { DeleteQueryNode, InsertQueryNode, type KyselyPlugin, TableNode, UpdateQueryNode } from "kysely";
+import { DeleteQueryNode, InsertQueryNode, type KyselyPlugin, sql, TableNode, UpdateQueryNode } from "kysely";
 import { inPages } from "@/lib/store/paging";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
@@ -124,6 +124,25 @@ function differing(before: unknown, after: unknown): { before: string | null; af
     return JSON.stringify(Object.fromEntries([...names].filter(differs).map((name) => [name, fields[name]])));
   };
   return { before: pick(before, after), after: pick(after, before) };
+}
+
+/**
+ * Calls a person by another name in every entry, in the caller's transaction. Answers whether there was any. It alone
+ * changes what was written.
+ */
+export async function renameInAudit(transaction: Db, from: string, to: string): Promise<boolean> {
+  const named = transaction.updateTable("audit_entries").set({ whom: to }).where("whom", "=", from);
+  const renamed = await named.returning("id").execute();
+  for (const column of ["before", "after"] as const) {
+    const within = await transaction
+      .updateTable("audit_entries")
+      .set({ [column]: sql<string>`replace(${sql.ref(column)}, ${from}, ${to})` })
+      .where(column, "like", `%"${from.replace(/[\\%_]/g, "_")}"%`)
+      .returning("id")
+      .execute();
+    renamed.push(...within);
+  }
+  return renamed.length > 0;
 }
 
 export type AuditEntry = Tables["audit_entries"];

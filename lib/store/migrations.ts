@@ -303,6 +303,14 @@ export const migrations: Record<string, SchemaChange> = {
       await index("whom").columns(["whom", "at_ms", "id"]).execute();
     },
   },
+  // Each finds what is old enough to go.
+  "011-retention": {
+    makeIndexes: {
+      waitlist_joined: "waitlist (joined_at_ms, email)",
+      invitations_created: "invitations (created_at_ms)",
+      onboarding_emails_settled: "onboarding_emails (due_at_ms) where state in ('sent', 'stopped', 'failed')",
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

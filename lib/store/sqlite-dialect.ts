@@ -39,6 +39,16 @@ export function sqliteDialect(file: string, lockedForMs: number): Dialect {
   };
 }
 
+/** Writes the log of changes into the file and empties it, so that neither has what was deleted. */
+export function forgetDeleted(file: string): void {
+  const db = new Database(file, { timeout: 1000 } as Database.Options);
+  try {
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } finally {
+    db.close();
+  }
+}
+
 /** SQLite's DDL is transactional, and `BEGIN IMMEDIATE` is the lock that keeps two migrators apart. */
 class TransactionalDdlAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {
@@ -186,7 +196,7 @@ class SqliteDriver implements Driver {
     const db = new Database(this.file, { timeout: nativeWaitMs } as Database.Options);
     try {
       await whileLocked(giveUpAtMs, () => db.exec("PRAGMA journal_mode = WAL"));
-      db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+      db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON");
       this.hasBeenOpen = true;
       return { db, identity: identify(this.file) };
     } catch (error) {

@@ -6,7 +6,7 @@ import { refuseUnaudited } from "@/lib/store/audit";
 import { findPending, migrateEmbedded, migratePostgres } from "@/lib/store/migrate";
 import { migrations } from "@/lib/store/migrations";
 import { postgresDialect } from "@/lib/store/postgres";
-import { sqliteDialect } from "@/lib/store/sqlite-dialect";
+import { forgetDeleted, sqliteDialect } from "@/lib/store/sqlite-dialect";
 import type { Tables } from "@/lib/store/tables";
 
 /** The database, or a transaction in it. */
@@ -26,6 +26,14 @@ export function store(): Promise<Db> {
 export function migrateStore(): Promise<string[]> {
   return processStore().migrate();
 }
+
+/** Has the embedded store let go of what was deleted, which its log of changes would keep until it is written over. */
+export function forgetDeletedRows(): void {
+  const { databaseUrl, dataDir } = settings();
+  if (!databaseUrl) forgetDeleted(fileIn(dataDir));
+}
+
+const fileIn = (dataDir: string) => join(dataDir, "store.sqlite");
 
 /** Closes the process's database. */
 export async function closeStore(): Promise<void> {
@@ -48,7 +56,7 @@ export class Store {
     const isPooled = databaseDirectUrl !== databaseUrl;
     const dialect = databaseUrl
       ? postgresDialect(databaseUrl, { connections: databasePool, deadlineMs, isPooled })
-      : sqliteDialect(join(dataDir, "store.sqlite"), deadlineMs);
+      : sqliteDialect(fileIn(dataDir), deadlineMs);
     this.db = new Kysely<Tables>({ dialect, plugins: [refuseUnaudited] });
   }
 

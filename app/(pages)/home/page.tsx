@@ -68,6 +68,11 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
             nowMs={nowMs}
           />
           <ForPrograms isLocal={isLocal} />
+          <form method="post" action={actions.exportPerson.path}>
+            <button type="submit" className="plain">
+              Download what is kept about you
+            </button>
+          </form>
         </>
       )}
       <Support />
@@ -78,6 +83,9 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
 const firstDaysMs = 14 * 24 * 60 * 60 * 1000;
 
 const problems: Record<string, Problem> = {
+  export: {
+    words: "What is kept about you could not be put together. Try it again in a moment.",
+  },
   "sign-out": {
     words:
       "You are still signed in: signing out did not work. This is on our side. Try it again in a moment.",

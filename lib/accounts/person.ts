@@ -1,0 +1,87 @@
+import { parseAccount } from "@/lib/accounts/accounts";
+import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
+import { listEmails } from "@/lib/onboarding/outbox";
+import { hashEmail, isSuppressed } from "@/lib/onboarding/suppressions";
+import { listSessions } from "@/lib/session/session";
+import { listAudit } from "@/lib/store/audit";
+import type { Db } from "@/lib/store/store";
+
+/**
+ * All that is kept about a person, by the email: what the CEO downloads on `/home`, and an operator hands out. Secrets
+ * and their hashes are not in it. Parts are `null` or empty where nothing is kept.
+ */
+export async function exportPerson(db: Db, email: string, nowMs: number) {
+  const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
+  const { id = "", subject = null } = row ?? {};
+  const account = parseAccount(row);
+  return {
+    email,
+    exportedAt: toInstant(nowMs),
+    account: row
+      ? {
+          id,
+          subject,
+          plan: row.plan,
+          trialEndsAt: toInstant(account && "trialEndsAtMs" in account ? account.trialEndsAtMs : null),
+          assistantLimit: row.assistant_limit,
+          credits: toCredits(row.credit_thousandths),
+          createdAt: toInstant(row.created_at_ms),
+        }
+      : null,
+    credits: await inOne(listCreditEntries(db, id)),
+    mails: await listEmails(db, id),
+    wantsNoMail: await isSuppressed(db, hashEmail(email)),
+    sessions: (await listSessions(db, id, nowMs)).map(
+      ({ kind, name, begunAtMs, lastSeenAtMs, endsAtMs }) => ({
+        kind,
+        name,
+        begunAt: toInstant(begunAtMs),
+        lastSeenAt: toInstant(lastSeenAtMs),
+        endsAt: toInstant(endsAtMs),
+      }),
+    ),
+    waitlist: await readWaitlist(db, email),
+    invitations: await readInvitations(db, email),
+    changes: (await inOne(listAudit(db, { whom: namesOf(email, { id, subject }) }))).map(
+      ({ at_ms, who, what }) => ({ at: toInstant(at_ms), who, what }),
+    ),
+  };
+}
+
+/** All that an entry of the audit may call a person by. */
+export function namesOf(
+  email: string,
+  account: { id: string; subject: string | null } | undefined,
+): string[] {
+  return [email, hashEmail(email), account?.id, account?.subject].filter((name) => typeof name === "string");
+}
+
+async function readWaitlist(db: Db, email: string) {
+  const row = await db.selectFrom("waitlist").selectAll().where("email", "=", email).executeTakeFirst();
+  return row ? { joinedAt: toInstant(row.joined_at_ms), invitedAt: toInstant(row.invited_at_ms) } : null;
+}
+
+async function readInvitations(db: Db, email: string) {
+  const rows = await db
+    .selectFrom("invitations")
+    .select(["plan", "created_at_ms", "expires_at_ms", "accepted_at_ms"])
+    .where("email", "=", email)
+    .orderBy("created_at_ms")
+    .execute();
+  return rows.map(({ plan, created_at_ms, expires_at_ms, accepted_at_ms }) => ({
+    plan,
+    createdAt: toInstant(created_at_ms),
+    expiresAt: toInstant(expires_at_ms),
+    acceptedAt: toInstant(accepted_at_ms),
+  }));
+}
+
+function toInstant(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+async function inOne<Item>(pages: AsyncIterable<Item[]>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const page of pages) items.push(...page);
+  return items;
+}

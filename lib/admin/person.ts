@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import { exportPerson } from "@/lib/accounts/person";
+import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { erasePerson } from "@/lib/admin/erasure";
+import { settings } from "@/lib/settings/settings";
+
+/** `person export|erase`. */
+export function addPersonCommands(program: Command, run: Run): void {
+  const person = program.command("person").description("what is kept about a person");
+
+  withExamples(person.command("export"), "person export ceo@example.com")
+    .description("print all that is kept about a person, as JSON")
+    .argument("<email>", "", parseEmail)
+    .action(
+      run(async (db, email: string) => {
+        const json = await exportPerson(db, email, Date.now());
+        return { json, text: JSON.stringify(json, null, 2) };
+      }),
+    );
+
+  withExamples(person.command("erase"), "person erase ceo@example.com")
+    .description("take a person's address out of everything; it cannot be undone")
+    .argument("<email>", "", parseEmail)
+    .action(
+      run(async (db, email: string) => {
+        await erasePerson(db, email, Date.now());
+        const atClerk =
+          settings().signIn.kind === "clerk" ? " Delete the user in Clerk's dashboard too." : "";
+        return { json: { erased: email }, text: `Erased ${email}. Backups still have it.${atClerk}` };
+      }),
+    );
+}

@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+const email = "ann.lee@example.com";
+const dayMs = 24 * 60 * 60 * 1000;
+
+describe.each(engines)("a person's data on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start(stage.environment);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  /** Every place where an address can be, whole: each table, or the store's files; and the mails. */
+  async function readEverything(): Promise<string> {
+    const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
+    const tables = service.environment.DATABASE_URL
+      ? (await stage.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).map(
+          (row) => row.tablename,
+        )
+      : [];
+    const rows = await Promise.all(tables.map((table) => stage.query(`SELECT * FROM ${table}`)));
+    return [...files, JSON.stringify(rows)].join("\n").toLowerCase();
+  }
+
+  it("is handed out whole, by a command and to its owner on /home, without a secret", async () => {
+    await service.submit("/waitlist/join", { email });
+    await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
+    const browser = await Browser.signIn(service, email);
+    const exported = await service.adminJson("person", "export", email);
+    expect(exported).toMatchObject({
+      email,
+      account: { plan: "licensed", credits: 3, trialEndsAt: null },
+      credits: [{ credits: 3, balance: 3, reason: "given with the account" }],
+      wantsNoMail: false,
+      sessions: [{ kind: "browser" }],
+      waitlist: { joinedAt: expect.any(String) },
+      invitations: [{ plan: "licensed", acceptedAt: expect.any(String) }],
+      changes: [{ what: "account add" }, { who: "visitor", what: "waitlist join" }],
+    });
+    expect((exported.mails as object[]).length).toBe(5);
+    expect(JSON.stringify(exported)).not.toMatch(/hash|secret|token/i);
+
+    const download = await browser.submit("/home/export");
+    expect(download.status).toBe(200);
+    expect(download.headers["content-disposition"]).toBe('attachment; filename="corner-office.json"');
+    expect(download.headers["cache-control"]).toContain("no-store");
+    expect(JSON.parse(download.text)).toMatchObject({ email, account: { plan: "licensed" } });
+    const stranger = await service.submit("/home/export", {});
+    expect([stranger.status, stranger.headers.location]).toEqual([303, "/home?problem=export"]);
+  });
+
+  it("is erased everywhere, and the ledger, the suppression and the links of mails stay", async () => {
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    const link = url.slice(service.url.length);
+    expect((await service.ask(link, { method: "POST" })).status).toBe(200);
+    await service.submit("/sign-in/send", { email });
+    await service.submit("/sign-in/send", { email: `other.${email}` });
+    const token = await service.token(email);
+    expect(await readEverything()).toContain(email);
+
+    expect(await service.adminJson("person", "erase", email.toUpperCase())).toEqual({ erased: email });
+    const kept = (await readEverything()).replaceAll(`other.${email}`, "");
+    expect(kept).not.toContain(email);
+    const entitlement = await service.ask("/api/entitlement", {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(entitlement.status).toBe(403);
+    expect(await stage.query("SELECT thousandths, reason FROM credit_entries")).toHaveLength(1);
+    expect(await stage.query("SELECT email_hash FROM email_suppressions")).toHaveLength(1);
+    expect((await service.ask(link, { method: "POST" })).status).toBe(200);
+    const [erased] = await service.adminJson<{ what: string; whom: string }[]>(
+      "audit",
+      "list",
+      "--of",
+      email,
+    );
+    expect(erased).toMatchObject({ what: "person erase", before: null, after: null });
+
+    const again = await service.admin("person", "erase", "nobody@example.com");
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not_found: Nothing is kept")]);
+  });
+
+  it("is deleted once it is old, by the runner and the command for cron", async () => {
+    const oldMs = Date.now() - 731 * dayMs;
+    await service.adminJson("account", "add", "kept@example.com", "--plan", "hobby");
+    await stage.query("DELETE FROM audit_entries");
+    const rows = ["old", "new"].map((name, n) => ({ name, atMs: oldMs + n * 2 * dayMs }));
+    for (const { name, atMs } of rows) {
+      await stage.query(`INSERT INTO waitlist VALUES ('${name}@example.com', ${atMs}, NULL)`);
+      await stage.query(
+        `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${name}', ${atMs}, 'service', 'test')`,
+      );
+      await stage.query(
+        `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
+         VALUES ('${name}', 'acc_gone_${name}', '${name}', 'welcome', ${atMs}, 'sent', ${atMs})`,
+      );
+      await stage.query(
+        `INSERT INTO invitations (id, email, plan, created_at_ms, expires_at_ms)
+         VALUES ('${name}', '${name}@example.com', 'hobby', ${atMs}, ${atMs + 14 * dayMs})`,
+      );
+    }
+    const ids = async (sql: string) => (await stage.query(sql)).map(({ id }) => id);
+    await service.stop();
+    await service.run();
+    await eventually(async () =>
+      expect(await ids("SELECT email AS id FROM waitlist")).toEqual(["new@example.com"]),
+    );
+    await service.adminJson("emails", "send-due");
+    expect(await ids("SELECT id FROM audit_entries WHERE what = 'test'")).toEqual(["new"]);
+    expect(await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%'")).toEqual(["new"]);
+    expect(await ids("SELECT id FROM invitations WHERE id IN ('old', 'new')")).toEqual(["new"]);
+    expect(await stage.query("SELECT * FROM accounts WHERE email = 'kept@example.com'")).toHaveLength(1);
+  });
+});
