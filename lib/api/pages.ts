@@ -131,6 +131,7 @@ export const publications = {
   apiResource: { path: "/.well-known/oauth-protected-resource/api", ...forConnecting },
   mcpResource: { path: "/.well-known/oauth-protected-resource/mcp", ...forConnecting },
   mcpResourceUnderApi: { path: "/.well-known/oauth-protected-resource/api/mcp", ...forConnecting },
+  mcpServer: { path: "/.well-known/mcp/server.json", ...published },
   apiCatalog: { path: "/.well-known/api-catalog", ...published },
   securityTxt: { path: "/.well-known/security.txt", ...published },
   sitemap: { path: "/sitemap.xml", ...published },

@@ -1,6 +1,8 @@
-import { marked, type Token } from "marked";
+import type { Token } from "marked";
+import MiniSearch, { type Query } from "minisearch";
+import type { DocumentPage } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
-import { anchorOf } from "@/lib/docs/markdown";
+import { sectionsOf } from "@/lib/docs/sections";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 
 export type SearchHit = {
@@ -15,107 +17,142 @@ export type SearchHit = {
 };
 
 /**
- * The sections of the documents that speak of a query, best first, `most` of them at most.
+ * The sections of the documents that speak of a query, best first, `most` of them at most; none where half of its words
+ * are nowhere near.
  *
- * A word counts for more where it is rare, and in a heading; its beginning counts too, so that a search
- * can be read while it is typed. The same query finds the same hits in the same order.
+ * A word counts for more where it is rare, and in a heading; its beginning counts too, so that a search can be read
+ * while it is typed, and so do a slip of the keys and a word that means the same. The same query finds the same hits in
+ * the same order.
  */
 export function searchDocuments(query: string, most: number): SearchHit[] {
-  const asked = [...new Set(wordsOf(query))].filter((word) => !fillers.has(word)).slice(0, mostWords);
-  const sections = oncePerProcess("sections of the documents", () => documents.flatMap(sectionsOf));
-  const weights = asked.map((word) => {
-    const found = sections.filter((section) => strengthIn(section, word) > 0).length;
-    return Math.log(1 + sections.length / (found + 1));
-  });
-  return sections
-    .map((section) => ({ section, score: scoreOf(section, asked, weights) }))
-    .filter(({ score }) => score > 0)
+  const asked = [...new Set(wordsOf(withPhrases(query)))]
+    .filter((word) => !fillers.has(word))
+    .slice(0, mostWords);
+  const { index, sections } = oncePerProcess("search of the documents", makeIndex);
+  return index
+    .search({ combineWith: "OR", queries: asked.map(toQuery) }, { boost: { name: 5, title: 1.5 } })
+    .map(({ id, score, queryTerms }) => {
+      const section = sections.get(id) as Section;
+      return {
+        section,
+        score: score * rateFound(asked, queryTerms) * (section.name === asked.join(" ") ? 2 : 1),
+      };
+    })
+    .filter(({ score }) => score > leastScore)
     .sort((a, b) => b.score - a.score)
     .slice(0, most)
     .map(({ section, score }) => ({
       path: section.path,
       title: section.title,
-      snippet: snippetOf(section.text, asked),
+      snippet: snippetOf(section.prose || section.text, asked),
       score: Math.round(score * 1000) / 1000,
     }));
 }
 
 const mostWords = 12;
 const mostSnippetCharacters = 200;
+/** What a single rare word in a text reaches. */
+const leastScore = 1;
 const fillers = new Set(
-  "a an and are can do does for how i in is it my of on or that the this to what when where why with".split(
+  "a an and are can do does for how i if in is it my of on or should that the this to what when where which why will with you your".split(
     " ",
   ),
 );
 
+/** What people type, and what the documents call it. */
+const phrases: [asked: RegExp, meant: string][] = [
+  [/\b(?:sign|signing)[ -]?up\b|\bregist(?:er|ration)\b|\bcreate an account\b/g, "waitlist invitation"],
+  [/\bwait[ -]list\b/g, "waitlist"],
+  [/\bis (?:the |this )?(?:service|server|site|api|app|it) (?:down|up|running)\b/g, "health"],
+  [/\bhow often\b/g, "ask again"],
+  [/\blog(?:ging)?[ -]?in\b/g, "sign-in"],
+  [/\blog(?:ging)?[ -]?out\b/g, "sign-out"],
+];
+
+/** Words that mean the same here. */
+const synonyms = [
+  "retired removed deprecated sunset",
+  "key token credential password secret",
+  "waitlist invitation",
+  "cors origins browsers",
+  "down outage health",
+  "throttled quota limit rate",
+  "expired renew refresh lives",
+  "timeout deadline",
+  "maximum size large",
+  "retry backoff backing wait",
+  "sdk library client",
+].map((group) => group.split(" "));
+
 type Section = {
   path: string;
   title: string;
-  /** What a snippet is cut from. */
-  text: string;
   /** The words of its own heading, joined. */
   name: string;
-  inTitle: string[];
-  inText: Map<string, number>;
+  /** Whatever stands in it; code and tables are searched, and shown where there is nothing else. */
+  text: string;
+  prose: string;
 };
 
-/** A document cut at its headings. Code and tables are searched, and shown where there is nothing else. */
-function sectionsOf({ path, title, markdown }: (typeof documents)[number]): Section[] {
-  const parts: { heading?: string; tokens: Token[] }[] = [{ tokens: [] }];
-  for (const token of marked.lexer(markdown())) {
-    if (token.type !== "heading") parts.at(-1)?.tokens.push(token);
-    else if (token.depth > 1) parts.push({ heading: token.text, tokens: [] });
-  }
-  return parts.map(({ heading, tokens }) => {
-    const whole = plainText(tokens);
-    const prose = plainText(tokens.filter(({ type }) => type !== "code" && type !== "table"));
-    const inText = new Map<string, number>();
-    for (const word of wordsOf(whole)) inText.set(word, (inText.get(word) ?? 0) + 1);
+function makeIndex() {
+  const sections = new Map(documents.flatMap(describeSections).map((section) => [section.path, section]));
+  const fields: (keyof Section)[] = ["name", "title", "text"];
+  const index = new MiniSearch<Section>({ idField: "path", fields, tokenize: wordsOf, processTerm: stemOf });
+  index.addAll([...sections.values()]);
+  return { index, sections };
+}
+
+function describeSections(document: DocumentPage): Section[] {
+  return sectionsOf(document).map(({ heading, anchor, tokens }) => {
+    const own = tokens.filter(({ type }) => type !== "heading");
     return {
-      path: heading ? `${path}#${anchorOf(heading)}` : path,
-      title: heading ? `${title}: ${plain(heading)}` : title,
-      text: prose || whole,
-      name: wordsOf(heading ?? title).join(" "),
-      inTitle: wordsOf(heading ? `${heading} ${title}` : title),
-      inText,
+      path: anchor ? `${document.path}#${anchor}` : document.path,
+      title: anchor ? `${document.title}: ${plain(heading)}` : document.title,
+      name: wordsOf(heading).join(" "),
+      text: plainText(own),
+      prose: plainText(own.filter(({ type }) => type !== "code" && type !== "table")),
     };
   });
 }
 
-function scoreOf(section: Section, asked: string[], weights: number[]): number {
-  let score = 0;
-  let found = 0;
-  for (const [at, word] of asked.entries()) {
-    const strength = strengthIn(section, word);
-    if (strength === 0) continue;
-    found++;
-    score += strength * (weights[at] ?? 0);
-  }
-  // A section named so beats all others, and one that has all the words one that has some of them often.
-  return score * (found / asked.length) ** 2 * (section.name === asked.join(" ") ? 2 : 1);
+function toQuery(word: string): Query {
+  return {
+    combineWith: "OR",
+    queries: [
+      { queries: [word], prefix: word.length > 1, fuzzy: word.length > 4 ? 0.2 : false },
+      { queries: synonymsOf(word), boostTerm: () => 0.5 },
+    ],
+  };
 }
 
-/** How strongly a section speaks of a word: in its title most, then by how often, with less for each time more. */
-function strengthIn({ inTitle, inText }: Section, word: string): number {
-  const titled = Math.max(0, ...inTitle.map((other) => likeness(word, other)));
-  let times = 0;
-  for (const [other, count] of inText) times += likeness(word, other) * count;
-  return titled * 4 + times / (times + 1.5);
+function synonymsOf(word: string): string[] {
+  const stem = stemOf(word);
+  const group = synonyms.find((words) => words.some((other) => stemOf(other) === stem)) ?? [];
+  return group.filter((other) => stemOf(other) !== stem);
 }
 
-/** 1 for the same word, less for one that begins with it or differs by an ending, 0 for any other. */
-function likeness(asked: string, other: string): number {
-  if (asked === other) return 1;
-  const [short, long] = asked.length < other.length ? [asked, other] : [other, asked];
-  if (!long.startsWith(short) || short.length < 2) return 0;
-  if (long.length - short.length <= 3 && short.length >= 4) return 0.8;
-  return short === asked ? 0.4 : 0;
+/** How much of what was asked is found: a section that has all the words beats one that has some of them often. */
+function rateFound(asked: string[], found: string[]): number {
+  const isFound = (word: string) =>
+    [word, ...synonymsOf(word)].some((other) => found.includes(stemOf(other)));
+  const share = asked.filter(isFound).length / asked.length;
+  return share < 0.5 ? 0 : share ** 2;
 }
 
-/** Lower-case words; `trial_ended` is one, and `trial` and `ended` are two more. */
+function withPhrases(query: string): string {
+  return phrases.reduce((text, [asked, meant]) => text.replace(asked, meant), query.toLowerCase());
+}
+
+/** Lower-case words without accents; `trial_ended` is one, and `trial` and `ended` are two more. */
 function wordsOf(text: string): string[] {
-  const words = text.toLowerCase().match(/[a-z0-9_]+/g) ?? [];
+  const bare = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const words = bare.match(/[\p{L}\p{N}_]+/gu) ?? [];
   return words.flatMap((word) => (word.includes("_") ? [word, ...word.split("_").filter(Boolean)] : [word]));
+}
+
+/** A word without its ending, so that one asked in the plural is found in the singular. */
+function stemOf(word: string): string {
+  return word.includes("_") ? word : word.replace(/(?<=...)(?:ments?|ing|ed|es|e|s)$/, "");
 }
 
 const plainText = (tokens: Token[]) => plain(tokens.map(({ raw }) => raw).join("\n"));

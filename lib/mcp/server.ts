@@ -34,20 +34,25 @@ const forEveryone = { ttlMs: fiveMinutesMs, cacheScope: "public" } as const;
 /** Resources are there for the person to pick from and for the model to read. */
 const audience: ("user" | "assistant")[] = ["user", "assistant"];
 
+/** What the server says of itself. */
+export function describeServer() {
+  const { appUrl } = settings();
+  return {
+    name: "corner-office",
+    title: "Corner Office",
+    version: "1.0.0",
+    websiteUrl: appUrl,
+    icons: [
+      { src: appUrl + files.touchIcon.path, mimeType: "image/png", sizes: ["180x180"] },
+      { src: appUrl + files.vectorIcon.path, mimeType: "image/svg+xml", sizes: ["any"] },
+    ],
+  };
+}
+
 /** The MCP server of one request. Every request gets its own, so that none sees another's caller. */
 export function createMcpServer(caller: Caller, visit: Visit): McpServer {
-  const { appUrl } = settings();
   const server = new McpServer(
-    {
-      name: "corner-office",
-      title: "Corner Office",
-      version: "1.0.0",
-      websiteUrl: appUrl,
-      icons: [
-        { src: appUrl + files.touchIcon.path, mimeType: "image/png", sizes: ["180x180"] },
-        { src: appUrl + files.vectorIcon.path, mimeType: "image/svg+xml", sizes: ["any"] },
-      ],
-    },
+    describeServer(),
     {
       instructions,
       capabilities: {

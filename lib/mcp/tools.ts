@@ -3,6 +3,7 @@ import { readBalance } from "@/lib/accounts/balance";
 import type { Caller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import * as schemas from "@/lib/api/schemas";
+import { documents } from "@/lib/docs/documents";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { searchDocuments } from "@/lib/docs/search";
 import { health } from "@/lib/health";
@@ -95,15 +96,17 @@ export const tools: readonly Tool[] = [
       results: z.array(
         z.strictObject({ path: z.string(), url: z.url(), title: z.string(), snippet: z.string() }),
       ),
+      hint: z.string().optional(),
     }),
-    run: ({ query, limit }) => ({
-      results: searchDocuments(query, limit).map(({ path, title, snippet }) => ({
+    run: ({ query, limit }) => {
+      const results = searchDocuments(query, limit).map(({ path, title, snippet }) => ({
         path,
         url: addressOf(path),
         title,
         snippet: snippet.replaceAll(placeholderAddress, settings().appUrl),
-      })),
-    }),
+      }));
+      return { results, ...(results.length === 0 && { hint: nothingFound() }) };
+    },
   }),
   define({
     name: "get_doc",
@@ -134,6 +137,12 @@ function define<Input extends z.ZodType, Output extends z.ZodType = z.ZodNever>(
   },
 ): Tool {
   return tool as Tool;
+}
+
+/** What a model does next where nothing speaks of what it asked: it must not make an answer up. */
+function nothingFound(): string {
+  const paths = documents.map(({ path }) => path).join(", ");
+  return `Nothing here speaks of that. Ask in fewer or other words, or read one of ${paths}.`;
 }
 
 function addressOf(path: string): string {

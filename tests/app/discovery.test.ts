@@ -16,6 +16,7 @@ const published = [
   ["/llms.txt", "text/plain; charset=utf-8"],
   ["/.well-known/api-catalog", 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'],
   ["/.well-known/security.txt", "text/plain; charset=utf-8"],
+  ["/.well-known/mcp/server.json", "application/json"],
   ["/robots.txt", "text/plain; charset=utf-8"],
   ["/sitemap.xml", "application/xml"],
   ["/docs/api.md", "text/markdown; charset=utf-8"],
@@ -45,6 +46,21 @@ describe("what is published for programs", () => {
     const { text } = await service.ask(path, { headers: { Host: "evil.example" } });
     expect(text).toContain(appUrl);
     expect(text).not.toMatch(/localhost|evil\.example|office\.example\.com/);
+  });
+});
+
+describe("/.well-known/mcp/server.json", () => {
+  it("is an entry of the registry of MCP servers, named after our host", async () => {
+    const entry = JSON.parse((await service.ask("/.well-known/mcp/server.json")).text);
+    expect(entry).toMatchObject({
+      name: "org.example.office/corner-office",
+      version: "1.0.0",
+      remotes: [{ type: "streamable-http", url: `${appUrl}/mcp` }],
+    });
+    expect(entry.description.length, "the registry takes no more").toBeLessThanOrEqual(100);
+    for (const { src } of entry.icons) {
+      expect((await service.ask(new URL(src).pathname)).status, src).toBe(200);
+    }
   });
 });
 

@@ -9,11 +9,11 @@ describe("searchDocuments", () => {
     ["rate limit headers", "/docs/api/limits#headers"],
     ["how does a program get a token", "/docs/authentication#how-a-program-gets-a-token"],
     ["connect VS Code", "/docs/mcp#vs-code"],
-    ["unsubscribe", "/docs/api/unsubscribe#request"],
+    ["unsubscribe", "/docs/api/unsubscribe"],
     ["change log", "/docs/api/policy#change-log"],
     ["MIGRATION guide", "/docs/api/policy#how-something-is-retired"],
     ["quick", "/docs"],
-    ["credits balance", "/docs/api/credits-balance#request"],
+    ["credits balance", "/docs/api/credits-balance"],
   ])("finds %j first at %s", (query, path) => {
     expect(searchDocuments(query, 5)[0]?.path).toBe(path);
   });
@@ -21,6 +21,45 @@ describe("searchDocuments", () => {
   it.each(Object.keys(errorCatalogue))("finds the section of the code %s", (code) => {
     expect(searchDocuments(code, 1)[0]?.path).toBe(`/docs/api/errors#${code}`);
   });
+
+  it.each([
+    ["how is a version retired", "/docs/api/policy#how-something-is-retired"],
+    ["when is an endpoint removed", "/docs/api/policy#how-something-is-retired"],
+    ["breaking changes", "/docs/api/policy#what-can-change-within-a-version"],
+    ["api version header", "/docs/api/policy#selecting-a-version"],
+    ["api key", "/docs/authentication#how-a-program-gets-a-token"],
+    ["sign up", "/docs/authentication#how-a-program-gets-a-token"],
+    ["wait list", "/docs/authentication#how-a-program-gets-a-token"],
+    ["refresh token", "/docs/authentication#how-long-a-token-lives"],
+    ["token expired", "/docs/authentication#how-long-a-token-lives"],
+    ["may I paste a token into a chat", "/docs/authentication#keeping-it-safe"],
+    ["log in", "/docs/api/errors#signed_out"],
+    ["CORS", "/docs/api/site-banner"],
+    ["is the service down", "/docs/api/health"],
+    ["how often should I check", "/docs#4-put-it-into-your-app"],
+    ["rate limit", "/docs/api/limits"],
+    ["429 retry", "/docs/api/limits#backing-off"],
+    ["exponential backoff", "/docs/api/limits#backing-off"],
+    ["maximum body size", "/docs/api/limits#sizes-and-deadlines"],
+    ["timeout", "/docs/api/limits#sizes-and-deadlines"],
+    ["generate an SDK", "/docs/api#generate-a-client"],
+    ["entitlment", "/docs/api/entitlement"],
+    ["unsubscibe", "/docs/api/unsubscribe"],
+    ["balence", "/docs/api/credits-balance"],
+    ["Crédits", "/docs/api/credits-balance"],
+    ["what does trial-ended mean", "/docs/api/errors#trial_ended"],
+    ["connect claude", "/docs/mcp#claude-and-chatgpt"],
+    ["vscode", "/docs/mcp#vs-code"],
+  ])("finds %j among the first three at %s", (query, path) => {
+    expect(searchDocuments(query, 3).map((hit) => hit.path)).toContain(path);
+  });
+
+  it.each(["the weather in Paris", "quantum entanglement", "zebra crossing", "Überprüfung", "東京", "🦓"])(
+    "finds nothing for %j, which nothing here speaks of",
+    (query) => {
+      expect(searchDocuments(query, 3)).toEqual([]);
+    },
+  );
 
   it("finds a word while it is typed", () => {
     for (const typed of ["unsu", "unsub", "unsubscri"]) {

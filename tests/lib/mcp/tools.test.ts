@@ -224,7 +224,8 @@ describe("the tools", () => {
     const one = await call(service, "search_docs", { arguments: { query: "limits", limit: 1 } });
     expect((one.structuredContent as { results: unknown[] }).results).toHaveLength(1);
     const none = await call(service, "search_docs", { arguments: { query: "zebra crossing" } });
-    expect(none.structuredContent).toEqual({ results: [] });
+    const hint = expect.stringContaining("Nothing here speaks of that.");
+    expect(none.structuredContent).toEqual({ results: [], hint });
   });
 
   it("read a long document from its beginning, and say where each other section is", async () => {
