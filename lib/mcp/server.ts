@@ -51,25 +51,22 @@ export function describeServer() {
 
 /** The MCP server of one request. Every request gets its own, so that none sees another's caller. */
 export function createMcpServer(caller: Caller, visit: Visit): McpServer {
-  const server = new McpServer(
-    describeServer(),
-    {
-      instructions,
-      capabilities: {
-        tools: { listChanged: false },
-        resources: { listChanged: false },
-        prompts: { listChanged: false },
-      },
-      cacheHints: {
-        "server/discover": forEveryone,
-        "tools/list": forEveryone,
-        "resources/list": forEveryone,
-        "resources/templates/list": forEveryone,
-        "resources/read": forEveryone,
-        "prompts/list": forEveryone,
-      },
+  const server = new McpServer(describeServer(), {
+    instructions,
+    capabilities: {
+      tools: { listChanged: false },
+      resources: { listChanged: false },
+      prompts: { listChanged: false },
     },
-  );
+    cacheHints: {
+      "server/discover": forEveryone,
+      "tools/list": forEveryone,
+      "resources/list": forEveryone,
+      "resources/templates/list": forEveryone,
+      "resources/read": forEveryone,
+      "prompts/list": forEveryone,
+    },
+  });
   for (const tool of tools) {
     const { name, title, description, input, output } = tool;
     // Without these, clients take a tool for destructive and for reaching out into the world.
