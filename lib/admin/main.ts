@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "@/lib/admin/account";
 import { addAuditCommands } from "@/lib/admin/audit";
+import { addBackupCommands } from "@/lib/admin/backup";
 import { addBannerCommands } from "@/lib/admin/banner";
 import { addCheckCommand } from "@/lib/admin/check";
 import type { Run } from "@/lib/admin/command";
@@ -49,6 +50,7 @@ addSessionCommands(program, run);
 addKeyCommands(program, run);
 addAuditCommands(program, run);
 addPersonCommands(program, run);
+addBackupCommands(program, (result) => print(result, asJson()));
 addCheckCommand(program, (result) => print(result, asJson()));
 addMigrateCommand(program, (result) => print(result, asJson()));
 

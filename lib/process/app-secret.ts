@@ -24,9 +24,22 @@ const madeSecret = {
  */
 export function derivedKeys(purpose: Purpose): [newest: Buffer, ...previous: Buffer[]] {
   return oncePerProcess(`derived keys ${purpose}`, () => {
-    const { appSecret, previousAppSecret, dataDir } = settings();
-    const newest = appSecret ?? keepInDataDir(dataDir, "app-secret", madeSecret);
+    const { previousAppSecret } = settings();
+    const newest = currentSecret();
     const derive = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", purpose, 32));
     return [derive(newest), ...(previousAppSecret ? [derive(previousAppSecret)] : [])];
   });
+}
+
+/** `APP_SECRET`, or what was made in its place. */
+export function currentSecret(): string {
+  const { appSecret, dataDir } = settings();
+  return appSecret ?? keepInDataDir(dataDir, "app-secret", madeSecret);
+}
+
+/** Has a secret of before be ours in an empty `DATA_DIR`. Answers whether it is ours now. */
+export function keepSecret(secret: string): boolean {
+  const { appSecret, dataDir } = settings();
+  if (appSecret !== undefined || !madeSecret.isSound(secret)) return appSecret === secret;
+  return keepInDataDir(dataDir, "app-secret", { ...madeSecret, make: () => secret }) === secret;
 }

@@ -1,0 +1,137 @@
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { makeFolder } from "@/tests/support/leash";
+import { operate } from "@/tests/support/operator";
+import { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+const BACKUP_PASSPHRASE = "correct horse battery staple";
+
+describe.each(engines)("a backup and its restore on $name", (engine) => {
+  let stages: Stage[];
+  let services: Service[];
+  let service: Service;
+  let file: string;
+  beforeEach(async () => {
+    stages = [];
+    services = [];
+    service = await start();
+    file = join(makeFolder(), "office.backup");
+    for (const name of [email, "other@example.com"]) {
+      await service.adminJson("account", "add", name, "--plan", "licensed", "--credits", "7.125");
+    }
+    await service.adminJson("credits", "add", email, "-2", "--reason", "à la carte");
+    await service.adminJson("banner", "set", "promo", "Hello");
+    await service.submit("/waitlist/join", { email: "waiting@example.com" });
+  });
+  afterEach(async () => {
+    for (const one of services) await one.stop();
+    for (const stage of stages) await stage.clear();
+  });
+
+  async function start(): Promise<Service> {
+    const stage = await engine.prepare();
+    stages.push(stage);
+    const started = await Service.start({
+      APP_URL: "http://localhost:3000",
+      ...stage.environment,
+      BACKUP_PASSPHRASE,
+    });
+    services.push(started);
+    return started;
+  }
+
+  /** Settings of a place where nothing is yet. */
+  async function prepareEmpty(): Promise<Service["environment"]> {
+    const stage = await engine.prepare();
+    stages.push(stage);
+    const { PORT: _, ...rest } = service.environment;
+    return { ...rest, DATA_DIR: join(makeFolder(), "data"), ...stage.environment, BACKUP_PASSPHRASE };
+  }
+
+  /** Every table, whole. */
+  async function readAll({ query, environment }: Stage): Promise<Record<string, unknown[]>> {
+    const names = environment.DATABASE_URL
+      ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+      : "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1";
+    const tables = await query(names);
+    return Object.fromEntries(
+      await Promise.all(
+        tables.map(async ({ name }) => [name, await query(`SELECT * FROM ${name} ORDER BY 1, 2`)] as const),
+      ),
+    );
+  }
+
+  it("put back every table, token, link and ledger, while the server runs and writes", {
+    timeout: 90_000,
+  }, async () => {
+    const source = stages[0] as Stage;
+    const token = await service.token(email);
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    await eventually(async () => {
+      const onTheirWay = await source.query(
+        `SELECT id FROM onboarding_emails WHERE state = 'sending' OR state = 'scheduled' AND due_at_ms < ${Date.now()}`,
+      );
+      expect(onTheirWay).toEqual([]);
+    });
+    const before = await readAll(source);
+    await service.adminJson("backup", file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await service.adminJson("account", "delete", "other@example.com"); // after the backup
+
+    const environment = await prepareEmpty();
+    const outcome = await operate(["--json", "restore", file], environment);
+    expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    const after = await readAll(stages.at(-1) as Stage);
+    expect(Object.keys(after)).toEqual(Object.keys(before));
+    for (const [table, rows] of Object.entries(before)) expect(after[table], table).toEqual(rows);
+    expect(Object.values(after).flat().length).toBeGreaterThan(15);
+
+    const second = await Service.start(environment);
+    services.push(second);
+    const authorization = `Bearer ${token}`;
+    const balance = await second.ask("/api/credits/balance", { headers: { authorization } });
+    expect([balance.status, JSON.parse(balance.text)]).toEqual([200, { credits: 5.125 }]);
+    const link = new URL(url);
+    expect((await second.ask(link.pathname + link.search, { method: "POST" })).status).toBe(200);
+    expect(readdirSync(environment.DATA_DIR ?? "").filter((name) => name.startsWith("copy-"))).toEqual([]);
+  });
+
+  it("are refused without a passphrase, with another, of a damaged file, and where there is a store", {
+    timeout: 90_000,
+  }, async () => {
+    await service.adminJson("backup", file);
+    for (const secret of [email, "BEGIN PRIVATE", service.environment.APP_SECRET ?? "sqlite format"]) {
+      expect(readFileSync(file, "latin1").toLowerCase()).not.toContain(secret.toLowerCase());
+    }
+    const environment = await prepareEmpty();
+    const damaged = `${file}.damaged`;
+    copyFileSync(file, damaged);
+    const bytes = readFileSync(damaged);
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 40) ^ 1, bytes.length - 40);
+    writeFileSync(damaged, bytes);
+    writeFileSync(`${file}.short`, bytes.subarray(0, 60));
+    const refusals: [string[], Record<string, string>, string][] = [
+      [["backup", `${file}.2`], { BACKUP_PASSPHRASE: "short" }, "no passphrase"],
+      [["restore", file], { BACKUP_PASSPHRASE: "correct horse battery stapler" }, "does not open"],
+      [["restore", damaged], {}, "does not open"],
+      [["restore", `${file}.short`], {}, "does not open"],
+      [["restore", "package.json"], {}, "is no backup"],
+      [["restore", "/nowhere"], {}, "is no backup"],
+      [["restore", file], service.environment, "There is a store already"],
+    ];
+    if (environment.APP_SECRET)
+      refusals.push([["restore", file], { APP_SECRET: "x".repeat(32) }, "APP_SECRET is not"]);
+    for (const [args, settings, words] of refusals) {
+      const { code, stdout, stderr } = await operate(args, { ...environment, ...settings, SIGN_IN: "none" });
+      expect([code, stdout, stderr], args.join(" ")).toEqual([1, "", expect.stringContaining(words)]);
+      expect(stderr.trim().split("\n")).toHaveLength(1);
+    }
+    const printed = await operate(["restore", file, "--print-app-secret"], environment);
+    expect(printed.stdout.trim().length).toBeGreaterThanOrEqual(32);
+    expect((await operate(["restore", file], environment)).code).toBe(0);
+  });
+});
