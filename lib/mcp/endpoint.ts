@@ -48,9 +48,6 @@ async function answerMessage(
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   if (!isMessage(message))
     return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
-  const { id = null } = message;
-  const wrong = whatIsWrongWithParams(message);
-  if (wrong) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, wrong, id) };
   const caller = readsAccount(message) ? await identifyBearer(request.headers, path, visit) : nobody;
   return exchange(request.headers, message, () => createServer(caller, visit));
 }
@@ -131,7 +128,7 @@ async function identifyBearer(headers: Headers, path: string, visit: Visit): Pro
  * Hands a message to the protocol's own library, in the era that it speaks: 2026-07-28, where every request says
  * all about itself, or one of the revisions before, which begin with `initialize`.
  */
-async function exchange(sent: Headers, message: unknown, createServer: () => McpServer): Promise<Answer> {
+async function exchange(sent: Headers, message: Message, createServer: () => McpServer): Promise<Answer> {
   // One answer in JSON suits every client, whatever it says that it accepts; many say something odd.
   const headers = new Headers([...sent.entries(), ["accept", "application/json, text/event-stream"]]);
   const request = new Request(`${settings().appUrl}/mcp`, { method: "POST", headers });
@@ -139,7 +136,12 @@ async function exchange(sent: Headers, message: unknown, createServer: () => Mcp
   const onerror = (error: Error) => {
     failure = error;
   };
-  const response = (await isLegacyRequest(request, message))
+  const isLegacy = await isLegacyRequest(request, message);
+  const { method, id = null } = message;
+  // To 2026-07-28 `initialize` is no method, whatever its params.
+  const wrong = isLegacy || method !== "initialize" ? whatIsWrongWithParams(message) : undefined;
+  if (wrong) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, wrong, id) };
+  const response = isLegacy
     ? await answerLegacy(request, message, createServer())
     : await createMcpHandler(createServer, { legacy: "reject", onerror }).fetch(request, {
         parsedBody: message,

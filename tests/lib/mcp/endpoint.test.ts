@@ -195,6 +195,7 @@ describe("a request that is not understood", () => {
     const expected = { code: -32601, message: "Method not found" };
     expectRpcError(await postLegacy(service, { method: "tools/destroy" }), { status: 200, ...expected });
     expectRpcError(await postModern(service, { method: "tools/destroy" }), { status: 404, ...expected });
+    expectRpcError(await postModern(service, { method: "initialize" }), { status: 404, ...expected });
     for (const method of ["logging/setLevel", "completion/complete", "resources/subscribe"]) {
       expectRpcError(await postLegacy(service, { method }), { status: 200, code: -32601 });
     }
@@ -256,7 +257,7 @@ describe("a request that is not understood", () => {
     ["tools/call", { name: "toString" }, "there is no toString"],
     ["prompts/get", { name: "constructor" }, "there is no constructor"],
   ])("for the params of %s is -32602 in words: %j", async (method, params, words) => {
-    for (const send of [postLegacy, postModern]) {
+    for (const send of method === "initialize" ? [postLegacy] : [postLegacy, postModern]) {
       const answer = await send(service, { method, ...(params && { params }) });
       const { message } = expectRpcError(answer, { status: 200, code: -32602 });
       expect(message).toContain(`Invalid params: ${words}`);
