@@ -7,6 +7,7 @@ import { type Decision, ProcessCounter } from "@/lib/api/process-counter";
 import { RedisStore } from "@/lib/api/redis-store";
 import { SharedCounter } from "@/lib/api/shared-counter";
 import { UpstashStore } from "@/lib/api/upstash-store";
+import { metrics } from "@/lib/process/metrics";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 import { quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
@@ -27,6 +28,7 @@ export async function spendQuota(
   );
   const headers = quotaHeaders(name, limit, decision);
   if (decision.allowed) return { headers };
+  metrics()?.quotaRefusals.inc({ quota: name });
   const wait = decision.retryAfterSeconds;
   return {
     headers,

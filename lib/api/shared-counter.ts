@@ -6,6 +6,7 @@ import type { Decision } from "@/lib/api/process-counter";
 import { ScriptBatch } from "@/lib/api/script-batch";
 import { listeningDeadline } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
+import { metrics } from "@/lib/process/metrics";
 
 const deadlineMs = 400;
 const probeEveryMs = 1000; // 1 second
@@ -114,6 +115,7 @@ export class SharedCounter {
   private note(failure: unknown): void {
     const wasAway = this.isAway;
     this.isAway = failure !== undefined;
+    metrics()?.counterStoreUp.set({ quota: this.options.name }, this.isAway ? 0 : 1);
     if (this.isAway === wasAway) return;
     const { name } = this.options;
     // Only its kind: the message of a store's error can quote the command.

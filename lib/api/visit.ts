@@ -1,6 +1,9 @@
 import { createHmac } from "node:crypto";
+import { mcpServer, operations } from "@/lib/api/operations";
+import { places } from "@/lib/api/pages";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { log } from "@/lib/process/log";
+import { metrics } from "@/lib/process/metrics";
 import { Recent } from "@/lib/process/recent";
 
 /** What is known of a request on its way through the house. */
@@ -27,18 +30,38 @@ export function beginVisit(method: string, path: string, headers: Pick<Headers, 
   return { method, path, requestId, startedAtMs: performance.now() };
 }
 
-/** Logs a visit when its answer leaves: one line, without address, query, header or body. */
+/** Logs and counts a visit when its answer leaves: one line, without address, query, header or body. */
 export function logVisit({ method, path, requestId, startedAtMs, subject }: Visit, status: number): void {
+  const ms = performance.now() - startedAtMs;
+  const measured = metrics();
+  if (measured) {
+    const address = nameOf(path);
+    measured.requests.inc({ address, status });
+    measured.requestSeconds.observe({ address }, ms / 1000);
+  }
   const logger = log();
   if (!logger.isLevelEnabled("info")) return;
   logger.info({
     method,
     path: shorten(path),
     status,
-    ms: Math.round((performance.now() - startedAtMs) * 100) / 100,
+    ms: Math.round(ms * 100) / 100,
     requestId,
     subject: subject && hashSubject(subject),
   });
+}
+
+const registered = new Set<string>([
+  ...Object.values(operations).map(({ path }) => path),
+  ...mcpServer.paths,
+  ...places.map(({ path }) => path),
+]);
+
+/** A path as its register has it; of any other no more than where it would be: a token may be pasted into it. */
+function nameOf(path: string): string {
+  const [bare = ""] = path.split(queryOrFragment, 1);
+  if (registered.has(bare)) return bare;
+  return `${/^\/(?:api|mcp|hooks|docs|_next)\//.exec(bare)?.[0] ?? "/"}…`;
 }
 
 /** A path without its query or fragment, either of which may hold a token. */

@@ -5,11 +5,13 @@ import { startRetention } from "@/lib/accounts/retention";
 import { checkRetirements, listRetirements } from "@/lib/api/retirement";
 import { leadsToDocument } from "@/lib/docs/documents";
 import { limitExchanges } from "@/lib/front/exchange-deadline";
+import { createMetricsServer } from "@/lib/front/metrics-server";
 import { createFrontServer } from "@/lib/front/server";
 import { stopOnSignal } from "@/lib/front/stop";
 import { startRunner } from "@/lib/onboarding/runner";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { log } from "@/lib/process/log";
+import { metrics } from "@/lib/process/metrics";
 import { holdReadiness } from "@/lib/process/readiness";
 import { keyRing } from "@/lib/session/key-ring";
 import { settings } from "@/lib/settings/settings";
@@ -18,7 +20,7 @@ import { closeStore, store } from "@/lib/store/store";
 
 /** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
 export async function start(): Promise<void> {
-  const { port, host, production, appUrl, drainSeconds, warnings } = readSettings();
+  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings } = readSettings();
   prepareDataDir();
   // Next takes every Upgrade on its server for its own hot reload, which production has not: it would hang.
   const deaf = production ? { httpServer: createServer() } : {};
@@ -31,6 +33,8 @@ export async function start(): Promise<void> {
     throughNext: !production,
   });
   limitExchanges(server);
+  const measured = metrics();
+  if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
@@ -85,13 +89,13 @@ async function prepareStore(): Promise<void> {
 /** What the system says of a `HOST` that is not this machine's; anything else is the port's fault. */
 const hostFaults = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EINVAL"]);
 
-function listen(server: Server, port: number, host: string | undefined): Promise<void> {
+function listen(server: Server, port: number, host: string | undefined, name = "PORT"): Promise<void> {
   return new Promise((resolve) => {
     server.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
       giveUp(
         hostFaults.has(code)
           ? `HOST: cannot listen on ${host} (${code})`
-          : `PORT: cannot listen on ${port} (${code})`,
+          : `${name}: cannot listen on ${port} (${code})`,
       ),
     );
     server.listen(port, host, resolve);

@@ -1,4 +1,5 @@
 import { log } from "@/lib/process/log";
+import { metrics } from "@/lib/process/metrics";
 
 /** One mail to one person. */
 export type Mail = {
@@ -64,8 +65,10 @@ export class SendError extends Error {
 export async function trySending(through: Sender, make: () => Mail): Promise<SendError | undefined> {
   try {
     await through.send(make());
+    metrics()?.mails.inc({ outcome: "taken" });
     return undefined;
   } catch (failure) {
+    metrics()?.mails.inc({ outcome: "not taken" });
     // By its name: a process has one sender, which another bundle may have made, and with it another class.
     if ((failure as Error).name === "SendError") return failure as SendError;
     log().error({ err: failure }, "a mail could not be made");

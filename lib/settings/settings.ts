@@ -93,6 +93,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     port: env.PORT,
     host: env.HOST,
     drainSeconds: env.DRAIN_SECONDS,
+    metricsPort: env.METRICS_PORT,
     logLevel: env.LOG_LEVEL,
   };
 }
@@ -156,6 +157,7 @@ const environmentSchema = z.object({
   PORT: wholeNumber(1, 65_535).default(3000),
   HOST: z.string().optional(),
   DRAIN_SECONDS: wholeNumber(0, 300).default(0),
+  METRICS_PORT: wholeNumber(1, 65_535).optional(),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
     .default("info"),

@@ -1,4 +1,4 @@
-import { PostgresDialect, type PostgresPool, type PostgresPoolClient, type QueryResult } from "kysely";
+import type { PostgresPool, PostgresPoolClient, QueryResult } from "kysely";
 import pg from "pg";
 import { log } from "@/lib/process/log";
 
@@ -15,16 +15,12 @@ type Options = {
 };
 
 /**
- * Kysely's dialect for PostgreSQL, which keeps an outage from becoming a longer one. The server gives up just before
+ * The connections to PostgreSQL, which keep an outage from becoming a longer one. The server gives up just before
  * we do: a statement, a wait for a lock, and a transaction in which nothing happens. So what we no longer wait for
  * holds no lock, and no connection is left behind at work. A connection that broke, or that a failover has made
  * read-only, serves no other query.
  */
-export function postgresDialect(url: string, options: Options): PostgresDialect {
-  return new PostgresDialect({ pool: new Connections(url, options) });
-}
-
-class Connections implements PostgresPool {
+export class Connections implements PostgresPool {
   private readonly limits: Record<string, number>;
   /** Whether the server itself takes our limits as a connection begins. A pooler between us and it does not. */
   private isDirect: boolean;
@@ -68,6 +64,11 @@ class Connections implements PostgresPool {
       }
     };
     return { query, release: () => client.release(isBroken) } as unknown as PostgresPoolClient;
+  }
+
+  count(): { used: number; idle: number; waiting: number } {
+    const { totalCount, idleCount, waitingCount } = this.pool;
+    return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   async end(): Promise<void> {

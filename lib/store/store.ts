@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { Kysely } from "kysely";
+import { Kysely, type LogEvent, PostgresDialect } from "kysely";
+import { metrics } from "@/lib/process/metrics";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 import { type Settings, settings } from "@/lib/settings/settings";
 import { refuseUnaudited } from "@/lib/store/audit";
 import { findPending, migrateEmbedded, migratePostgres } from "@/lib/store/migrate";
 import { migrations } from "@/lib/store/migrations";
-import { postgresDialect } from "@/lib/store/postgres";
+import { Connections } from "@/lib/store/postgres";
 import { forgetDeleted, sqliteDialect } from "@/lib/store/sqlite-dialect";
 import type { Tables } from "@/lib/store/tables";
 
@@ -41,10 +42,16 @@ export async function closeStore(): Promise<void> {
 }
 
 type StoreSettings = Pick<Settings, "dataDir"> &
-  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool">>;
+  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort">>;
+
+/** The connections to PostgreSQL, and how many requests wait for one; none where the store is embedded. */
+export function countConnections(): { used: number; idle: number; waiting: number } | undefined {
+  return processStore().countConnections();
+}
 
 /** One of the two engines behind one set of queries. Nothing is opened before it is asked for. */
 export class Store {
+  private readonly connections: Connections | undefined;
   private readonly db: Db;
   private migrated: Promise<Db> | undefined;
 
@@ -54,10 +61,19 @@ export class Store {
   ) {
     const { databaseUrl, databaseDirectUrl = databaseUrl, databasePool = 10, dataDir } = settings;
     const isPooled = databaseDirectUrl !== databaseUrl;
-    const dialect = databaseUrl
-      ? postgresDialect(databaseUrl, { connections: databasePool, deadlineMs, isPooled })
+    const options = { connections: databasePool, deadlineMs, isPooled };
+    this.connections = databaseUrl ? new Connections(databaseUrl, options) : undefined;
+    const dialect = this.connections
+      ? new PostgresDialect({ pool: this.connections })
       : sqliteDialect(fileIn(dataDir), deadlineMs);
-    this.db = new Kysely<Tables>({ dialect, plugins: [refuseUnaudited] });
+    const measured = settings.metricsPort === undefined ? undefined : metrics();
+    const measure = ({ level, queryDurationMillis }: LogEvent) =>
+      measured?.storeSeconds.observe(
+        { outcome: level === "query" ? "answered" : "failed" },
+        queryDurationMillis / 1000,
+      );
+    const watched = measured ? { log: measure } : {};
+    this.db = new Kysely<Tables>({ dialect, plugins: [refuseUnaudited], ...watched });
   }
 
   ready(): Promise<Db> {
@@ -69,6 +85,10 @@ export class Store {
       },
     );
     return this.migrated;
+  }
+
+  countConnections() {
+    return this.connections?.count();
   }
 
   close(): Promise<void> {
