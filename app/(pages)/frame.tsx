@@ -58,6 +58,12 @@ export function HeadLinks() {
   );
 }
 
+/** One for each kind of page. */
+function cardOf(page: Page) {
+  if (page.loads.includes("documents")) return files.documentsCard;
+  return page === pages.status || page === pages.changes ? files.newsCard : files.socialCard;
+}
+
 /** What others show of a link to the page. Its addresses have to be whole. */
 function SocialCard({ page, title, description }: Omit<FrameProps, "children" | "isSignedIn">) {
   const { appUrl } = settings();
@@ -69,7 +75,7 @@ function SocialCard({ page, title, description }: Omit<FrameProps, "children" | 
       <meta property="og:title" content={title ?? "Corner Office"} />
       <meta property="og:description" content={description} />
       <meta property="og:url" content={`${appUrl}${page.path}`} />
-      <meta property="og:image" content={`${appUrl}${files.socialCard.path}`} />
+      <meta property="og:image" content={`${appUrl}${cardOf(page).path}`} />
       <meta name="twitter:card" content="summary_large_image" />
     </>
   );

@@ -127,6 +127,9 @@ describe.each([
     ["/favicon.svg", "image/svg+xml"],
     ["/apple-touch-icon.png", "image/png"],
     ["/social-card.png", "image/png"],
+    ["/social-card-documents.png", "image/png"],
+    ["/social-card-news.png", "image/png"],
+    ["/picture-front.jpg", "image/jpeg"],
     ["/newsreader-1.woff2", "font/woff2"],
     ["/newsreader-licence.txt", "text/plain; charset=UTF-8"],
     ["/licence.txt", "text/plain; charset=UTF-8"],
@@ -146,6 +149,7 @@ describe.each([
       'property="og:image" content="https://office.example.org/social-card.png"',
     );
     const { text } = await service.ask(pages.quickStart.path);
+    expect(text).toContain('content="https://office.example.org/social-card-documents.png"');
     expect(text).toContain(" CORNER_OFFICE_URL=https://office.example.org\n");
     expect(text).not.toContain("office.example.com");
   });

@@ -61,7 +61,8 @@ const [wide, high] = [300, 64];
 
 /** The balance of the last 30 days, as steps: it stays what it is between two entries. */
 function StepLine({ entries, balance, nowMs }: StepLineProps) {
-  const sinceMs = nowMs - drawnDays * dayMs;
+  const oldestMs = entries.at(-1)?.atMs ?? nowMs;
+  const sinceMs = Math.min(nowMs - 1, Math.max(nowMs - drawnDays * dayMs, oldestMs));
   const steps = stepsBack(entries, balance, sinceMs);
   const most = Math.max(1, ...steps.map(({ balance }) => balance));
   const x = (atMs: number) => Math.round(((Math.min(atMs, nowMs) - sinceMs) / (nowMs - sinceMs)) * wide);

@@ -46,6 +46,10 @@ describe("every page", () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
+  it.each(documents.map(({ path }) => path))("%s names this service, and no placeholder", (path) => {
+    expect(pages.get(path)).not.toContain("office.example.com");
+  });
+
   it.each(documents)("$path is to be had in Markdown, with whole links to this service", async (document) => {
     const page = await service.ask(document.path);
     expect(page.headers.link).toContain(`<${document.path}.md>; rel="alternate"; type="text/markdown"`);

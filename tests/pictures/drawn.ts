@@ -1,0 +1,70 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Browser } from "@playwright/test";
+
+/** The icons that are no vectors, of the one that is. */
+export async function drawIcons(browser: Browser): Promise<void> {
+  const vector = readFileSync("public/favicon.svg", "utf8");
+  // A phone cuts the corners itself.
+  writeFileSync("public/apple-touch-icon.png", await draw(browser, vector.replace('rx="7"', ""), 180));
+  writeFileSync("public/favicon.ico", toIco(await draw(browser, vector, 32), 32));
+}
+
+async function draw(browser: Browser, vector: string, size: number): Promise<Buffer> {
+  const page = await browser.newPage({ viewport: { width: size, height: size } });
+  await page.setContent(`<style>* { margin: 0 } svg { display: block; width: ${size}px }</style>${vector}`);
+  const png = await page.screenshot({ omitBackground: true });
+  await page.close();
+  return png;
+}
+
+/** An icon file of one picture: the header, one entry, and the PNG as it is. */
+function toIco(png: Buffer, size: number): Buffer {
+  const head = Buffer.alloc(22);
+  head.writeUInt16LE(1, 2); // an icon
+  head.writeUInt16LE(1, 4); // of one picture
+  head.writeUInt8(size, 6);
+  head.writeUInt8(size, 7);
+  head.writeUInt16LE(1, 10);
+  head.writeUInt16LE(32, 12); // bits a pixel
+  head.writeUInt32LE(png.length, 14);
+  head.writeUInt32LE(head.length, 18);
+  return Buffer.concat([head, png]);
+}
+
+const cards = {
+  "social-card": ["Run a company of AI assistants", "They prepare. You approve. Nothing leaves without you."],
+  "social-card-documents": ["Documents", "The public API, its errors and limits, and a client that behaves."],
+  "social-card-news": ["Status and changes", "What this service knows of itself now, and what has changed."],
+};
+
+/** What others show of a link: 1200 by 630, one for each kind of page, of the front page's own drawing and style. */
+export async function drawCards(browser: Browser, url: string): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 630 }, bypassCSP: true });
+  for (const [name, words] of Object.entries(cards)) {
+    const page = await context.newPage();
+    await page.goto(url, { waitUntil: "networkidle" });
+    await page.addStyleTag({ content: style });
+    await page.evaluate(([title, line]) => {
+      const [mark, drawing] = [document.querySelector(".brand"), document.querySelector(".drawing")];
+      const heading = document.createElement("h1");
+      const about = document.createElement("p");
+      heading.textContent = title ?? "";
+      about.textContent = line ?? "";
+      const text = document.createElement("div");
+      text.append(...(mark ? [mark] : []), heading, about);
+      document.body.replaceChildren(text, ...(drawing ? [drawing] : []));
+    }, words);
+    await page.screenshot({ path: `public/${name}.png` });
+    await page.close();
+  }
+  await context.close();
+}
+
+const style = `
+body { display: grid; grid-template: 630px / 1fr 520px; align-items: center; gap: 20px; height: 630px; padding: 0 50px 0 80px; box-sizing: border-box; }
+body > div { display: grid; gap: 28px; }
+.brand { display: flex; align-items: center; gap: 16px; color: var(--ink); font: 600 34px/1 var(--serif); text-decoration: none; }
+.mark { width: 38px; height: 38px; }
+h1 { margin: 0; font-size: 72px; line-height: 1.03; letter-spacing: -0.03em; }
+p { margin: 0; color: var(--quiet); font-size: 27px; line-height: 1.4; }
+`;
