@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { files, type Page, pages, type Script } from "@/lib/api/pages";
 import { bannerKinds } from "@/lib/site-banner";
+import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
@@ -169,7 +170,8 @@ describe.each(bannerKinds)("a %s", (kind) => {
   });
 
   it("is put away by its reader, for that message, and comes back with another", async () => {
-    const service = await Service.start({ SIGN_IN: "local" });
+    const clock = makeClock();
+    const service = await Service.start({ SIGN_IN: "local", ...clock.environment });
     await service.adminJson("banner", "set", kind, "The first");
     const isShown = async (path: string, cookie = "") =>
       (await service.ask(path, { headers: { cookie } })).text.includes('aria-label="Notice"');
@@ -188,6 +190,7 @@ describe.each(bannerKinds)("a %s", (kind) => {
       vary: expect.stringMatching(/\bCookie\b/),
     });
     await service.adminJson("banner", "set", kind, "The second");
+    clock.pass(15_000); // what the service's copy lives
     await eventually(async () => expect(await isShown("/waitlist", cookie)).toBe(true));
     await service.stop();
   });
