@@ -9,7 +9,7 @@ import Provider, {
 import { ApiError } from "@/lib/api/errors";
 import { connectEndpoints, pages } from "@/lib/api/pages";
 import { appSessionId } from "@/lib/connect/app-session";
-import { mayFetchClient, nativeClient } from "@/lib/connect/clients";
+import { AddedClients, mayFetchClient, nativeClient } from "@/lib/connect/clients";
 import { lifetimes } from "@/lib/connect/lifetimes";
 import { accountScope, resourceAddresses } from "@/lib/connect/resources";
 import { RingKey } from "@/lib/connect/signing-key";
@@ -48,7 +48,7 @@ function endAppSession(grantId: string): void {
 
 function configuration(key: RingKey): Configuration {
   return {
-    adapter: ConnectState,
+    adapter: (kind: string) => (kind === "Client" ? new AddedClients() : new ConnectState(kind)),
     clients: [nativeClient],
     clientAuthMethods: ["none"],
     clientBasedCORS: () => true,

@@ -1,5 +1,10 @@
-import type { ClientMetadata } from "oidc-provider";
+import { isIP } from "node:net";
+import type { AdapterPayload, ClientMetadata } from "oidc-provider";
+import { findClient } from "@/lib/connect/added-clients";
+import { ConnectState } from "@/lib/connect/state";
+import { isLoopback } from "@/lib/settings/loopback";
 import { settings } from "@/lib/settings/settings";
+import { store } from "@/lib/store/store";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -26,9 +31,32 @@ export const nativeClient = {
   ]),
 } satisfies ClientMetadata;
 
-/** Whether the metadata document that a client's address names may be fetched: its host is on the operator's list. */
+/** The clients that the operator has added, as the authorization server asks for them. */
+export class AddedClients extends ConnectState {
+  constructor() {
+    super("Client");
+  }
+
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    const added = await findClient(await store(), id);
+    return (
+      added && {
+        ...publicClient,
+        ...{ client_id: added.id, client_name: added.name },
+        ...{ application_type: "native", redirect_uris: added.redirectUris },
+      }
+    );
+  }
+}
+
+/**
+ * Whether the metadata document that a client's address names may be fetched: its host is on the operator's list, and
+ * is a name, so that nobody has us knock at this machine or its network, whatever the list says.
+ */
 export function mayFetchClient(clientId: string): boolean {
-  return settings().connectClientHosts.includes(new URL(clientId).host);
+  const { host, hostname } = new URL(clientId);
+  const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
+  return settings().connectClientHosts.includes(host) && !isAddress && !isLoopback(hostname);
 }
 
 /** How a client is shown to whoever is asked: its name is its own word, the host behind it is not. */

@@ -8,6 +8,7 @@ import type { Tables } from "@/lib/store/tables";
 /** What people and operators decide. Sessions, codes and mails come and go by themselves, and are not among it. */
 const audited: readonly string[] = [
   "accounts",
+  "connect_clients",
   "credit_entries",
   "email_suppressions",
   "invitations",

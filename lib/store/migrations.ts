@@ -311,6 +311,17 @@ export const migrations: Record<string, SchemaChange> = {
       onboarding_emails_settled: "onboarding_emails (due_at_ms) where state in ('sent', 'stopped', 'failed')",
     },
   },
+  "020-connect-clients": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("connect_clients")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("redirect_uris", "text", (column) => column.notNull())
+        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

@@ -174,6 +174,15 @@ export type Tables = {
     before: string | null;
     after: string | null;
   };
+  /** The apps that the operator has made known to the authorization server. */
+  connect_clients: {
+    id: string;
+    /** As its owner is told who asks. */
+    name: string;
+    /** A JSON array. */
+    redirect_uris: string;
+    added_at_ms: number;
+  };
   /** What the authorization server keeps: codes, refresh tokens, grants, requests that wait for their owner. */
   connect_state: {
     /** The authorization server's name of what it is. */

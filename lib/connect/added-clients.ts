@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { ApiError } from "@/lib/api/errors";
+import { isLoopback } from "@/lib/settings/loopback";
+import { change } from "@/lib/store/audit";
+import type { Db } from "@/lib/store/store";
+
+/** An app that the operator has made known, so that its owner reads its name and its own scheme takes the answer. */
+export type AddedClient = { id: string; name: string; redirectUris: string[]; addedAtMs: number };
+
+const row = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    redirect_uris: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+    added_at_ms: z.int(),
+  })
+  .transform(({ id, name, redirect_uris, added_at_ms }): AddedClient => {
+    return { id, name, redirectUris: redirect_uris, addedAtMs: added_at_ms };
+  });
+
+/** Adds a client. Throws an {@link ApiError} when its id is taken. */
+export async function addClient(
+  db: Db,
+  client: Omit<AddedClient, "addedAtMs">,
+  nowMs: number,
+): Promise<void> {
+  const { id, name, redirectUris } = client;
+  const added = await change(db, about("connect add", id), nowMs, (transaction) =>
+    transaction
+      .insertInto("connect_clients")
+      .values({ id, name, redirect_uris: JSON.stringify(redirectUris), added_at_ms: nowMs })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning("id")
+      .executeTakeFirst(),
+  );
+  if (!added) {
+    throw new ApiError("invalid_request", {
+      message: "There is a client with this id.",
+      hint: "Remove it first, or take another.",
+    });
+  }
+}
+
+/** All of them, in the order of their ids. */
+export async function listClients(db: Db): Promise<AddedClient[]> {
+  const rows = await db.selectFrom("connect_clients").selectAll().orderBy("id").execute();
+  return rows.map((found) => row.parse(found));
+}
+
+export async function findClient(db: Db, id: string): Promise<AddedClient | undefined> {
+  const found = await db.selectFrom("connect_clients").selectAll().where("id", "=", id).executeTakeFirst();
+  return found && row.parse(found);
+}
+
+/**
+ * Removes a client: from now on it gets no token, and those that it has are over within the hour. Throws an
+ * {@link ApiError} when there is none.
+ */
+export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
+  const removed = await change(db, about("connect remove", id), nowMs, (transaction) =>
+    transaction.deleteFrom("connect_clients").where("id", "=", id).returning("id").executeTakeFirst(),
+  );
+  if (!removed) {
+    throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
+  }
+}
+
+/**
+ * Whether an app's answer may go there: a loopback address on any port, HTTPS, or a scheme of the app's own, which is
+ * a host name of its maker's turned round (RFC 8252 §7).
+ */
+export function mayRedirectTo(uri: string): boolean {
+  if (!URL.canParse(uri) || uri.includes("#") || uri.includes("*")) return false;
+  const { protocol, hostname } = new URL(uri);
+  if (protocol === "http:") return isLoopback(hostname);
+  if (protocol === "https:") return !isLoopback(hostname);
+  return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
+}
+
+function about(what: string, id: string) {
+  const look = async (transaction: Db) => ({ client: (await findClient(transaction, id)) ?? null });
+  return { by: "operator", what, whom: id, look } as const;
+}

@@ -1,0 +1,133 @@
+import { createHash, randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+const redirect = "com.example.studio:/signed-in";
+
+describe.each(engines)("the clients of the authorization server on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start(stage.environment);
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    browser = await Browser.signIn(service, email);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  const verifier = randomBytes(32).toString("base64url");
+  const ask = (client_id: string, redirect_uri: string) => {
+    const code_challenge = createHash("sha256").update(verifier).digest("base64url");
+    const query = new URLSearchParams({
+      ...{ client_id, redirect_uri, response_type: "code", scope: "account:read", state: "kept" },
+      ...{ code_challenge, code_challenge_method: "S256" },
+    });
+    return browser.open(`/oauth/authorize?${query}`);
+  };
+
+  it("are added, listed and removed by the operator, and each change is written down", async () => {
+    const client = {
+      id: "desk",
+      name: "Desk",
+      redirectUris: ["http://127.0.0.1/callback", "https://desk.example/a"],
+    };
+    expect(await service.adminJson("connect", "add", client.id, client.name, ...client.redirectUris)).toEqual(
+      client,
+    );
+    expect(await service.adminJson("connect", "list")).toEqual([{ ...client, addedAt: expect.any(String) }]);
+    const again = await service.admin("connect", "add", client.id, "Other", redirect);
+    expect(again.code).toBe(1);
+    expect(await service.adminJson("connect", "remove", client.id)).toEqual({ removed: client.id });
+    expect((await service.admin("connect", "remove", client.id)).code).toBe(1);
+    expect(await service.adminJson("connect", "list")).toEqual([]);
+    const audit = await stage.query(
+      "SELECT what, whom FROM audit_entries WHERE whom = 'desk' ORDER BY at_ms",
+    );
+    expect(audit.map(({ what }) => what)).toEqual(["connect add", "connect remove"]);
+  });
+
+  it.each([
+    "http://office.example.com/callback",
+    "https://127.0.0.1/callback",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "studio:/callback",
+    "https://desk.example/#a",
+    "https://*.example/",
+    "/callback",
+  ])("take no answer at %s", async (uri) => {
+    const { code, stderr } = await service.admin("connect", "add", "odd", "Odd", uri);
+    expect(code).toBe(2);
+    expect(stderr).toContain("It must be HTTPS, a loopback address or a scheme");
+    expect(await service.adminJson("connect", "list")).toEqual([]);
+  });
+
+  it("that were added are shown by their name, and answered at their own scheme", async () => {
+    await service.adminJson("connect", "add", "studio", "Studio for iPhone", redirect);
+    expect((await ask("studio", redirect)).headers.location).toMatch(/\/connect$/);
+    const page = await browser.open("/connect");
+    expect(page.text).toContain("Studio for iPhone");
+    expect(page.text).toContain(redirect);
+    const [, request = ""] = /name="request" value="([^"]+)"/.exec(page.text) ?? [];
+    await browser.submit("/connect/answer", { request, answer: "approve" });
+    const back = String((await browser.open("/oauth/resume")).headers.location);
+    expect(back.startsWith(`${redirect}?`)).toBe(true);
+    const code = new URL(back).searchParams.get("code") ?? "";
+    const redeem = (fields: Record<string, string>) =>
+      service.submit("/oauth/token", { client_id: "studio", ...fields });
+    const grant = { grant_type: "authorization_code", code, redirect_uri: redirect, code_verifier: verifier };
+    expect((await redeem({ ...grant, client_id: "native" })).status, "another's code").toBe(400);
+    const other = await ask("studio", `${redirect}/`);
+    expect(other.status, "an address that differs by a byte").toBe(400);
+  });
+
+  it("that were removed get nothing any longer", async () => {
+    await service.adminJson("connect", "remove", "studio");
+    const { status, headers } = await ask("studio", redirect);
+    expect(status).toBe(400);
+    expect(headers).not.toHaveProperty("location");
+  });
+
+  it("that name themselves by a document are asked at listed hosts alone, and never at this machine", async () => {
+    let connections = 0;
+    const server = createServer().on("connection", () => connections++);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const listing = await Service.start({
+      ...stage.environment,
+      CONNECT_CLIENT_HOSTS: `127.0.0.1:${port},localhost:${port},169.254.169.254`,
+    });
+    const ids = [
+      `https://127.0.0.1:${port}/c.json`,
+      `https://localhost:${port}/c.json`,
+      "https://169.254.169.254/c.json",
+    ];
+    for (const of of [service, listing]) {
+      for (const client_id of [
+        ...ids,
+        "https://evil.example/c.json",
+        "http://claude.ai/c.json",
+        "file:///etc/passwd",
+      ]) {
+        const query = new URLSearchParams({ client_id, response_type: "code", redirect_uri: redirect });
+        const { status, headers } = await of.ask(`/oauth/authorize?${query}`);
+        expect(status, client_id).toBe(400);
+        expect(headers).not.toHaveProperty("location");
+      }
+    }
+    expect(connections).toBe(0);
+    await listing.stop({ expectErrors: true });
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
