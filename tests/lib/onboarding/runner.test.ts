@@ -214,14 +214,14 @@ describe.each(engines)("four runners on $name", (engine) => {
 });
 
 describe("the previews of the mails", () => {
-  it("are there in development, and not in production", { timeout: 60_000 }, async () => {
+  it("are there in development, and not in production", { timeout: 120_000 }, async () => {
     const production = await Service.start();
     expect((await production.ask("/previews/emails")).status).toBe(404);
     expect((await production.ask("/previews/emails/welcome")).status).toBe(404);
     await production.stop();
     const development = await Service.start({ NODE_ENV: "development" });
     const index = await development.ask("/previews/emails");
-    expect(index.text.match(/href="[^"]+"/g)).toHaveLength(10);
+    expect(index.text.match(/href="[^"]+"/g)).toHaveLength(16);
     const welcome = await development.ask("/previews/emails?html=welcome");
     expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
     expect(welcome.text).toContain("Welcome to your corner office");
