@@ -36,6 +36,7 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = ${poolSize}
 max_client_conn = 500
+server_login_retry = 1
 ${dropsSettings ? "ignore_startup_parameters = lock_timeout, statement_timeout, idle_in_transaction_session_timeout" : ""}
 `,
   );

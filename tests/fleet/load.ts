@@ -1,0 +1,68 @@
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** One request that was asked, and what became of it. */
+export type Sample = {
+  path: string;
+  phase: string;
+  atMs: number;
+  /** 0 where the connection broke. */
+  status: number;
+  /** The instance that answered; none where the balancer did, or nobody. */
+  by: string | undefined;
+};
+
+const clients = 6;
+const pauseMs = 20;
+const patienceMs = 10_000;
+
+/** Asks for these paths again and again, as several clients that keep their connections, until it is stopped. */
+export class Load {
+  readonly samples: Sample[] = [];
+  phase = "";
+  private isStopped = false;
+  private readonly running: Promise<void>[];
+
+  constructor(
+    private readonly port: number,
+    private readonly paths: readonly string[],
+    private readonly token: string,
+  ) {
+    this.running = Array.from({ length: clients }, (_, n) => this.run(n));
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await Promise.all(this.running);
+  }
+
+  private async run(first: number): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let n = first; !this.isStopped; n++) {
+      const path = this.paths[n % this.paths.length] ?? "/";
+      const { phase } = this;
+      const atMs = Date.now();
+      const { status, by } = await this.ask(path, agent);
+      this.samples.push({ path, phase, atMs, status, by });
+      await sleep(pauseMs);
+    }
+    agent.destroy();
+  }
+
+  private ask(path: string, agent: Agent): Promise<Pick<Sample, "status" | "by">> {
+    const headers = { authorization: `Bearer ${this.token}` };
+    return new Promise((resolve) => {
+      const asked = request({ host: "127.0.0.1", port: this.port, path, agent, headers }, (response) => {
+        const by = response.headers["x-served-by"];
+        response.resume();
+        response.once("error", () => resolve({ status: 0, by: undefined }));
+        response.once("end", () =>
+          resolve({ status: response.statusCode ?? 0, by: typeof by === "string" ? by : undefined }),
+        );
+      });
+      asked.setTimeout(patienceMs, () => asked.destroy(new Error("no answer")));
+      asked.once("error", () => resolve({ status: 0, by: undefined }));
+      asked.end();
+    });
+  }
+}
