@@ -113,7 +113,7 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
     .executeTakeFirst();
   if (!row) return { problem: "over" };
   const { email, isLong } = asked;
-  if (isLong && (await takeLongCode(db, email, code, nowMs))) return { email };
+  if (isLong && (await takeLongCode(db, email, code))) return { email };
   if (!isLong && isSame(row.code_hash, hashCode(browser, code))) {
     return (await takeShortCode(db, browserHash)) ? { email } : { problem: "over" };
   }
@@ -146,12 +146,11 @@ async function takeShortCode(db: Db, browserHash: string): Promise<boolean> {
   return taken !== undefined;
 }
 
-async function takeLongCode(db: Db, email: string, code: string, nowMs: number): Promise<boolean> {
+async function takeLongCode(db: Db, email: string, code: string): Promise<boolean> {
   const taken = await db
     .deleteFrom("sign_in_emails")
     .where("email", "=", email)
     .where("long_code_hash", "=", hashCode(email, code))
-    .where("long_code_until_ms", ">", nowMs)
     .returning("email")
     .executeTakeFirst();
   return taken !== undefined;

@@ -20,3 +20,13 @@ it("keeps a copy of the notice for 15 seconds, also when the wall clock steps ba
   expect((await readSiteBanner(noonMs + twoHoursMs, 1_014_999))?.message).toBe("one");
   expect((await readSiteBanner(noonMs - twoHoursMs, 1_015_000))?.message).toBe("another");
 });
+
+it("shows a notice from its start, and no longer at its end", async () => {
+  const planned = { ...notice("planned"), startsAtMs: noonMs, endsAtMs: noonMs + twoHoursMs };
+  await setBanner(await store(), planned, Date.now());
+  const messageAt = async (nowMs: number) => (await readSiteBanner(nowMs, 2_000_000))?.message;
+  expect(await messageAt(noonMs - 1)).toBeUndefined();
+  expect(await messageAt(noonMs)).toBe("planned");
+  expect(await messageAt(noonMs + twoHoursMs - 1)).toBe("planned");
+  expect(await messageAt(noonMs + twoHoursMs)).toBeUndefined();
+});

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, type StdioOptions, spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Mutant, mutants } from "@/tests/mutants/mutants";
@@ -56,8 +56,9 @@ function build(pages = false): void {
   if (!run("npm", "run", "-s", pages ? "build" : "bundle")) throw new Error("it does not build any more");
 }
 
-function pass(tests: string[]): boolean {
-  return run("npx", "vitest", "run", "--bail=1", ...tests);
+function pass(tests: string[], stdio: StdioOptions = "ignore"): boolean {
+  const parameters = ["vitest", "run", "--bail=1", "--reporter=dot", ...tests];
+  return spawnSync("npx", parameters, { cwd: copy, stdio }).status === 0;
 }
 
 function run(program: string, ...parameters: string[]): boolean {

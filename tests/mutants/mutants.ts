@@ -107,8 +107,8 @@ const caching: Mutant[] = [
   {
     file: "lib/pages/hall.ts",
     mistake: "a copied token may be kept",
-    was: '["cache-control", "no-store"];',
-    becomes: "[];",
+    was: 'caching = "no-store"',
+    becomes: 'caching = "private"',
     tests: ["tests/app/pages/home-token.test.ts"],
     isInPages: true,
   },
@@ -148,7 +148,7 @@ const sessions: Mutant[] = [
     mistake: "a token that is remembered never ends",
     was: "const stands = isInForce(known, nowMs) && ",
     becomes: "const stands = ",
-    tests: ["tests/app/api/entitlement.test.ts", "tests/lib/session/session-token.test.ts"],
+    tests: ["tests/lib/session/session.test.ts"],
   },
   {
     file: "lib/accounts/caller.ts",
@@ -176,12 +176,13 @@ const sessions: Mutant[] = [
     mistake: "a browser's session is renewed past its end",
     was: '.where("local_sessions.expires_at_ms", ">", nowMs)',
     becomes: "",
-    tests: ["tests/lib/session/session.test.ts"],
+    tests: ["tests/app/pages/sign-in.test.ts"],
+    isInPages: true,
   },
   {
     file: "lib/accounts/owner.ts",
     mistake: "a program's token buys its successor",
-    was: 'if (headers.has("authorization")) throw onlyInBrowser();',
+    was: 'if (asking.headers.has("authorization")) throw onlyInBrowser();',
     becomes: "",
     tests: ["tests/app/pages/home-token.test.ts"],
     isInPages: true,
@@ -298,13 +299,6 @@ const signIn: Mutant[] = [
   },
   {
     file: "lib/sign-in/code.ts",
-    mistake: "a long code works for ever",
-    was: '    .where("long_code_until_ms", ">", nowMs)\n',
-    becomes: "",
-    tests: ["tests/lib/sign-in/code.test.ts"],
-  },
-  {
-    file: "lib/sign-in/code.ts",
     mistake: "every stranger's request is a mail",
     was: "const isInMailbox = ",
     becomes: "const isInMailbox = false && ",
@@ -338,7 +332,8 @@ const signIn: Mutant[] = [
     mistake: "a form of another site is taken",
     was: "if (!fromAnywhere) requireOurOrigin(headers);",
     becomes: "",
-    tests: ["tests/lib/pages/hall.test.ts"],
+    tests: ["tests/app/pages/sign-in.test.ts"],
+    isInPages: true,
   },
   {
     file: "lib/api/cookies.ts",
@@ -352,7 +347,8 @@ const signIn: Mutant[] = [
     mistake: "a host beside ours can set our cookies",
     was: 'name !== "__session" && isHttps()',
     becomes: "false",
-    tests: ["tests/lib/api/cookies.test.ts"],
+    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
+    isInPages: true,
   },
 ];
 
@@ -366,10 +362,11 @@ const bounds: Mutant[] = [
   },
   {
     file: "lib/api/door.ts",
-    mistake: "an encoded address under /api is a page's",
-    was: "pass < 4",
-    becomes: "pass < 1",
+    mistake: "an address under /mcp in another spelling is a page's",
+    was: "(?:api|mcp)(?!",
+    becomes: "(?:api)(?!",
     tests: ["tests/lib/api/door.test.ts"],
+    isInPages: true,
   },
   {
     file: "lib/front/unreadable.ts",

@@ -72,6 +72,7 @@ describe("a session token", () => {
     ["an unsigned one", `${encode({ alg: "none" })}.${encode(claims)}.x`],
     ["one signed by another key", mint({}, {}, foreign.privateKey)],
     ["RS512", mint({}, { alg: "RS512" }, ours.privateKey, "sha512")],
+    ["one that only says RS512", mint({}, { alg: "RS512" })],
     ["a JWT template's", mint({}, { cat: "cl_B7d4PD222AAA" })],
     ["a machine token", mint({}, { cat: "cl_B7d4PD333AAA" })],
     ["one with critical extensions", mint({}, { crit: ["exp"] })],

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
+import { makeClock } from "@/tests/support/clock";
 import { Service } from "@/tests/support/service";
 
 const routes = [operations.entitlement.path, operations.creditsBalance.path];
@@ -34,6 +35,18 @@ describe("sessions of Clerk", () => {
         for (const path of routes) expect((await service.ask(path, { headers })).status).toBe(200);
       }
     }
+  });
+
+  it("takes no token past its end that it knew before", async () => {
+    const clock = makeClock();
+    const DATA_DIR = service.dataDir;
+    const remembering = await Service.start({ ...clerk.environment, ...clock.environment, DATA_DIR });
+    const headers = { Authorization: `Bearer ${clerk.mint({ exp: Math.floor(Date.now() / 1000) + 60 })}` };
+    const status = async () => (await remembering.ask(operations.entitlement.path, { headers })).status;
+    expect(await status()).toBe(200);
+    clock.pass(66_000);
+    expect(await status()).toBe(401);
+    await remembering.stop();
   });
 
   const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
