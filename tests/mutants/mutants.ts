@@ -41,8 +41,8 @@ const quotas: Mutant[] = [
   {
     file: "lib/api/client-address.ts",
     mistake: "each address of a household's IPv6 network has a quota of its own",
-    was: 'network.join(":")}::/64`',
-    becomes: 'network.join(":")}${address}`',
+    was: "groups.slice(0, 4)",
+    becomes: "groups.slice(0, 8)",
     tests: ["tests/lib/api/client-address.test.ts"],
   },
   {
