@@ -2,11 +2,12 @@ import { ApiError } from "@/lib/api/errors";
 import { inKibibytes } from "@/lib/settings/limits";
 
 /**
- * The body of a request, read to its end. Throws an {@link ApiError}: 413 as soon as it is over the bound, counted
- * as it comes and whatever Content-Length said; 400 when it breaks off.
+ * The body of a request, read to its end. Throws an {@link ApiError}: 413 unread when it says that it is over the bound,
+ * and as soon as it is, whatever it said; 400 when it breaks off.
  */
-export async function readBody({ body }: Request, mostBytes: number): Promise<Buffer> {
-  const reader = body?.getReader();
+export async function readBody(request: Request, mostBytes: number): Promise<Buffer> {
+  if (Number(request.headers.get("content-length")) > mostBytes) throw tooLarge(mostBytes);
+  const reader = request.body?.getReader();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
@@ -15,11 +16,12 @@ export async function readBody({ body }: Request, mostBytes: number): Promise<Bu
     });
     if (!chunk || chunk.done) return Buffer.concat(chunks);
     bytes += chunk.value.byteLength;
-    if (bytes > mostBytes) {
-      const message =
-        mostBytes > 0 ? `The body is over ${inKibibytes(mostBytes)}.` : "No body is taken here.";
-      throw new ApiError("too_large", { message });
-    }
+    if (bytes > mostBytes) throw tooLarge(mostBytes);
     chunks.push(chunk.value);
   }
+}
+
+function tooLarge(mostBytes: number): ApiError {
+  const message = mostBytes > 0 ? `The body is over ${inKibibytes(mostBytes)}.` : "No body is taken here.";
+  return new ApiError("too_large", { message });
 }

@@ -1,24 +1,22 @@
-import Provider, {
-  type Configuration,
-  type ErrorOut,
-  errors,
-  interactionPolicy,
-  type JWTStructured,
-  type KoaContextWithOIDC,
-} from "oidc-provider";
+import type { KeyObject } from "node:crypto";
+import type Provider from "oidc-provider";
+import type { Configuration, ErrorOut, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
 import { ApiError } from "@/lib/api/errors";
 import { connectEndpoints, pages } from "@/lib/api/pages";
 import { appSessionId } from "@/lib/connect/app-session";
 import { AddedClients, mayFetchClient, nativeClient } from "@/lib/connect/clients";
 import { lifetimes } from "@/lib/connect/lifetimes";
 import { accountScope, resourceAddresses } from "@/lib/connect/resources";
-import { RingKey } from "@/lib/connect/signing-key";
+import { makeRingKey } from "@/lib/connect/signing-key";
 import { ConnectState } from "@/lib/connect/state";
 import { log } from "@/lib/process/log";
 import { keyRing } from "@/lib/session/key-ring";
 import { endSession, findSessionEnd } from "@/lib/session/session";
 import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
+
+/** The library, read when the first app asks: it is large, and most starts have no need of it. */
+type Library = typeof import("oidc-provider");
 
 let made: Provider | undefined;
 
@@ -29,7 +27,9 @@ let made: Provider | undefined;
 export async function authorizationServer(): Promise<Provider> {
   if (!made) {
     const { publicKey } = await keyRing().signing(Date.now());
-    made = new Provider(settings().appUrl, configuration(new RingKey(publicKey)));
+    const library = await import("oidc-provider");
+    const { default: Provider } = library;
+    made = new Provider(settings().appUrl, configuration(library, publicKey));
     // It is asked in process, and our bridge says by which scheme the browser came.
     made.proxy = true;
     // A refresh token or a code that came twice, or an app that gave its token back.
@@ -46,7 +46,8 @@ function endAppSession(grantId: string): void {
     .catch((failure) => log().error({ err: failure }, "an app's session could not be ended"));
 }
 
-function configuration(key: RingKey): Configuration {
+function configuration(library: Library, publicKey: KeyObject): Configuration {
+  const { errors } = library;
   return {
     adapter: (kind: string) => (kind === "Client" ? new AddedClients() : new ConnectState(kind)),
     clients: [nativeClient],
@@ -57,7 +58,7 @@ function configuration(key: RingKey): Configuration {
     responseTypes: ["code"],
     pkce: { required: () => true },
     subjectTypes: ["public"],
-    jwks: { keys: [key] },
+    jwks: { keys: [makeRingKey(library, publicKey)] },
     cookies: { names: serverCookies },
     routes: {
       authorization: connectEndpoints.authorization.path,
@@ -76,7 +77,7 @@ function configuration(key: RingKey): Configuration {
       Grant: lifetimes.session,
       RefreshToken: lifetimes.session,
     },
-    interactions: { policy: alwaysAsk(), url: () => pages.connect.path },
+    interactions: { policy: alwaysAsk(library), url: () => pages.connect.path },
     findAccount,
     issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
@@ -124,8 +125,7 @@ export const serverCookies = {
 } as const;
 
 /** Nothing is given without a click: whoever was let in before is asked again. */
-function alwaysAsk() {
-  const { Check, base } = interactionPolicy;
+function alwaysAsk({ interactionPolicy: { Check, base } }: Library) {
   const policy = base();
   const approval = new Check(
     "approval",

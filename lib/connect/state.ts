@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
+import type { Adapter, AdapterPayload } from "oidc-provider";
 import { z } from "zod";
 import { store } from "@/lib/store/store";
 
@@ -72,7 +72,9 @@ export class ConnectState implements Adapter {
       .where("consumed_at_ms", "is", null)
       .returning("id_hash")
       .executeTakeFirst();
-    if (!consumed) throw new errors.InvalidGrant("it was used already");
+    if (consumed) return;
+    const { errors } = await import("oidc-provider");
+    throw new errors.InvalidGrant("it was used already");
   }
 
   async destroy(id: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { ReadyResponse } from "@/lib/api/headers";
+import { type HeaderList, ReadyResponse } from "@/lib/api/headers";
 import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 
 /** The Headers of a Node request. */
@@ -41,12 +41,14 @@ class IncomingRequest implements StandIn<Request> {
   readonly #incoming: IncomingMessage;
   readonly #address: string;
   readonly #headers: IncomingHeaders;
+  readonly #outgoing: ServerResponse | undefined;
   #made: Request | undefined;
 
-  constructor(incoming: IncomingMessage, address: string) {
+  constructor(incoming: IncomingMessage, address: string, outgoing: ServerResponse | undefined) {
     this.#incoming = incoming;
     this.#address = address;
     this.#headers = new IncomingHeaders(incoming);
+    this.#outgoing = outgoing;
   }
 
   get method(): string {
@@ -64,13 +66,18 @@ class IncomingRequest implements StandIn<Request> {
   get real(): Request {
     if (!this.#made) {
       const { method } = this.#incoming;
-      const body =
-        method === "POST" ? { body: Readable.toWeb(this.#incoming) as ReadableStream, duplex: "half" } : {};
       const headers = this.#headers.real;
+      const body = method === "POST" ? { body: this.#readBody(), duplex: "half" } : {};
       this.#made = new Request(this.#address, { method, headers, ...body } as RequestInit);
       this.#headers.becomeThoseOf(this.#made);
     }
     return this.#made;
+  }
+
+  /** A client may wait with the body until it is invited (RFC 9110 §10.1.1). */
+  #readBody(): ReadableStream {
+    if (/^100-continue$/i.test(this.#incoming.headers.expect ?? "")) this.#outgoing?.writeContinue();
+    return Readable.toWeb(this.#incoming) as ReadableStream;
   }
 }
 completeStandIn(IncomingRequest, Request);
@@ -80,26 +87,45 @@ export function toHeaders(incoming: IncomingMessage): Headers {
   return new IncomingHeaders(incoming) as unknown as Headers;
 }
 
-/** The Request of a Node request, at this address. */
-export function toRequest(incoming: IncomingMessage, url: string): Request {
-  return new IncomingRequest(incoming, url) as unknown as Request;
+/** The Request of a Node request, at this address; a client that waits to be asked for the body is asked by `outgoing`. */
+export function toRequest(incoming: IncomingMessage, url: string, outgoing?: ServerResponse): Request {
+  return new IncomingRequest(incoming, url, outgoing) as unknown as Request;
 }
 
-/** Sends a Response. A connection whose request was not read to its end is closed after it. */
+/** Closes a connection after its answer when the body of the request was not read to its end. */
+export function leaveUnread(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;
+}
+
+/**
+ * Sends a Response.
+ *
+ * @param beside - headers that it gets where it has none of that name itself
+ */
 export async function send(
   response: Response,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
+  beside?: HeaderList,
 ): Promise<void> {
-  if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;
+  leaveUnread(incoming, outgoing);
   const ready = response instanceof ReadyResponse ? response.parts : undefined;
   if (ready) {
-    outgoing.writeHead(response.status, ready.fields as string[]);
+    outgoing.writeHead(
+      response.status,
+      beside ? withBeside(ready.fields, beside) : (ready.fields as string[]),
+    );
     outgoing.end(ready.content);
     return;
   }
-  outgoing.writeHead(response.status, [...response.headers].flat());
+  outgoing.writeHead(response.status, withBeside([...response.headers].flat(), beside ?? []));
   outgoing.end(response.body && Buffer.from(await response.arrayBuffer()));
+}
+
+/** The fields of an answer, and of those that go beside them the ones whose names it has not itself. */
+function withBeside(fields: HeaderList, beside: HeaderList): string[] {
+  const own = new Set(fields.filter((_, at) => at % 2 === 0));
+  return [...fields, ...beside.filter((_, at) => !own.has(beside[at - (at % 2)] ?? ""))];
 }
 
 /** Whether a body follows the headers (RFC 9112 §6.3). */

@@ -42,6 +42,10 @@ export class ResumedConnection extends Duplex {
     this.socket.setTimeout(ms);
   }
 
+  resetAndDestroy(): void {
+    this.socket.resetAndDestroy();
+  }
+
   /** What a socket of Node's has: an end to both directions once all is written. */
   destroySoon(): void {
     this.end(() => this.destroy());

@@ -2,20 +2,22 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { BlockList, isIPv6, type Socket } from "node:net";
 import { trustFrontServer } from "@/lib/api/client-address";
 import { addressAt, isHook, placeAt, refuseAtDoor } from "@/lib/api/door";
-import { type Answer, leave, refusal } from "@/lib/api/headers";
+import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
 import { send, toHeaders, toRequest } from "@/lib/front/exchange";
 import { allowedAtAll, refuseHead } from "@/lib/front/head";
+import { inTurn } from "@/lib/front/pipeline";
 import { routeHandler } from "@/lib/front/routes";
 import { pathOf, withoutAuthority } from "@/lib/front/target";
 import { answerUnreadable, refuseConnect } from "@/lib/front/unreadable";
+import { headersAt } from "@/lib/pages/page-headers";
 import { log } from "@/lib/process/log";
 import { connectionLimits, headBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
 type FrontServerOptions = {
-  /** Next's own handler: every page and, where `throughNext`, the API too. */
-  next: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  /** Answers for the pages and, where `throughNext`, for everything else. */
+  showPage: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
   /** Development: the API goes through Next, so that edits show without a restart. */
   throughNext: boolean;
 };
@@ -24,7 +26,7 @@ type FrontServerOptions = {
  * The server that owns the socket: it knows the peer's address and sees every request as it was sent. It
  * answers no operation itself; it hands a Request to the route handler that a platform would call.
  */
-export function createFrontServer({ next, throughNext }: FrontServerOptions): Server {
+export function createFrontServer({ showPage, throughNext }: FrontServerOptions): Server {
   trustFrontServer();
   const { appUrl } = settings();
 
@@ -39,26 +41,27 @@ export function createFrontServer({ next, throughNext }: FrontServerOptions): Se
     appendPeer(incoming);
     const refused = refuseAtDoor(method, path, headers);
     if (refused) return send(refused, incoming, outgoing);
+    const isOutside = addressAt(path) === undefined && !isHook(path);
+    if (isOutside) enter(beginVisit(method, path, headers), incoming, outgoing);
     const handler = throughNext ? undefined : routeHandler(path, method);
-    if (handler) return send(await handler(toRequest(incoming, appUrl + target)), incoming, outgoing);
-    const isLoggedInside = addressAt(path) !== undefined || isHook(path);
-    if (!isLoggedInside) enter(beginVisit(method, path, headers), incoming, outgoing);
-    await next(incoming, outgoing);
+    if (!handler) return showPage(incoming, outgoing);
+    const response = await handler(toRequest(incoming, appUrl + target, outgoing));
+    await send(response, incoming, outgoing, isOutside ? stampOf(path, incoming) : undefined);
   }
 
-  function receive(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const receive = inTurn((incoming, outgoing) => {
     answer(incoming, outgoing).catch((failure) => {
       log().error({ err: failure }, "the front server failed");
       outgoing.destroy();
     });
-  }
+  });
 
   // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
   const server = createServer(
     { ...connectionLimits, requireHostHeader: false, joinDuplicateHeaders: true },
     receive,
   );
-  server.on("checkExpectation", receive);
+  server.on("checkExpectation", receive).on("checkContinue", receive);
   // One more than is allowed, so that we see the one too many: what is over, Node drops.
   server.maxHeadersCount = headBounds.lines + 1;
   server.on("clientError", (error, socket) => answerUnreadable(error, socket as Socket, server));
@@ -77,9 +80,16 @@ function answerToHead(incoming: IncomingMessage, path: string): Answer | undefin
 /** Begins the visit of a page: its answer, its line in the log and whatever its code logs name the same id. */
 function enter(visit: Visit, incoming: IncomingMessage, outgoing: ServerResponse): void {
   incoming.headers["x-request-id"] = visit.requestId;
-  // Who sent the id of an answer that shared caches keep is nobody else's business.
-  if (!placeAt(visit.path)?.isShared) outgoing.setHeader("x-request-id", visit.requestId);
   outgoing.once("finish", () => logVisit(visit, outgoing.statusCode));
+}
+
+const noNonce = ""; // what is answered here has no script of the framework's
+
+/** What `middleware.ts` stamps where Next answers. */
+function stampOf(path: string, { headers }: IncomingMessage): HeaderList {
+  const isShared = placeAt(path)?.isShared;
+  const requestId = isShared ? [] : ["x-request-id", String(headers["x-request-id"])];
+  return [...headersAt(path, noNonce), ...requestId];
 }
 
 /** What a proxy does: the peer goes to the right of whatever the client wrote there. */

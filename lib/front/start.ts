@@ -1,11 +1,15 @@
-import { createServer, type Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import createNext from "next";
 import { startRetention } from "@/lib/accounts/retention";
+import { clientAddress, isProxyUntoldOf } from "@/lib/api/client-address";
 import { checkRetirements, listRetirements } from "@/lib/api/retirement";
 import { leadsToDocument } from "@/lib/docs/documents";
+import { limitConnections } from "@/lib/front/connections";
+import { toHeaders } from "@/lib/front/exchange";
 import { limitExchanges } from "@/lib/front/exchange-deadline";
 import { createMetricsServer } from "@/lib/front/metrics-server";
+import { PagesProcess } from "@/lib/front/pages-process";
+import { showPages } from "@/lib/front/rendered-pages";
 import { createFrontServer } from "@/lib/front/server";
 import { stopOnSignal } from "@/lib/front/stop";
 import { startRunner } from "@/lib/onboarding/runner";
@@ -14,27 +18,27 @@ import { log } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
 import { holdReadiness } from "@/lib/process/readiness";
 import { keyRing } from "@/lib/session/key-ring";
+import { connectionBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 import { startSignInRunner } from "@/lib/sign-in/sign-in-runner";
 import { closeStore, store } from "@/lib/store/store";
 
 /** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
 export async function start(): Promise<void> {
-  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings } = readSettings();
+  // The platform of that name is not where we own the socket.
+  delete process.env.VERCEL;
+  const { port, host, production, appUrl, drainSeconds, metricsPort, trustedProxyHops, warnings } =
+    readSettings();
   prepareDataDir();
-  // Next takes every Upgrade on its server for its own hot reload, which production has not: it would hang.
-  const deaf = production ? { httpServer: createServer() } : {};
-  const app = createNext({ dev: !production, dir: process.cwd(), ...deaf });
+  const pages = production ? startPages() : startDevelopment();
   const pagesReady = holdReadiness("the pages are starting");
-  const prepared = app.prepare().then(pagesReady, (failure: Error) => giveUp(failure.message));
-  // The operations answer at once; a page waits until Next is ready.
-  const server = createFrontServer({
-    next: (incoming, outgoing) => prepared.then(() => app.getRequestHandler()(incoming, outgoing)),
-    throughNext: !production,
-  });
+  const started = pages.started.then(pagesReady, (failure: Error) => giveUp(failure.message));
+  const server = createFrontServer({ showPage: pages.show, throughNext: !production });
   limitExchanges(server);
   const measured = metrics();
   if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
+  const isPeerTheClient = trustedProxyHops === 0 && !isProxyUntoldOf();
+  limitConnections(server, isPeerTheClient ? connectionBounds.perAddress : undefined);
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
@@ -43,9 +47,12 @@ export async function start(): Promise<void> {
   stopOnSignal(server, {
     drainSeconds,
     finish: () => Promise.all(runners.map((runner) => runner.stop())),
-    close: closeStore,
+    async close() {
+      await pages.stop();
+      await closeStore();
+    },
   });
-  await prepared;
+  await started;
 }
 
 function readSettings() {
@@ -64,6 +71,42 @@ function prepareDataDir(): void {
   } catch (fault) {
     giveUp((fault as Error).message);
   }
+}
+
+type Pages = {
+  /** Answers a request that the front server has no handler of its own for. */
+  show: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  started: Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** The pages, in a process of their own. The operations answer at once; a page waits until that has started. */
+function startPages(): Pages {
+  const pages = new PagesProcess();
+  return { show: showPages(pages), started: pages.start(), stop: () => pages.stop() };
+}
+
+/** Development: everything through Next in this process, with its hot reload. */
+function startDevelopment(): Pages {
+  // To the code that Next loads, which reads its settings only now, we are a proxy that is trusted.
+  process.env.TRUSTED_PROXY_HOPS = "1";
+  const preparing = prepareNext();
+  return {
+    async show(incoming, outgoing) {
+      const handle = await preparing;
+      incoming.headers["x-forwarded-for"] = clientAddress(toHeaders(incoming));
+      await handle(incoming, outgoing);
+    },
+    started: preparing.then(() => {}),
+    stop: async () => {},
+  };
+}
+
+async function prepareNext() {
+  const { default: createNext } = await import("next");
+  const app = createNext({ dev: true, dir: process.cwd() });
+  await app.prepare();
+  return app.getRequestHandler();
 }
 
 /** A store that is away does not keep us from starting: we are ready once it has answered. */

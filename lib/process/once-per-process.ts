@@ -6,8 +6,8 @@ const shelf = process[shelfKey];
 /**
  * The one value of that name in this process, made at first asking.
  *
- * The front server and Next's pages are two bundles in one process, so a module's own variable would
- * exist twice; what must be one (the store, a counter) is kept here.
+ * Next's middleware and its routes are bundles of their own, as is, while the pages are worked on, the front server
+ * beside them: a module's own variable would exist in each. What must be one (the store, a counter) is kept here.
  */
 export function oncePerProcess<T>(name: string, make: () => T): T {
   const kept = shelf.get(name) as T | undefined;

@@ -17,6 +17,9 @@ export const connectionLimits = {
 /** From the head of a request until its answer was taken, to the last byte: 45 s. Past it the connection is broken off. */
 export const exchangeWithinMs = 45_000;
 
+/** Connections at once, for all and for one client address: some eighty browsers behind one router. */
+export const connectionBounds = { most: 10_000, perAddress: 512 };
+
 /** Bytes of a body, counted as they come; past them it is a 413. */
 export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB
@@ -32,6 +35,18 @@ export function inKibibytes(bytes: number): string {
 
 /** The bounds of a head as people read them. */
 export const headBoundsInWords = `${inKibibytes(headBounds.bytes)} or ${headBounds.lines} lines`;
+
+/** Pages rendered at once, for all and for one client address, and how many requests wait for their turn. */
+export const renderTurns = {
+  atOnce: 4,
+  atOncePerClient: 2,
+  waiting: 200,
+  waitingPerClient: 40,
+  waitMs: 5000,
+};
+
+/** Rendered pages that one client address may ask for: wide enough for any person, and for an office of them. */
+export const renderAllowance = { requests: 300, windowSeconds: 60 };
 
 /** Requests that one client address may make in a window, where nothing else is set. */
 export const quotas = {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { after } from "next/server";
 import { dropCookie, writeCookie } from "@/lib/api/cookies";
 import { pages } from "@/lib/api/pages";
 import type { Onward, Submission } from "@/lib/pages/form";
 import { isKnownTo, rememberBrowser } from "@/lib/pages/known-browser";
+import { afterAnswer } from "@/lib/process/after-answer";
 import { log } from "@/lib/process/log";
 import {
   browserSessionSeconds,
@@ -26,7 +26,7 @@ const nobodySendsForMs = 1000; // 1 second
 export async function sendCode(email: string, { headers, client, nowMs }: Submission): Promise<Onward> {
   const asker = { email, address: client, isKnown: isKnownTo(headers, email) };
   const { browser, untilMs } = await makeCode(await store(), asker, nowMs);
-  after(sendWhereNobodyDoes);
+  afterAnswer(sendWhereNobodyDoes);
   const secondsLeft = Math.ceil((untilMs - nowMs) / 1000);
   return { to: pages.code.path, cookies: [writeCookie("office-code", browser, secondsLeft)] };
 }

@@ -60,14 +60,6 @@ export function distinctAddresses(path: string): string {
   return file;
 }
 
-/** Resident and peak memory of a process, in megabytes. */
-export function memoryOf(pid: number) {
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const read = (name: string) =>
-    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
-  return { now: read("VmRSS"), peak: read("VmHWM") };
-}
-
 export function median(numbers: number[]): number {
   return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }

@@ -1,6 +1,6 @@
 import { operations } from "@/lib/api/operations";
 import { startBareNext, startBareNode } from "@/tests/bench/bare";
-import { distinctAddresses, latenciesAt, load, median, memoryOf } from "@/tests/bench/load";
+import { distinctAddresses, latenciesAt, load, median } from "@/tests/bench/load";
 import { measurePages } from "@/tests/bench/pages";
 import {
   besideDatabaseUrl,
@@ -9,6 +9,7 @@ import {
   startPostgres,
   stopDatabase,
 } from "@/tests/support/databases";
+import { memoryOf } from "@/tests/support/process-accounts";
 import { type Environment, Service } from "@/tests/support/service";
 
 /*

@@ -10,7 +10,7 @@ const { port, appUrl } = settings();
 
 createFrontServer({
   throughNext: true,
-  next: async (incoming, outgoing) => {
+  showPage: async (incoming, outgoing) => {
     const answer = incoming.method === "OPTIONS" ? OPTIONS : POST;
     await send(await answer(toRequest(incoming, appUrl + incoming.url)), incoming, outgoing);
   },

@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { extname, join } from "node:path";
+import { files } from "@/lib/api/pages";
+import { KeptAnswer } from "@/lib/front/kept-answer";
+import { assetsVersion } from "@/lib/pages/assets";
+import { compressedFolder, fileFolders } from "@/lib/pages/compressed-files";
+import { headersAt } from "@/lib/pages/page-headers";
+
+const types: Record<string, string> = {
+  ".css": "text/css; charset=UTF-8",
+  ".ico": "image/x-icon",
+  ".js": "text/javascript; charset=UTF-8",
+  ".json": "application/json",
+  ".map": "application/json",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=UTF-8",
+  ".woff2": "font/woff2",
+};
+
+const forGood = "public, max-age=31536000, immutable";
+
+/** The files of the build, held in memory from the first time that one is asked for. */
+export class KeptFiles {
+  private readonly files = new Map<string, string>();
+  private readonly kept = new Map<string, KeptAnswer>();
+
+  constructor() {
+    for (const [address, folder] of Object.entries(fileFolders)) {
+      for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+        const file = join(folder, name);
+        if (statSync(file).isFile()) this.files.set(address + name, file);
+      }
+    }
+  }
+
+  /** The file at this address; a browser may keep it for good when its name or its query says which version it is. */
+  find(path: string, query: string): KeptAnswer | undefined {
+    const file = this.files.get(path);
+    if (!file) return undefined;
+    const isNamedByVersion = path.startsWith("/_next/") || path === files.serif.path;
+    const caching = isNamedByVersion || query === `v=${assetsVersion()}` ? forGood : "public, no-cache";
+    const key = `${path} ${caching}`;
+    let kept = this.kept.get(key);
+    if (!kept) {
+      kept = read(path, file, caching);
+      this.kept.set(key, kept);
+    }
+    return kept;
+  }
+}
+
+function read(path: string, file: string, caching: string): KeptAnswer {
+  const type = types[extname(file)] ?? "application/octet-stream";
+  const fields = [...headersAt(path, ""), "content-type", type, "cache-control", caching];
+  const encoded = Object.fromEntries(
+    Object.entries({ br: ".br", gzip: ".gz" })
+      .map(([encoding, ending]) => [encoding, join(compressedFolder, path + ending)] as const)
+      .filter(([, compressed]) => existsSync(compressed))
+      .map(([encoding, compressed]) => [encoding, readFileSync(compressed)]),
+  );
+  return new KeptAnswer(200, fields, readFileSync(file), encoded);
+}

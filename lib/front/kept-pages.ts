@@ -1,0 +1,116 @@
+import { readCookie } from "@/lib/api/cookies";
+import { pageAt, placeAt } from "@/lib/api/door";
+import type { HeaderList } from "@/lib/api/headers";
+import { type Page, pages } from "@/lib/api/pages";
+import { KeptAnswer } from "@/lib/front/kept-answer";
+import type { RenderedPage } from "@/lib/front/pages-process";
+import { looksSignedIn } from "@/lib/pages/looks-signed-in";
+import { putNotice, showsNotice } from "@/lib/pages/notice";
+import { within } from "@/lib/process/deadline";
+import { readSiteBanner } from "@/lib/site-banner";
+
+const renewedWithinMs = 1000;
+const mostShown = 4; // another notice, other answers
+
+type CookieHeaders = Pick<Headers, "get">;
+
+/** Has the answer of an address made, by whoever makes it, for a browser that sends these cookies. */
+type Make = (path: string, cookie: string | undefined) => Promise<RenderedPage>;
+
+/** What belongs to one answer alone, and what is said anew of the one that is kept. */
+const notKept = new Set(
+  "accept-ranges content-encoding content-length etag last-modified vary x-middleware-rewrite x-request-id".split(
+    " ",
+  ),
+);
+
+/** The least that a browser sends which looks signed in. */
+const cookieOfSignedIn = "__session=x";
+
+/**
+ * The answers that are the same for everyone, held in memory: pages, documents and what is published. Each is made
+ * once, or as often as it says itself; while it cannot be made anew, the last one goes on serving. A page is there
+ * twice, because who looks signed in has another way in.
+ */
+export class KeptPages {
+  private readonly kept = new Map<string, KeptPage>();
+  private readonly making = new Map<string, Promise<KeptPage>>();
+
+  constructor(private readonly make: Make) {}
+
+  /** The answer at this path, if it is such a one. A path that is nowhere has the page that says so. */
+  async find(path: string, headers: CookieHeaders): Promise<KeptAnswer | undefined> {
+    const place = placeAt(path);
+    if (place && !place.isShared) return undefined;
+    const page = place ? pageAt(path) : pages.nothingHere;
+    const cookie = page && looksSignedIn(headers) ? cookieOfSignedIn : undefined;
+    const kept = await this.get(place?.path ?? pages.nothingHere.path, cookie);
+    return kept.answer(page, headers);
+  }
+
+  private async get(path: string, cookie: string | undefined): Promise<KeptPage> {
+    const key = cookie ? `${path} ${cookie}` : path;
+    const kept = this.kept.get(key);
+    if (kept?.isGood) return kept;
+    let making = this.making.get(key);
+    if (!making) {
+      making = this.renew(key, path, cookie).finally(() => this.making.delete(key));
+      this.making.set(key, making);
+    }
+    return kept ? within(renewedWithinMs, making).catch(() => kept) : making;
+  }
+
+  private async renew(key: string, path: string, cookie: string | undefined): Promise<KeptPage> {
+    const made = await this.make(path, cookie);
+    if (made.status >= 500) throw new Error(`${path} cannot be made: ${made.status}`);
+    const page = new KeptPage(made);
+    this.kept.set(key, page);
+    return page;
+  }
+}
+
+class KeptPage {
+  private readonly fields: HeaderList;
+  private readonly goodUntilMs: number;
+  /** As it is sent, by the notice that shows and by who may keep it. */
+  private readonly shown = new Map<string, KeptAnswer>();
+
+  constructor(private readonly made: RenderedPage) {
+    const fields = made.headers.map((field, at) => (at % 2 === 0 ? field.toLowerCase() : field));
+    this.fields = fields.filter((_, at) => !notKept.has(fields[at - (at % 2)] ?? ""));
+    const caching = fields[fields.indexOf("cache-control") + 1] ?? "";
+    const maxAge = /max-age=(\d+)/.exec(caching)?.[1];
+    this.goodUntilMs = maxAge ? performance.now() + Number(maxAge) * 1000 : Number.POSITIVE_INFINITY;
+  }
+
+  get isGood(): boolean {
+    return performance.now() < this.goodUntilMs;
+  }
+
+  /** As it is sent now: of a page, with the notice that shows, from the same copy as the API's. */
+  async answer(page: Page | undefined, headers: CookieHeaders): Promise<KeptAnswer> {
+    if (!page) return this.show("", () => this.made.content, this.fields);
+    const banner = await readSiteBanner();
+    const notice = showsNotice(banner, page, headers) ? banner : null;
+    // Who has put a notice away may see less than others.
+    const isPrivate = readCookie(headers, "office-notice") !== undefined;
+    const fields = this.fields.map((field) =>
+      isPrivate && field === "public, no-cache" ? "private, no-cache" : field,
+    );
+    return this.show(
+      `${isPrivate} ${notice ? `${notice.kind} ${notice.message}` : ""}`,
+      () => Buffer.from(putNotice(this.made.content.toString(), notice, page)),
+      [...fields, "vary", "Cookie"],
+    );
+  }
+
+  private show(name: string, content: () => Buffer, fields: HeaderList): KeptAnswer {
+    let shown = this.shown.get(name);
+    if (!shown) {
+      if (this.shown.size >= mostShown) this.shown.clear();
+      shown = new KeptAnswer(this.made.status, fields, content());
+      this.shown.set(name, shown);
+    }
+    return shown;
+  }
+}

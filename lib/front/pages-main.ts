@@ -1,0 +1,39 @@
+import { rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { constants, setPriority } from "node:os";
+import { dirname } from "node:path";
+import createNext from "next";
+import type { PagesMessage } from "@/lib/front/pages-process";
+
+/*
+ * The process that Next renders pages in. It is told where to listen, and answers nobody but the front server: that
+ * one starts it, stops it, and has looked at every request before.
+ */
+
+const [, , socketPath = ""] = process.argv;
+
+// Where both want the processor, the API has it first.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+// In a terminal the signals reach both processes; it is for the front server to say when this one ends.
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+process.on("disconnect", leave);
+if (!process.connected) leave();
+const tell = (message: PagesMessage, then = () => {}) => process.send?.(message, then);
+
+try {
+  // Next takes every Upgrade on its server for its own hot reload, which production has not: it gets one that is deaf.
+  const app = createNext({ dev: false, dir: process.cwd(), httpServer: createServer() });
+  await app.prepare();
+  const server = createServer(app.getRequestHandler());
+  // The front server keeps its connections for good.
+  server.keepAliveTimeout = 0;
+  server.listen(socketPath, () => tell({ is: "ready" }));
+} catch (failure) {
+  tell({ is: "broken", fault: (failure as Error).message }, () => process.exit(1));
+}
+
+/** The front server is gone, or has no use for us any more. */
+function leave(): never {
+  rmSync(dirname(socketPath), { recursive: true, force: true });
+  process.exit();
+}

@@ -1,0 +1,34 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+const mostWaiting = 64;
+
+/**
+ * One request in work per connection: who sends the next one before the answer has it wait until that has left, as
+ * the answers have to leave in that order anyhow (RFC 9112 §9.3.2). While many wait nothing more is read, and what
+ * waits on a connection that closes is never begun.
+ */
+export function inTurn(begin: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
+  const waiting = new WeakMap<Socket, number>();
+
+  function count(socket: Socket, change: 1 | -1): void {
+    const before = waiting.get(socket) ?? 0;
+    waiting.set(socket, before + change);
+    if (change > 0 && before === mostWaiting) socket.pause();
+    if (change < 0 && before === mostWaiting + 1) socket.resume();
+  }
+
+  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    // Node gives an answer its socket when all before it have left.
+    if (outgoing.socket) {
+      begin(incoming, outgoing);
+      return;
+    }
+    const { socket } = incoming;
+    count(socket, 1);
+    outgoing.once("socket", () => {
+      count(socket, -1);
+      begin(incoming, outgoing);
+    });
+  };
+}

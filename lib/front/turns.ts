@@ -1,0 +1,101 @@
+import { ApiError } from "@/lib/api/errors";
+
+type Bounds = {
+  /** How many pieces of work run at once, for all and for one client. */
+  atOnce: number;
+  atOncePerClient: number;
+  /** How many may wait for their turn, and how long. */
+  waiting: number;
+  waitingPerClient: number;
+  waitMs: number;
+};
+
+/** Work that waits for its turn. A client is `undefined` where it cannot be told from others. */
+type Waiter = { client: string | undefined; begin: () => void };
+
+/** Turns at work that many ask for: a bounded number at once, the next in their order, and nobody's before all others'. */
+export class Turns {
+  private running = 0;
+  private readonly runningOf = new Map<string, number>();
+  private readonly waiters = new Set<Waiter>();
+
+  constructor(private readonly bounds: Bounds) {}
+
+  /**
+   * Does this work when its turn comes. Throws a 429 when this client has too much waiting, a 503 when all together
+   * have or the turn does not come in time, and whatever the work throws.
+   *
+   * @param gone - aborts when nobody waits for the work any more: what has not begun then, never does
+   */
+  async take<T>(client: string | undefined, gone: AbortSignal, work: () => Promise<T>): Promise<T> {
+    if (this.mayBegin(client)) this.count(client, 1);
+    else await this.wait(client, gone);
+    try {
+      return await work();
+    } finally {
+      this.count(client, -1);
+      this.letIn();
+    }
+  }
+
+  private mayBegin(client: string | undefined): boolean {
+    const { atOnce, atOncePerClient } = this.bounds;
+    return this.running < atOnce && (!client || (this.runningOf.get(client) ?? 0) < atOncePerClient);
+  }
+
+  private count(client: string | undefined, change: 1 | -1): void {
+    this.running += change;
+    if (!client) return;
+    const own = (this.runningOf.get(client) ?? 0) + change;
+    if (own > 0) this.runningOf.set(client, own);
+    else this.runningOf.delete(client);
+  }
+
+  private letIn(): void {
+    for (const waiter of this.waiters) {
+      if (!this.mayBegin(waiter.client)) continue;
+      this.waiters.delete(waiter);
+      this.count(waiter.client, 1);
+      waiter.begin();
+    }
+  }
+
+  private wait(client: string | undefined, gone: AbortSignal): Promise<void> {
+    const { waiting, waitingPerClient, waitMs } = this.bounds;
+    const own = [...this.waiters].filter((waiter) => client && waiter.client === client).length;
+    if (own >= waitingPerClient) throw tooMuch(429, "Too much was asked for at once from this address.");
+    if (this.waiters.size >= waiting) throw tooMuch(503, "Too much is asked for at the moment.");
+    return new Promise((resolve, reject) => {
+      const waiter = {
+        client,
+        begin: () => {
+          settle();
+          resolve();
+        },
+      };
+      const leave = (reason: unknown) => {
+        settle();
+        reject(reason);
+      };
+      const leaveUnheard = () => leave(gone.reason);
+      const settle = () => {
+        clearTimeout(timer);
+        gone.removeEventListener("abort", leaveUnheard);
+        this.waiters.delete(waiter);
+      };
+      const timer = setTimeout(() => leave(tooMuch(503, "Too much is asked for at the moment.")), waitMs);
+      gone.addEventListener("abort", leaveUnheard);
+      this.waiters.add(waiter);
+    });
+  }
+}
+
+const retryAfterSeconds = 2;
+
+function tooMuch(status: 429 | 503, message: string): ApiError {
+  return new ApiError("unavailable", {
+    status,
+    message,
+    headers: { "retry-after": String(retryAfterSeconds) },
+  });
+}
