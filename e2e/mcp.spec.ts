@@ -79,10 +79,16 @@ test("a page on another origin reads a refusal: of its method, and of its token"
 }) => {
   const get = await fetchIn(page, `${baseURL}/mcp`, {});
   expect(get).toMatchObject({ status: 405, body: { error: { code: "method_not_allowed" } } });
-  const badToken = { method: "POST", headers: { ...headers, Authorization: "Bearer bad" } };
-  const refused = await fetchIn(page, `${baseURL}/mcp`, { ...badToken, body: JSON.stringify(call) });
+  const name = "get_entitlement";
+  const refused = await fetchIn(page, `${baseURL}/mcp`, {
+    method: "POST",
+    headers: { ...headers, "Mcp-Name": name, Authorization: "Bearer bad" },
+    body: JSON.stringify({ ...call, params: { ...call.params, name } }),
+  });
   expect(refused).toMatchObject({ status: 401, body: { error: { code: "signed_out" } } });
-  expect(refused.challenge).toBe('Bearer realm="corner-office", error="invalid_token"');
+  expect(refused.challenge).toMatch(
+    /^Bearer realm="corner-office", error="invalid_token", resource_metadata=/,
+  );
 });
 
 test("a page on another origin cannot send a cookie along", async ({ page, baseURL }) => {

@@ -1,5 +1,3 @@
-import type { ReactNode } from "react";
-
 /*
  * The picture of the idea: an office seen from above its near corner. Assistants at their desks; in the corner by the
  * windows the CEO's desk, and on it the letter that waits for a word.

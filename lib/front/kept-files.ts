@@ -12,6 +12,7 @@ const types: Record<string, string> = {
   ".js": "text/javascript; charset=UTF-8",
   ".json": "application/json",
   ".map": "application/json",
+  ".jpg": "image/jpeg",
   ".png": "image/png",
   ".svg": "image/svg+xml",
   ".txt": "text/plain; charset=UTF-8",

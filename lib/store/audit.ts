@@ -1,8 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
-import { DeleteQueryNode, InsertQueryNode, type KyselyPlugin, sql, TableNode, UpdateQueryNode } from "kysely";
+import {
+  DeleteQueryNode,
+  InsertQueryNode,
+  type Kysely,
+  type KyselyPlugin,
+  sql,
+  TableNode,
+  UpdateQueryNode,
+} from "kysely";
 import { inPages } from "@/lib/store/paging";
-import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
 /** What people and operators decide. Sessions, codes and mails come and go by themselves, and are not among it. */
@@ -35,7 +42,7 @@ export type Change = {
   /** An email in lower case or, where none is known, what else names whose it is. */
   whom: string | null;
   /** Reads what is to change; asked before and after. */
-  look: (transaction: Db) => Promise<unknown>;
+  look: (transaction: Kysely<Tables>) => Promise<unknown>;
 };
 
 /**
@@ -43,10 +50,10 @@ export type Change = {
  * else can write to the tables concerned; where nothing changes, nothing is written.
  */
 export function change<T>(
-  db: Db,
+  db: Kysely<Tables>,
   { by, what, whom, look }: Change,
   nowMs: number,
-  work: (transaction: Db) => Promise<T>,
+  work: (transaction: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
   return db.transaction().execute(async (guarded) => {
     const writes = new CountWrites();
@@ -131,7 +138,7 @@ function differing(before: unknown, after: unknown): { before: string | null; af
  * Calls a person by another name in every entry, in the caller's transaction. Answers whether there was any. It alone
  * changes what was written.
  */
-export async function renameInAudit(transaction: Db, from: string, to: string): Promise<boolean> {
+export async function renameInAudit(transaction: Kysely<Tables>, from: string, to: string): Promise<boolean> {
   const named = transaction.updateTable("audit_entries").set({ whom: to }).where("whom", "=", from);
   const renamed = await named.returning("id").execute();
   for (const column of ["before", "after"] as const) {
@@ -158,7 +165,7 @@ export type AuditFilter = {
 };
 
 /** The entries, the newest first, page by page. */
-export function listAudit(db: Db, { whom, who, sinceMs, most }: AuditFilter = {}) {
+export function listAudit(db: Kysely<Tables>, { whom, who, sinceMs, most }: AuditFilter = {}) {
   return inPages<AuditEntry>((last, limit) => {
     let query = db.selectFrom("audit_entries").selectAll().orderBy("at_ms", "desc").orderBy("id", "desc");
     if (whom) query = query.where("whom", "in", whom);

@@ -114,7 +114,7 @@ function TypeCode({ wasUnknown }: { wasUnknown: boolean }) {
 function Approval({ ask, asking, caller }: { ask: Ask; asking: Asking; caller: Caller }) {
   return (
     <>
-      <h1>Let {asking.name} in?</h1>
+      <h1>Let “{asking.name}” in?</h1>
       <WhoAsks ask={ask} asking={asking} />
       <h2>What it may do</h2>
       <p>
@@ -139,7 +139,7 @@ function WhoAsks({ ask, asking: { host, redirectsTo } }: { ask: Ask; asking: Ask
       <p>
         {host
           ? `It is from ${host}: that is where we have read who it is.`
-          : "It is a program or a device, and its name is its own word."}
+          : "It is a program or a device. We cannot tell whether it is what it says."}
         {redirectsTo && ` The answer goes to ${redirectsTo}.`}
       </p>
       {ask.by === "user_code" && (

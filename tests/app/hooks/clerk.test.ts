@@ -190,7 +190,10 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     const { id } = await service.adminJson("account", "show", story.invited);
     await deliver(story.deleted);
     const theirs = `account_id = '${id}' AND kind <> 'welcome'`;
-    await stage.query(`UPDATE onboarding_emails SET due_at_ms = 0, next_attempt_at_ms = 0 WHERE ${theirs}`);
+    const dueAtMs = Date.now() - 60_000;
+    await stage.query(
+      `UPDATE onboarding_emails SET due_at_ms = ${dueAtMs}, next_attempt_at_ms = ${dueAtMs} WHERE ${theirs}`,
+    );
     await service.adminJson("emails", "send-due");
     const rows = await stage.query(`SELECT DISTINCT state FROM onboarding_emails WHERE ${theirs}`);
     expect(rows).toEqual([{ state: "stopped" }]);

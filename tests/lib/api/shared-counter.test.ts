@@ -125,7 +125,7 @@ describe.runIf(redisPort).each(ways)("the counter in $way", ({ way, startBridge,
         if (n % 4 === 0) bridge.fault = "none";
         const startedAtMs = performance.now();
         expect(await counter.spend(`key ${n}`, Date.now())).toMatchObject({ allowed: true });
-        expect(performance.now() - startedAtMs).toBeLessThan(800);
+        expect(performance.now() - startedAtMs).toBeLessThan(3000);
         vi.setSystemTime(Date.now() + 400);
       }
     });
@@ -233,7 +233,7 @@ describe.runIf(redisPort).each(ways)("the counter in $way", ({ way, startBridge,
           expect(headers["ratelimit-remaining"]).toBe("0");
           expect(headers["ratelimit-policy"]).toBe(`"health";q=${requests};w=${windowSeconds}`);
         }
-        expect(Date.now() - startedAtMs).toBeLessThan(900);
+        expect(Date.now() - startedAtMs).toBeLessThan(4000);
         expect(bridge.calls).toBe(1);
       },
     );
