@@ -7,7 +7,7 @@ import type { MailSettings } from "@/lib/settings/mail-settings";
 
 type SmtpSettings = Extract<MailSettings, { kind: "smtp" }>;
 
-const atOnce = 40;
+const atOnce = 48;
 const atOnceForSignIn = 5;
 const idleMs = 5000; // how long a connection is kept for the next mail
 
