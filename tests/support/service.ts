@@ -36,6 +36,7 @@ export class Service {
     readonly port: number,
     private readonly program: string[],
     private readonly logTo: LogTo,
+    private readonly folder: string,
   ) {
     this.url = environment.APP_URL ?? `http://localhost:${port}`;
   }
@@ -44,10 +45,11 @@ export class Service {
    * Starts it with these settings and nothing else of this machine's environment.
    *
    * @param logTo - where its log goes: to this process, to a file in its data folder, or to a descriptor
+   * @param folder - where it was built
    */
   static async start(
     environment: Environment = {},
-    { program = ["dist/front/main.js"], logTo = "here" as LogTo } = {},
+    { program = ["dist/front/main.js"], logTo = "here" as LogTo, folder = "." } = {},
   ): Promise<Service> {
     const port = Number(environment.PORT) || (await reservePort());
     const dataDir = makeFolder();
@@ -62,6 +64,7 @@ export class Service {
       port,
       program,
       logTo,
+      folder,
     );
     await service.run();
     return service;
@@ -81,7 +84,11 @@ export class Service {
     const log =
       logTo === "file" ? openSync(join(this.dataDir, "log"), "a") : logTo === "here" ? "pipe" : logTo;
     const env = this.environment as NodeJS.ProcessEnv;
-    const child = spawnLeashed("node", this.program, { env, stdio: ["ignore", "ignore", log] });
+    const child = spawnLeashed("node", this.program, {
+      cwd: this.folder,
+      env,
+      stdio: ["ignore", "ignore", log],
+    });
     this.child = child;
     child.stderr?.on("data", (chunk) => {
       this.log += chunk;
@@ -203,10 +210,11 @@ export class Service {
     return operate(args, this.environment);
   }
 
-  /** Runs another program beside it with the same settings, by default the service a second time. */
+  /** Runs another program of its build beside it, with the same settings; by default the service a second time. */
   execute(program: string[] = this.program): Promise<Outcome> {
     return new Promise((resolve) => {
-      execFile("node", program, { env: this.environment as NodeJS.ProcessEnv }, (error, stdout, stderr) =>
+      const options = { cwd: this.folder, env: this.environment as NodeJS.ProcessEnv };
+      execFile("node", program, options, (error, stdout, stderr) =>
         resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
       );
     });

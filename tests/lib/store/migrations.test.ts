@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import pg from "pg";
@@ -8,8 +9,12 @@ import { suppressEmail } from "@/lib/onboarding/outbox";
 import { migrations, type SchemaChange } from "@/lib/store/migrations";
 import { Store } from "@/lib/store/store";
 import { createDatabase, eventually } from "@/tests/support/databases";
+import { buildEarlier } from "@/tests/support/earlier-build";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
+
+/** A real one, whose pages are today's. */
+const earlier = buildEarlier();
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -88,6 +93,47 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
       expect(await findAccount(db, `${last}@example.com`)).toMatchObject({ plan: "licensed" });
     }
   });
+
+  it.runIf(earlier)(
+    "is the build before, which serves on the schema of today, and today's goes on",
+    async () => {
+      const today = await Service.start(stage.environment);
+      await today.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "5");
+      const token = await today.token("ceo@example.com");
+      await today.stop();
+      const before = await Service.start(today.environment, {
+        program: [join(String(earlier), "dist/front/main.js")],
+      });
+      const admin = async (...args: string[]) => {
+        const ran = await before.execute([join(String(earlier), "dist/admin/main.js"), "--json", ...args]);
+        expect(ran).toMatchObject({ code: 0, stderr: "" });
+        return JSON.parse(ran.stdout);
+      };
+      const ask = async (service: Service, path: string, bearer: string) => {
+        const { status, text } = await service.ask(path, { headers: { authorization: `Bearer ${bearer}` } });
+        return [status, JSON.parse(text)];
+      };
+      expect(await ask(before, "/api/credits/balance", token)).toEqual([200, { credits: 5 }]);
+      expect(
+        (await ask(before, "/api/entitlement", (await admin("token", "ceo@example.com")).token))[0],
+      ).toBe(200);
+      await admin("account", "add", "new@example.com", "--credits", "7");
+      await admin("banner", "set", "promo", "Hello");
+      await admin("credits", "add", "ceo@example.com", "1");
+      await admin("keys", "rotate");
+      await eventually(async () => expect((await before.ask("/ready")).status).toBe(200));
+      expect(await admin("emails", "send-due")).toMatchObject({ failed: 0 });
+      expect(await admin("migrate")).toEqual({ taken: [] });
+      await before.stop();
+      await today.run();
+      expect(await ask(today, "/api/credits/balance", token)).toEqual([200, { credits: 6 }]);
+      expect(await ask(today, "/api/credits/balance", await today.token("new@example.com"))).toEqual([
+        200,
+        { credits: 7 },
+      ]);
+      await today.stop();
+    },
+  );
 
   it("starts and serves on a store that a build of tomorrow has changed", async () => {
     const service = await Service.start(stage.environment);
