@@ -25,6 +25,7 @@ install_missing() {
   done
   /usr/bin/python3 -c "import dkim" 2>/dev/null || missing+=(python3-dkim)
   has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
+  has pgrep || missing+=(procps)
   find_chromium >/dev/null || missing+=(chromium fonts-liberation)
   [ ${#missing[@]} -gt 0 ] && has apt-get || return 0
   [ "$(id -u)" = 0 ] || apt=(sudo -n apt-get)

@@ -4,6 +4,7 @@ import { constants, setPriority } from "node:os";
 import { dirname } from "node:path";
 import createNext from "next";
 import type { PagesMessage } from "@/lib/front/pages-process";
+import { leaveMakingToParent } from "@/lib/process/data-dir";
 
 /*
  * The process that Next renders pages in. It is told where to listen, and answers nobody but the front server: that
@@ -16,6 +17,7 @@ const [, , socketPath = ""] = process.argv;
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 // In a terminal the signals reach both processes; it is for the front server to say when this one ends.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+leaveMakingToParent();
 process.on("disconnect", leave);
 if (!process.connected) leave();
 const tell = (message: PagesMessage, then = () => {}) => process.send?.(message, then);

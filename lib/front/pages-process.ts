@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { currentSecret } from "@/lib/process/app-secret";
 import { DeadlineError, within } from "@/lib/process/deadline";
 import { log, relayToLog } from "@/lib/process/log";
 
@@ -121,7 +122,7 @@ export class PagesProcess {
   private async launch(): Promise<Run> {
     const socketPath = join(this.folder, String(++this.runs));
     const child = fork(this.program, [socketPath], {
-      env: { ...process.env, ...ownSettings },
+      env: { ...process.env, ...ownSettings, APP_SECRET: currentSecret() },
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     this.run = { child, socketPath };

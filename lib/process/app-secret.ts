@@ -31,10 +31,10 @@ export function derivedKeys(purpose: Purpose): [newest: Buffer, ...previous: Buf
   });
 }
 
-/** `APP_SECRET`, or what was made in its place. */
+/** `APP_SECRET`, or what was made in its place; read once, so that a folder taken away later changes nothing. */
 export function currentSecret(): string {
   const { appSecret, dataDir } = settings();
-  return appSecret ?? keepInDataDir(dataDir, "app-secret", madeSecret);
+  return oncePerProcess("app secret", () => appSecret ?? keepInDataDir(dataDir, "app-secret", madeSecret));
 }
 
 /** Has a secret of before be ours in an empty `DATA_DIR`. Answers whether it is ours now. */

@@ -12,6 +12,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+
+const making = () => oncePerProcess("who makes what DATA_DIR keeps", () => ({ isAnothers: false }));
+
+/** Leaves it to the process that started this one to make what `DATA_DIR` keeps: what is gone from there stays gone. */
+export function leaveMakingToParent(): void {
+  making().isAnothers = true;
+}
+
+/** Throws a {@link DataDirError} where what is gone from `DATA_DIR` is not for this process to make. */
+export function requireMaker(path: string): void {
+  if (making().isAnothers) throw new DataDirError(`DATA_DIR: ${path} is gone`);
+}
 
 /** What the data folder keeps cannot be used; `message` is one line for the operator. */
 export class DataDirError extends Error {
@@ -86,6 +99,7 @@ function readIfThere(file: string): string | undefined {
 
 /** Writes a draft to the disk, and only then gives it the name that others read. */
 function makeFile(dataDir: string, name: string, make: () => string): void {
+  requireMaker(join(dataDir, name));
   makeFolder(dataDir);
   const draft = join(dataDir, `${draftOf(name)}${process.pid}`);
   try {

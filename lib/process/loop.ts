@@ -8,10 +8,10 @@ export type Loop = {
 };
 
 /**
- * Does a round of work, pauses, and does the next one, for as long as the process lives. A round that fails is
- * logged, and the next one comes all the same.
+ * Does a round of work, pauses, and does the next one, for as long as the process lives. After a round that fails the
+ * next one comes all the same; the log has one line when rounds begin to fail, and one when they work again.
  *
- * @param failed - what the log says then
+ * @param failed - what the log says of a failure
  */
 export function startLoop(
   round: (signal: AbortSignal) => Promise<unknown>,
@@ -19,9 +19,15 @@ export function startLoop(
 ): Loop {
   const stopping = new AbortController();
   const { signal } = stopping;
+  let isFailing = false;
+  const note = (failure?: Error) => {
+    if (failure && !isFailing) log().warn({ err: failure }, failed);
+    if (!failure && isFailing) log().info(`over now: ${failed}`);
+    isFailing = failure !== undefined;
+  };
   const running = (async () => {
     while (!signal.aborted) {
-      await round(signal).catch((failure) => log().warn({ err: failure }, failed));
+      await round(signal).then(() => note(), note);
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   })();

@@ -14,7 +14,7 @@ import {
   ValueNode,
 } from "kysely";
 import Database from "libsql";
-import { makeFolder } from "@/lib/process/data-dir";
+import { makeFolder, requireMaker } from "@/lib/process/data-dir";
 import { within } from "@/lib/process/deadline";
 
 const nativeWaitMs = 25; // how long one native call may hold up the event loop
@@ -208,6 +208,7 @@ class SqliteDriver implements Driver {
   /** An empty store in the place of one that was taken away would look as if nobody had ever had an account. */
   private makeFile(): void {
     if (this.hasBeenOpen) throw new Error("the store's file was removed while it was open");
+    requireMaker(this.file);
     makeFolder(dirname(this.file));
     writeFileSync(this.file, "", { flag: "a", mode: 0o600 });
   }

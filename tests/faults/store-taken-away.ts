@@ -9,8 +9,6 @@ export const storeTakenAway: Experiment = {
   name: "store-taken-away",
   async run(see) {
     const service = await Service.start({ SIGN_IN: "local" }, { logTo: "file" });
-    // The process of the pages is there as well.
-    await service.ask("/status");
     let acknowledged = 0;
     for (let n = 0; n < joins; n++) {
       if (n === joins / 2) rmSync(service.dataDir, { recursive: true });

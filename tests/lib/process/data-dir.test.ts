@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { transformSync } from "esbuild";
+import { buildSync } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { keepInDataDir } from "@/lib/process/data-dir";
 import { isInstalled } from "@/tests/support/databases";
@@ -11,7 +11,13 @@ import { Service } from "@/tests/support/service";
 
 const run = promisify(execFile);
 const asModule = ["--input-type=module", "-e"];
-const compiled = transformSync(readFileSync("lib/process/data-dir.ts", "utf8"), { loader: "ts" }).code;
+const [{ text: compiled } = { text: "" }] = buildSync({
+  entryPoints: ["lib/process/data-dir.ts"],
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  write: false,
+}).outputFiles;
 const kept = { make: () => "sound text", isSound: (text: string) => text === "sound text" };
 
 describe("a text kept in the data folder", () => {

@@ -1,0 +1,40 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
+import { Service } from "@/tests/support/service";
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local" });
+});
+afterAll(async () => {
+  await service.kill();
+});
+
+const pagesPid = () => Number(execFileSync("pgrep", ["-P", String(service.pid)], { encoding: "utf8" }));
+
+describe("a data folder that is taken away", () => {
+  it("is not begun anew by the process of the pages, which starts again meanwhile", async () => {
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const ceo = await Browser.signIn(service, "ceo@example.com");
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+    const before = pagesPid();
+    rmSync(service.dataDir, { recursive: true });
+    process.kill(before, "SIGKILL");
+    await eventually(async () => {
+      expect((await service.ask("/sign-in")).status).toBe(200);
+      expect(pagesPid()).not.toBe(before);
+    });
+    expect((await ceo.open("/home")).text).toContain("We cannot check your account at the moment");
+    expect((await ceo.submit("/sign-in/send", { email: "ceo@example.com" })).headers.location).toContain(
+      "problem=",
+    );
+    const joined = await service.submit("/waitlist/join", { email: "reader@example.com" });
+    expect(joined.headers.location).toContain("problem=unavailable");
+    expect((await service.ask("/status")).text).toContain("cannot");
+    expect(existsSync(service.dataDir)).toBe(false);
+  });
+});
