@@ -6,6 +6,8 @@ const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immut
 
 const config: NextConfig = {
   poweredByHeader: false,
+  // The front server says each request once.
+  logging: { incomingRequests: false },
   // No page has an image to optimize, and an optimizer does work for whoever asks.
   images: { unoptimized: true },
   // `npm test` checks the types of everything, once; a deployment builds without the tests' dependencies.

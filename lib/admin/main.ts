@@ -58,7 +58,7 @@ addMigrateCommand(program, (result) => print(result, asJson()));
 
 // Whoever reads only the beginning, as `head` does, has what it wants.
 process.stdout.on("error", () => process.exit());
-loadEnvFiles();
+loadEnvFiles((complaint) => process.stderr.write(`${complaint}\n`));
 try {
   settings();
   await program.parseAsync();

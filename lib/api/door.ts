@@ -1,7 +1,7 @@
 import { ApiError } from "@/lib/api/errors";
 import { leave, refusal } from "@/lib/api/headers";
 import { type Address, mcpServer, operations } from "@/lib/api/operations";
-import { type Page, type Place, pages, places } from "@/lib/api/pages";
+import { hooks, type Page, type Place, pages, places } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
 import { settings } from "@/lib/settings/settings";
 
@@ -36,9 +36,11 @@ export function isHere({ under, onlyInDevelopment }: Place): boolean {
   return (!under || under.includes(signIn.kind)) && !(onlyInDevelopment && production);
 }
 
+const hookPaths = new Set<string>(Object.values(hooks).map(({ path }) => path));
+
 /** Whether a path is that of a provider's webhook. */
 export function isHook(path: string): boolean {
-  return path.startsWith("/hooks/");
+  return hookPaths.has(path);
 }
 
 /** Whether a path is that of one of Next's own files or, while the pages are worked on, of its tools. */

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
+import { METHODS } from "node:http";
 import { mcpServer, operations } from "@/lib/api/operations";
-import { places } from "@/lib/api/pages";
+import { files, places } from "@/lib/api/pages";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { log } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
@@ -20,7 +21,6 @@ export type Visit = {
 export const mostRequestIdCharacters = 128;
 /** The `X-Request-Id` that we take over from a client. */
 export const saneRequestId = new RegExp(`^[\\w.:-]{1,${mostRequestIdCharacters}}$`);
-const mostPathCharacters = 200;
 const queryOrFragment = /[?#]/;
 
 /** Begins a visit. It keeps the request's own `X-Request-Id` when that is sane, else gets a new one. */
@@ -30,20 +30,24 @@ export function beginVisit(method: string, path: string, headers: Pick<Headers, 
   return { method, path, requestId, startedAtMs: performance.now() };
 }
 
-/** Logs and counts a visit when its answer leaves: one line, without address, query, header or body. */
+/**
+ * Logs and counts a visit when its answer leaves: one line, without address, query, header or body, and with method and
+ * path as we know them. What a page fetches beside itself is said at `debug`.
+ */
 export function logVisit({ method, path, requestId, startedAtMs, subject }: Visit, status: number): void {
   const ms = performance.now() - startedAtMs;
   const measured = metrics();
+  const address = nameOf(path);
   if (measured) {
-    const address = nameOf(path);
     measured.requests.inc({ address, status });
     measured.requestSeconds.observe({ address }, ms / 1000);
   }
   const logger = log();
-  if (!logger.isLevelEnabled("info")) return;
-  logger.info({
-    method,
-    path: shorten(path),
+  const level = filePaths.has(address) ? "debug" : "info";
+  if (!logger.isLevelEnabled(level)) return;
+  logger[level]({
+    method: knownMethods.has(method) ? method : "other",
+    path: address,
     status,
     ms: Math.round(ms * 100) / 100,
     requestId,
@@ -57,18 +61,15 @@ const registered = new Set<string>([
   ...places.map(({ path }) => path),
 ]);
 
+const knownMethods = new Set(METHODS);
+const ofTheFramework = "/_next/*";
+const filePaths = new Set<string>([ofTheFramework, ...Object.values(files).map(({ path }) => path)]);
+
 /** A path as its register has it; of any other no more than where it would be: a token may be pasted into it. */
 function nameOf(path: string): string {
   const [bare = ""] = path.split(queryOrFragment, 1);
   if (registered.has(bare)) return bare;
-  return `${/^\/(?:api|mcp|hooks|docs|_next)\//.exec(bare)?.[0] ?? "/"}…`;
-}
-
-/** A path without its query or fragment, either of which may hold a token. */
-function shorten(path: string): string {
-  const end = path.search(queryOrFragment);
-  const bare = end === -1 ? path : path.slice(0, end);
-  return bare.length > mostPathCharacters ? `${bare.slice(0, mostPathCharacters)}…` : bare;
+  return `${/^\/(?:api|mcp|hooks|docs|_next)\//.exec(bare)?.[0] ?? "/"}*`;
 }
 
 // The hash costs more than the rest of the line; recent ones are kept, in memory alone.

@@ -24,6 +24,9 @@ const passed = new Set([
   ...["access-control-request-headers", "access-control-request-method"],
 ]);
 
+/** What is the socket's to say, and there is none in between. */
+const ofTheConnection = new Set(["connection", "date", "keep-alive", "transfer-encoding"]);
+
 /** What one client address may ask in ten minutes: whoever asks has us keep something until it runs out. */
 const mostAsked = 300;
 const windowSeconds = 10 * 60; // 10 minutes
@@ -62,7 +65,7 @@ async function exchange({ url, headers, body, visit }: Call): Promise<Answer> {
     ...(typeof mediaType === "string" && { mediaType }),
     headers: [
       ...Object.entries(others).flatMap(([name, value]) =>
-        value === undefined ? [] : [name, String(value)],
+        value === undefined || ofTheConnection.has(name) ? [] : [name, String(value)],
       ),
       ...ourCookie([cookies ?? []].flat().map(String)),
     ],

@@ -5,6 +5,7 @@ import { mcpServer, operations } from "@/lib/api/operations";
 import { pages } from "@/lib/api/pages";
 import { start } from "@/lib/front/start";
 import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
+import { logBeforeSettings } from "@/lib/process/log";
 import { mintLocalSubject, programTokenSeconds } from "@/lib/session/session";
 import { loadEnvFiles } from "@/lib/settings/env-files";
 import { settings } from "@/lib/settings/settings";
@@ -20,7 +21,7 @@ const toolCall = JSON.stringify({
   params: { name: "search_docs", arguments: { query: "entitlement" } },
 });
 
-loadEnvFiles();
+loadEnvFiles((complaint) => logBeforeSettings().warn(complaint));
 await start();
 showCodesOnTerminal();
 const db = await store();

@@ -1,5 +1,6 @@
 import { start } from "@/lib/front/start";
+import { logBeforeSettings } from "@/lib/process/log";
 import { loadEnvFiles } from "@/lib/settings/env-files";
 
-loadEnvFiles();
+loadEnvFiles((complaint) => logBeforeSettings().warn(complaint));
 await start();

@@ -4,6 +4,7 @@ import { constants, setPriority } from "node:os";
 import { dirname } from "node:path";
 import createNext from "next";
 import type { PagesMessage } from "@/lib/front/pages-process";
+import { captureOutput } from "@/lib/process/captured-output";
 import { leaveMakingToParent } from "@/lib/process/data-dir";
 
 /*
@@ -13,6 +14,7 @@ import { leaveMakingToParent } from "@/lib/process/data-dir";
 
 const [, , socketPath = ""] = process.argv;
 
+captureOutput();
 // Where both want the processor, the API has it first.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 // In a terminal the signals reach both processes; it is for the front server to say when this one ends.

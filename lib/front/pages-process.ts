@@ -123,10 +123,10 @@ export class PagesProcess {
     const socketPath = join(this.folder, String(++this.runs));
     const child = fork(this.program, [socketPath], {
       env: { ...process.env, ...ownSettings, APP_SECRET: currentSecret() },
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.run = { child, socketPath };
-    if (child.stderr) relayToLog(child.stderr);
+    for (const output of [child.stdout, child.stderr]) if (output) relayToLog(output);
     const ended = once(child, "exit").then(([code, signal]) => {
       throw new Error(`The process that renders pages ended with ${code ?? signal}.`);
     });

@@ -14,7 +14,8 @@ import { createFrontServer } from "@/lib/front/server";
 import { stopOnSignal } from "@/lib/front/stop";
 import { startRunner } from "@/lib/onboarding/runner";
 import { derivedKeys } from "@/lib/process/app-secret";
-import { log } from "@/lib/process/log";
+import { captureOutput, logUncaught } from "@/lib/process/captured-output";
+import { log, logBeforeSettings } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
 import { holdReadiness } from "@/lib/process/readiness";
 import { keyRing } from "@/lib/session/key-ring";
@@ -29,6 +30,11 @@ export async function start(): Promise<void> {
   delete process.env.VERCEL;
   const { port, host, production, appUrl, drainSeconds, metricsPort, trustedProxyHops, warnings } =
     readSettings();
+  // In development, people read what the framework says as it says it.
+  if (production) {
+    captureOutput();
+    logUncaught();
+  }
   prepareDataDir();
   const pages = production ? startPages() : startDevelopment();
   const pagesReady = holdReadiness("the pages are starting");
@@ -146,6 +152,6 @@ function listen(server: Server, port: number, host: string | undefined, name = "
 }
 
 function giveUp(fault: string): never {
-  process.stderr.write(`${fault}\n`);
+  for (const line of fault.split("\n")) logBeforeSettings().fatal(line);
   process.exit(1);
 }

@@ -1,37 +1,46 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import pino from "pino";
+import { toAscii, toReadable } from "@/lib/process/log-line";
 import { oncePerProcess } from "@/lib/process/once-per-process";
 import { PatientStderr } from "@/lib/process/stderr";
 import { settings } from "@/lib/settings/settings";
 
 /**
- * The log: one JSON object a line on standard error, so that standard output is free for results.
- * No header, body, query, token, email or address is ever handed to it. Lines are written in batches; a
+ * The log: one JSON object a line on standard error, so that standard output is free for results; in development, lines
+ * for people. No header, body, query, token, email or address is ever handed to it. Lines are written in batches; a
  * process that is killed loses the last fifth of a second.
  */
 export function log(): pino.Logger {
-  return oncePerProcess("log", () =>
-    pino(
-      {
-        level: settings().logLevel,
-        base: null,
-        formatters: { level: (level) => ({ level }) },
-        serializers: { err: describeFailure },
-      },
-      destination(),
-    ),
+  return oncePerProcess("log", () => makeLog(settings().logLevel));
+}
+
+/** Says something before the settings can tell how much is to be said, or because they cannot. */
+export function logBeforeSettings(): pino.Logger {
+  return makeLog("info");
+}
+
+function makeLog(level: string): pino.Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      formatters: { level: (name) => ({ level: name }) },
+      serializers: { err: describeFailure },
+    },
+    destination(),
   );
 }
 
 const destination = () =>
   oncePerProcess("standard error", () => {
-    const made = new PatientStderr();
-    process.on("exit", () => made.finish());
-    return made;
+    const stderr = new PatientStderr();
+    process.on("exit", () => stderr.finish());
+    const toLine = process.env.NODE_ENV === "production" ? toAscii : toReadable;
+    return { write: (line: string) => stderr.write(toLine(line)) };
   });
 
-/** Repeats what a process of ours writes to its standard error: lines of its log as they are, all else as a warning. */
+/** Repeats what a process of ours writes: lines of its log as they are, all else as a warning. */
 export function relayToLog(written: Readable): void {
   createInterface({ input: written }).on("line", (line) => {
     if (isLogLine(line)) destination().write(`${line}\n`);

@@ -1,8 +1,14 @@
 import nextEnv from "@next/env";
 
-/** Reads the `.env` files into the environment as Next does; what is set already stays. */
-export function loadEnvFiles(): void {
+/**
+ * Reads the `.env` files into the environment as Next does; what is set already stays.
+ *
+ * @param complain - told of a file that cannot be read
+ */
+export function loadEnvFiles(complain: (complaint: string) => void): void {
   const isDevelopment = process.env.NODE_ENV !== "production";
-  const complain = (...words: unknown[]) => process.stderr.write(`${words.join(" ")}\n`);
-  nextEnv.loadEnvConfig(process.cwd(), isDevelopment, { info() {}, error: complain });
+  nextEnv.loadEnvConfig(process.cwd(), isDevelopment, {
+    info() {},
+    error: (...words: unknown[]) => complain(words.join(" ")),
+  });
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
+import { files } from "@/lib/api/pages";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
@@ -34,7 +35,7 @@ describe("the log", () => {
         level: "info",
         time: expect.any(Number),
         method,
-        path,
+        path: path === "/api/nothing" ? "/api/*" : path,
         status,
         ms: expect.any(Number),
         requestId: `line-${n}`,
@@ -75,6 +76,37 @@ describe("the log", () => {
     await lineOf("last-one");
     for (const text of [secret, "198.51.100.7", "127.0.0.1", "ceo@example.com"])
       expect(service.log).not.toContain(text);
+  });
+
+  it("names an address as its register does, and of any other no more than where it would be", async () => {
+    const secret = "hunter2-hunter2";
+    const expected = {
+      [`/api/entitlement/${secret}`]: "/api/*",
+      [`/mcp/${secret}`]: "/mcp/*",
+      [`/hooks/${secret}`]: "/hooks/*",
+      [`/docs/${secret}`]: "/docs/*",
+      [`/unsubscribe/${secret}`]: "/*",
+      [`//${secret}`]: "/*",
+      [`/%1b[31m%0a${secret}`]: "/*",
+      [`/connect?user_code=${secret}`]: "/connect",
+    };
+    for (const [n, [path, name]] of Object.entries(expected).entries()) {
+      await service.ask(path, { headers: { "X-Request-Id": `name-${n}` } });
+      expect((await lineOf(`name-${n}`)).path, path).toBe(name);
+    }
+    await service.send(`${secret} /api/health HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await eventually(() =>
+      expect(service.log).toContain('"method":"other","path":"/api/health","status":405'),
+    );
+    expect(service.log).not.toContain(secret);
+  });
+
+  it("says at debug what a page fetches beside itself", async () => {
+    for (const path of ["/_next/static/x.js", files.icon.path]) await service.ask(path);
+    await service.ask("/", { headers: { "X-Request-Id": "after-assets" } });
+    await lineOf("after-assets");
+    expect(service.log).not.toContain("/_next/");
+    expect(service.log).not.toContain(files.icon.path);
   });
 
   it("writes no line for what nobody wants to read", async () => {

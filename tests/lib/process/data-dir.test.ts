@@ -97,7 +97,7 @@ describe("a service whose secret is damaged", () => {
     const folder = makeFolder();
     writeFileSync(join(folder, "app-secret"), "");
     await expect(Service.start({ DATA_DIR: folder })).rejects.toThrow(
-      `The service ended with 1: DATA_DIR: ${folder}/app-secret is damaged (0 characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it\n`,
+      `"msg":"DATA_DIR: ${folder}/app-secret is damaged (0 characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it"}\n`,
     );
   });
 });

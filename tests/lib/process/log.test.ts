@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, constants, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, Socket } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/api/operations";
+import { toReadable } from "@/lib/process/log-line";
 import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
@@ -74,6 +75,125 @@ describe("the log", () => {
     const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
     process.kill(pid, "SIGTERM");
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
+  });
+});
+
+const secret = "hunter2hunter2";
+const bidi = "\u202e\u2066";
+
+/** Bytes that would make a line, an escape of a terminal, an invisible word, or another direction of what follows. */
+const nasty = `${secret}\x1b[31m\x9b2J\x07${bidi}\u2028\u2029\u200b\ufeff\u0085`;
+
+describe("every line of the log", () => {
+  /** The lines of a log, each of which must be an object, in characters that do nothing to whoever looks at them. */
+  function parseLines(log: string): Record<string, unknown>[] {
+    return log
+      .trimEnd()
+      .split("\n")
+      .map((line) => {
+        expect(line).toMatch(/^\{[\x20-\x7e]*\}$/);
+        return JSON.parse(line);
+      });
+  }
+
+  it("is ours, whatever a client sends, and holds nothing that was pasted where it does not belong", async () => {
+    const service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "debug" });
+    const encoded = encodeURIComponent(nasty);
+    const places = [
+      ...["/", "/waitlist", "/sign-in", "/sign-in/code", "/home", "/connect", "/status", "/docs/search"],
+      ...["/docs/search.json", "/oauth/authorize", "/_next/image", "/_next/data", "/api/entitlement", "/mcp"],
+    ];
+    for (const place of places) {
+      for (const target of [`${place}?x=${encoded}&q=${encoded}&url=${encoded}`, `${place}/${encoded}`]) {
+        await service.ask(target, {
+          headers: {
+            accept: "text/html",
+            cookie: `__session=${secret}; office-notice=${secret}`,
+            authorization: `Bearer ${secret}`,
+            "user-agent": `${secret}\x9b31m`,
+            "x-request-id": `${secret}\x9b31m`,
+            "x-forwarded-for": secret,
+            referer: `http://localhost/${secret}`,
+            rsc: secret,
+            "next-router-state-tree": secret,
+            "next-action": secret,
+          },
+        });
+      }
+      for (const bytes of [
+        Buffer.from(`GET ${place}/${nasty} HTTP/1.1\r\nHost: ${secret}\r\nConnection: close\r\n\r\n`),
+        Buffer.from(`GET ${place}?%E0%A4%A${secret} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+        Buffer.from(`${secret} ${place} HTTP/1.1\r\nHost: x\r\n\r\n`),
+        Buffer.from(`GET http://${secret}/${secret} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+        Buffer.from(
+          `POST ${place} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 9\r\n\r\n${secret}`,
+        ),
+      ]) {
+        await service.send(bytes);
+      }
+    }
+    for (const path of ["/waitlist/join", "/sign-in/send", "/connect/answer", "/oauth/token", "/mcp"]) {
+      await service.submit(path, { email: nasty, user_code: nasty, grant_type: nasty, client_id: nasty });
+    }
+    await service.stop();
+    const entries = parseLines(service.log);
+    expect(entries.length).toBeGreaterThan(places.length * 6);
+    expect(service.log).not.toContain(secret);
+  });
+
+  it("says what others say, in this process and in that of the pages, each time in one entry", async () => {
+    const program = join(makeFolder(), "others.mjs");
+    writeFileSync(
+      program,
+      `if (process.argv[1].includes("front")) setTimeout(() => {
+        const name = process.send ? "pages" : "front";
+        console.log("%s log", name);
+        console.error(name + " error \\x1b[31mred\\x1b[0m\\nin two lines");
+        process.stderr.write(name + " standard error\\n");
+        process.emitWarning(name + " warning");
+        if (process.send) process._rawDebug(name + " raw\\x1b[31m");
+        else process.once("SIGUSR2", () => { throw new Error("nobody caught me"); });
+      }, 3000);`,
+    );
+    const service = await Service.start({ NODE_OPTIONS: `--import=${program}` });
+    await eventually(() => {
+      for (const words of ["pages raw", "pages warning"]) expect(service.log).toContain(words);
+    });
+    const exit = service.exit();
+    service.signal("SIGUSR2");
+    expect(await exit).toBe(1);
+    const entries = parseLines(service.log);
+    const others = { time: expect.any(Number), from: "the console" };
+    for (const name of ["front", "pages"]) {
+      expect(entries).toContainEqual({ ...others, level: "info", msg: `${name} log` });
+      expect(entries).toContainEqual({ ...others, level: "warn", msg: `${name} error red\nin two lines` });
+      expect(entries).toContainEqual({ ...others, level: "warn", msg: `${name} standard error` });
+      expect(entries).toContainEqual(
+        expect.objectContaining({
+          msg: "a warning of Node's",
+          err: expect.objectContaining({ message: `${name} warning` }),
+        }),
+      );
+    }
+    expect(entries).toContainEqual({ ...others, from: "the pages", level: "warn", msg: "pages raw\x1b[31m" });
+    expect(entries.at(-1)).toMatchObject({ level: "fatal", err: { message: "nobody caught me" } });
+  });
+});
+
+describe("the log in development", () => {
+  it("is for people: a request is one line, a failure is set in, and nothing in it is an escape", () => {
+    const time = new Date(2026, 0, 2, 3, 4, 5).getTime();
+    const visit = { level: "info", time, method: "GET", path: "/", status: 200, ms: 1.5, requestId: "a" };
+    expect(toReadable(JSON.stringify(visit))).toBe('03:04:05 INFO  GET / 200 1.5 ms requestId="a"\n');
+    const failure = {
+      level: "error",
+      time,
+      msg: `a ${bidi}`,
+      err: { message: "m", stack: "Error: m\x1b\n at b" },
+    };
+    expect(toReadable(JSON.stringify(failure))).toBe(
+      "03:04:05 ERROR a \\u202e\\u2066\n    Error: m\\u001b\n     at b\n",
+    );
   });
 });
 

@@ -332,22 +332,26 @@ describe(".env.example", () => {
 });
 
 describe("a start with settings that cannot be used", () => {
-  it("ends with one readable line a fault and a code other than zero", async () => {
+  /** The log of a start that ended, with one fault. */
+  const faultOf = (words: string) =>
+    new RegExp(`^The service ended with 1: {"level":"fatal","time":\\d+,"msg":"${words}"}\n$`);
+
+  it("ends with one entry a fault and a code other than zero", async () => {
     const started = Service.start({ PORT: "0", LOG_LEVEL: "loud" });
     await expect(started).rejects.toThrow(
-      "The service ended with 1: PORT: must be a whole number from 1 to 65535\nLOG_LEVEL: must be debug, info, warn or error\n",
+      /"msg":"PORT: must be a whole number from 1 to 65535"}\n{.*"msg":"LOG_LEVEL: must be debug, info, warn or error"}\n$/,
     );
   });
 
   it("says so when the data folder cannot be used", async () => {
     await expect(Service.start({ DATA_DIR: "/dev/null/data" })).rejects.toThrow(
-      "The service ended with 1: DATA_DIR: /dev/null/data cannot be used (ENOTDIR)\n",
+      faultOf("DATA_DIR: /dev/null/data cannot be used \\(ENOTDIR\\)"),
     );
   });
 
   it.each(["not.a.host", "192.0.2.1"])("blames HOST, and not PORT, for %s", async (HOST) => {
     await expect(Service.start({ HOST })).rejects.toThrow(
-      new RegExp(`^The service ended with 1: HOST: cannot listen on ${HOST} \\(E[A-Z_]+\\)\n$`),
+      faultOf(`HOST: cannot listen on ${HOST} \\(E[A-Z_]+\\)`),
     );
   });
 
@@ -355,7 +359,11 @@ describe("a start with settings that cannot be used", () => {
     const service = await Service.start();
     const { code, stderr } = await service.execute();
     expect(code).toBe(1);
-    expect(stderr).toBe(`PORT: cannot listen on ${service.port} (EADDRINUSE)\n`);
+    expect(JSON.parse(stderr)).toEqual({
+      level: "fatal",
+      time: expect.any(Number),
+      msg: `PORT: cannot listen on ${service.port} (EADDRINUSE)`,
+    });
     await service.stop();
   });
 });

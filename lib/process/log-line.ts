@@ -1,0 +1,45 @@
+import { styleText } from "node:util";
+
+type Entry = Record<string, unknown> & { level: string; time: number };
+
+/**
+ * A line of the log as production writes it: JSON in ASCII. What a client wrote is in it only as JSON's own escapes, so
+ * that no character of it makes a line, an escape sequence of a terminal, or another reading direction.
+ */
+export function toAscii(line: string): string {
+  return line.replace(
+    /[^\x20-\x7e\n]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+const colours = { debug: "gray", info: "green", warn: "yellow", error: "red", fatal: "red" } as const;
+
+/** A line of the log as a person reads it at a terminal: time, level, what is said, and in grey the rest. */
+export function toReadable(line: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(line) as Entry;
+  const { method, path, status, ms, ...rest } = fields;
+  const said = msg ?? `${method} ${path} ${status} ${ms} ms`;
+  const colour = colours[level as keyof typeof colours] ?? "white";
+  const words = [
+    new Date(time).toTimeString().slice(0, 8),
+    paint(colour, level.toUpperCase().padEnd(5)),
+    toAscii(String(said)),
+    ...Object.entries(msg ? fields : rest).map(([name, value]) =>
+      paint("gray", toAscii(`${name}=${JSON.stringify(value)}`)),
+    ),
+  ];
+  return `${words.join(" ")}\n${describeStack(err)}`;
+}
+
+/** A failure, each line of it set in, so that none looks like an entry of its own. */
+function describeStack(failure: unknown): string {
+  if (!failure) return "";
+  const { stack, message } = failure as { stack?: string; message?: string };
+  const lines = (stack ?? message ?? "").split("\n");
+  return lines.map((line) => `    ${toAscii(line)}\n`).join("");
+}
+
+function paint(colour: Parameters<typeof styleText>[0], text: string): string {
+  return process.stderr.isTTY && process.stderr.hasColors() ? styleText(colour, text) : text;
+}
