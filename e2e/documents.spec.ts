@@ -5,6 +5,7 @@ import { test } from "./support/office";
 const documents = [
   ["/docs", "Quick start"],
   ["/docs/authentication", "Authentication"],
+  ["/docs/connect", "Connect an app"],
   ["/docs/client", "A complete client"],
   ["/docs/api", "API reference"],
   ["/docs/api/entitlement", "GET /api/entitlement"],

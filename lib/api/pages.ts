@@ -41,6 +41,7 @@ const document = { ...open, isShared: true, loads: ["documents"] } as const;
 export const documentPages = {
   quickStart: { path: "/docs", ...document },
   authentication: { path: "/docs/authentication", ...document },
+  connectAnApp: { path: "/docs/connect", ...document },
   client: { path: "/docs/client", ...document },
   apiReference: { path: "/docs/api", ...document },
   healthOperation: { path: "/docs/api/health", ...document },

@@ -25,7 +25,7 @@ export function authorizationServerMetadata() {
     revocation_endpoint_auth_methods_supported: ["none"],
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
-    service_documentation: appUrl + documentPages.authentication.path,
+    service_documentation: appUrl + documentPages.connectAnApp.path,
   };
 }
 
@@ -44,6 +44,6 @@ export function protectedResourceMetadata(path: string) {
     authorization_servers: [appUrl],
     scopes_supported: [accountScope],
     bearer_methods_supported: ["header"],
-    resource_documentation: appUrl + documentPages.authentication.path,
+    resource_documentation: appUrl + documentPages.connectAnApp.path,
   };
 }

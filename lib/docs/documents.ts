@@ -2,6 +2,7 @@ import type { DocumentPage } from "@/lib/docs/document";
 import { apiReference } from "@/lib/docs/documents/api-reference";
 import { authentication } from "@/lib/docs/documents/authentication";
 import { client } from "@/lib/docs/documents/client";
+import { connect } from "@/lib/docs/documents/connect";
 import { errorObject } from "@/lib/docs/documents/error-object";
 import { errors } from "@/lib/docs/documents/errors";
 import { headers } from "@/lib/docs/documents/headers";
@@ -16,6 +17,7 @@ import { sectionsAt } from "@/lib/docs/sections";
 export const documents: readonly DocumentPage[] = [
   quickStart,
   authentication,
+  connect,
   client,
   apiReference,
   ...operationPages,

@@ -127,7 +127,7 @@ function Approval({ ask, asking, caller }: { ask: Ask; asking: Asking; caller: C
         <Decision caller={caller} />
       </form>
       <p className="quiet">
-        <a href={documentPages.authentication.path}>How apps get their tokens</a>
+        <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
       </p>
     </>
   );

@@ -50,15 +50,7 @@ Long-lived developer tokens are not issued.
 
 ## Connecting an app
 
-An app or an agent need not be given a token by hand. It asks its owner once, in a browser, and renews its token by itself for a week at most:
-
-- It finds everything at [\`/.well-known/oauth-authorization-server\`](/.well-known/oauth-authorization-server) (RFC 8414).
-- With a browser beside it: authorization code with PKCE \`S256\`, answered at a loopback address on any port, at HTTPS or at a scheme of the app's own.
-- In a terminal: a device code (RFC 8628), which the owner types at [/connect](/connect).
-- A program on the owner's own computer is the client \`native\`. The operator makes others known by \`connect add\`.
-- A refresh token is good once. One that comes twice ends the app's session.
-
-[/home](/home) lists what was let in, and ends it; its next request is then a \`401\`.
+An app or an agent need not be given a token by hand. It asks its owner once, in a browser, and renews its token by itself for a week at most: [Connect an app](/docs/connect) has a tested file for a desktop, a phone and a terminal. [/home](/home) lists what was let in, and ends it; its next request is then a \`401\`.
 
 ## How long a token lives
 

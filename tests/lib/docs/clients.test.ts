@@ -7,6 +7,8 @@ import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { entitlementDenied } from "@/lib/api/schemas";
 import { exampleRefusal } from "@/lib/docs/answers";
+import { desktopApp } from "@/lib/docs/clients/desktop-app";
+import { phoneApp } from "@/lib/docs/clients/phone-app";
 import { pythonClient } from "@/lib/docs/clients/python";
 import { typescriptClient } from "@/lib/docs/clients/typescript";
 import { isInstalled } from "@/tests/support/databases";
@@ -157,9 +159,13 @@ describe.each(clients)("the complete client in %s", (_, program) => {
   });
 });
 
-it("is strict TypeScript as it stands", () => {
-  const file = join(folder, "client.ts");
-  writeFileSync(file, typescriptClient);
+it.each([
+  ["client", typescriptClient],
+  ["desktop-app", desktopApp],
+  ["phone-app", phoneApp],
+])("%s is strict TypeScript as it stands", (name, code) => {
+  const file = join(folder, `${name}.ts`);
+  writeFileSync(file, code);
   const program = ts.createProgram([file], {
     strict: true,
     noEmit: true,

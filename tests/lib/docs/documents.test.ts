@@ -124,7 +124,7 @@ describe("the reference", () => {
     const orders = documents.map(({ group }) => groups.indexOf(group));
     expect(orders).toEqual([...orders].sort((a, b) => a - b));
     const html = pages.get("/docs/client") ?? "";
-    expect(html).toContain('rel="prev" href="/docs/authentication"');
+    expect(html).toContain('rel="prev" href="/docs/connect"');
     expect(html).toContain('rel="next" href="/docs/api"');
   });
 });

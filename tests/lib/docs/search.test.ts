@@ -50,6 +50,8 @@ describe("searchDocuments", () => {
     ["what does trial-ended mean", "/docs/api/errors#trial_ended"],
     ["connect claude", "/docs/mcp#claude-and-chatgpt"],
     ["vscode", "/docs/mcp#vs-code"],
+    ["connect an app", "/docs/connect"],
+    ["device code", "/docs/connect#a-program-in-a-terminal"],
   ])("finds %j among the first three at %s", (query, path) => {
     expect(searchDocuments(query, 3).map((hit) => hit.path)).toContain(path);
   });

@@ -1,0 +1,141 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { desktopApp } from "@/lib/docs/clients/desktop-app";
+import { phoneApp } from "@/lib/docs/clients/phone-app";
+import { terminalProgram } from "@/lib/docs/clients/terminal";
+import { Browser } from "@/tests/support/browser";
+import { isInstalled } from "@/tests/support/databases";
+import { makeFolder } from "@/tests/support/leash";
+import { answerApp } from "@/tests/support/owner";
+import { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+const scheme = "com.example.studio:/signed-in";
+const hourMs = 60 * 60 * 1000;
+
+let service: Service;
+let browser: Browser;
+const folder = makeFolder();
+
+beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local" });
+  await service.adminJson("account", "add", email, "--plan", "licensed");
+  await service.adminJson("connect", "add", "studio", "Studio", scheme);
+  browser = await Browser.signIn(service, email);
+});
+afterAll(() => service.stop());
+
+/** Runs a file as it stands, and answers what it asks of its owner. Answers what it said, and how it ended. */
+function run(program: string, file: string, code: string, word: "approve" | "decline") {
+  const path = join(folder, file);
+  writeFileSync(path, code);
+  const env = { PATH: process.env.PATH, CORNER_OFFICE_URL: service.url } as unknown as NodeJS.ProcessEnv;
+  return new Promise<{ exit: number; said: string }>((resolve) => {
+    let isAnswered = false;
+    let said = "";
+    const child = execFile(program, [path], { env, timeout: 60_000 }, (error, _, stderr) =>
+      resolve({ exit: error ? Number(error.code) : 0, said: said + stderr }),
+    );
+    child.stdout?.on("data", async (chunk) => {
+      said += chunk;
+      const [address] = /http\S+(?:\/oauth\/authorize|\?user_code=)\S+(?=\s)/.exec(said) ?? [];
+      if (!address || isAnswered) return;
+      isAnswered = true;
+      const back = await answerApp(browser, service, address, word);
+      if (back) await fetch(back);
+    });
+  });
+}
+
+const files = [
+  ["the desktop app", "node", "desktop.mjs", desktopApp],
+  ...(process.env.CI || isInstalled("python3")
+    ? ([["the program in a terminal", "python3", "terminal.py", terminalProgram]] as const)
+    : []),
+] as const;
+
+describe.each(files)("%s", (_, program, file, code) => {
+  it("as it stands asks its owner, gets a token and learns that the company may run", async () => {
+    const { exit, said } = await run(program, file, code, "approve");
+    expect(said).toContain('"status":"licensed"');
+    expect(exit).toBe(0);
+  });
+
+  it("says so when its owner declines", async () => {
+    const { exit, said } = await run(program, file, code, "decline");
+    expect(said).toContain("The owner of the account declined.");
+    expect(exit).toBe(1);
+  });
+});
+
+/** What the desktop's and the phone's file have in common. */
+type Connection = {
+  token: string;
+  readToken: (nowMs?: number) => Promise<string>;
+  connect: (redirectUri: string, openBrowser: (address: string) => Promise<string>) => Promise<string>;
+};
+
+describe("the phone app", () => {
+  let make: (url?: string) => Connection;
+  let kept = "";
+  const inBrowser = (address: string) => answerApp(browser, service, address);
+
+  beforeAll(async () => {
+    const { Connection } = await import(`data:text/javascript,${encodeURIComponent(phoneApp)}`);
+    const vault = {
+      read: async () => kept,
+      write: async (token: string) => {
+        kept = token;
+      },
+    };
+    make = (url = service.url) => new Connection(url, "studio", vault);
+  });
+
+  const entitlement = async (token: string) =>
+    (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
+
+  it("is answered at its own scheme", async () => {
+    const connection = make();
+    expect(await connection.readToken()).toBe("");
+    const token = await connection.connect(scheme, async (address) => {
+      const back = await inBrowser(address);
+      expect(back.startsWith(`${scheme}?`)).toBe(true);
+      return back;
+    });
+    expect(await entitlement(token)).toBe(200);
+    expect(await connection.readToken()).toBe(token);
+  });
+
+  it("believes no answer to another question, and none from another service", async () => {
+    for (const change of [
+      (back: string) => back.replace(/state=[^&]+/, "state=another"),
+      (back: string) => back.replace(/iss=[^&]+/, "iss=https%3A%2F%2Fevil.example"),
+      () => "",
+    ]) {
+      const asked = make().connect(scheme, async (address) => change(await inBrowser(address)));
+      await expect(asked).rejects.toThrow("Somebody else answered.");
+    }
+  });
+
+  it("renews its token by itself, once for all who read it, in a new start as well", async () => {
+    await make().connect(scheme, inBrowser);
+    const started = make();
+    const [one, other] = await Promise.all([started.readToken(), started.readToken()]);
+    expect(one).toBe(other);
+    expect(await entitlement(one)).toBe(200);
+    expect(await started.readToken(Date.now() + hourMs)).not.toBe(one);
+  });
+
+  it("keeps what it has while nobody can tell, and forgets it once its session has ended", async () => {
+    await make().connect(scheme, inBrowser);
+    const before = kept;
+    await expect(make("http://127.0.0.1:9").readToken()).rejects.toThrow();
+    expect(kept).toBe(before);
+    await service.adminJson("session", "end", email, "--all");
+    expect(await make().readToken()).toBe("");
+    expect(kept).toBe("");
+    browser = await Browser.signIn(service, email);
+  });
+});
