@@ -4,6 +4,7 @@ import { type Loop, startLoop } from "@/lib/process/loop";
 import { settings } from "@/lib/settings/settings";
 import { change } from "@/lib/store/audit";
 import { type Db, store } from "@/lib/store/store";
+import type { Tables } from "@/lib/store/tables";
 
 const dayMs = 24 * 60 * 60 * 1000;
 const everyMs = 60 * 60 * 1000; // 1 hour
@@ -12,22 +13,28 @@ const mostAtOnce = 500; // so that nobody waits long for the lock
 
 /**
  * Deletes what is older than `RETENTION_DAYS`: who joined the waitlist, invitations, onboarding mails that are settled
- * and their files, entries of the audit; and sessions that are over. Accounts and their ledgers stay.
+ * and their files, entries of the audit; and sessions that are over. Accounts and their ledgers stay. One entry of the
+ * audit says how many of each went.
  */
 export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const beforeMs = nowMs - settings().retentionDays * dayMs;
-  const steps = [
-    (some: Db) => deleteOld(some, { table: "waitlist", key: "email", column: "joined_at_ms" }, beforeMs),
-    (some: Db) => deleteOld(some, { table: "invitations", key: "id", column: "created_at_ms" }, beforeMs),
-    (some: Db) => deleteOld(some, { table: "audit_entries", key: "id", column: "at_ms" }, beforeMs),
-    (some: Db) => deleteOld(some, { table: "local_sessions", key: "id", column: "expires_at_ms" }, nowMs),
-    (some: Db) => deleteSettledMails(some, beforeMs),
+  const tables: [table: keyof Tables, key: string, column: string, untilMs: number][] = [
+    ["waitlist", "email", "joined_at_ms", beforeMs],
+    ["invitations", "id", "created_at_ms", beforeMs],
+    ["audit_entries", "id", "at_ms", beforeMs],
+    ["local_sessions", "id", "expires_at_ms", nowMs],
   ];
-  for (const step of steps) {
-    for (let deleted = mostAtOnce; deleted === mostAtOnce && !signal?.aborted; ) {
-      const about = { by: "service", what: "retention", whom: null, look: async () => null } as const;
-      deleted = await change(db, about, nowMs, step);
-    }
+  for (let isMore = true; isMore && !signal?.aborted; ) {
+    const deleted: Record<string, number> = {};
+    const look = async () => ({ ...deleted });
+    await change(db, { by: "service", what: "retention", whom: null, look }, nowMs, async (transaction) => {
+      for (const [table, key, column, untilMs] of tables) {
+        deleted[table] = await deleteOld(transaction, { table, key, column }, untilMs);
+      }
+      deleted.onboarding_emails = await deleteSettledMails(transaction, beforeMs);
+      for (const [table, count] of Object.entries(deleted)) if (count === 0) delete deleted[table];
+    });
+    isMore = Object.values(deleted).includes(mostAtOnce);
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
 }

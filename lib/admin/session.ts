@@ -4,8 +4,6 @@ import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asTable } from "@/lib/admin/print";
 import { ApiError } from "@/lib/api/errors";
 import { endSessionsOf, listSessions, type Session } from "@/lib/session/session";
-import { change } from "@/lib/store/audit";
-import type { Db } from "@/lib/store/store";
 
 /** `session list|end`. */
 export function addSessionCommands(program: Command, run: Run): void {
@@ -42,14 +40,9 @@ export function addSessionCommands(program: Command, run: Run): void {
         if (all === (sessionId !== undefined)) end.error("error: give an id from 'session list', or --all");
         const { id } = await findAccount(db, email);
         const nowMs = Date.now();
-        const look = async (transaction: Db) => {
-          const sessions = await listSessions(transaction, id, nowMs);
-          return Object.fromEntries(sessions.map((session) => [session.id, session.name]));
-        };
-        const about = { by: "operator", what: "session end", whom: email, look } as const;
-        const hasEnded = await change(db, about, nowMs, (transaction) =>
-          endSessionsOf(transaction, id, sessionId === undefined ? "all" : { id: sessionId }),
-        );
+        const about = { by: "operator", what: "session end" } as const;
+        const which = sessionId === undefined ? "all" : { id: sessionId };
+        const hasEnded = await endSessionsOf(db, about, id, which, nowMs);
         if (!hasEnded && !all) {
           throw new ApiError("not_found", {
             message: "This account has no such session.",

@@ -40,6 +40,11 @@ export async function mintTokenFor(db: Db, email: string): Promise<{ token: stri
   }
   const nowMs = Date.now();
   const name = nameOperatorsToken(nowMs);
-  const { token, expiresAtMs } = await startProgramSession(db, { id, subject }, { name }, nowMs);
+  const { token, expiresAtMs } = await startProgramSession(
+    db,
+    { id, subject },
+    { by: "operator", name },
+    nowMs,
+  );
   return { token, expiresAt: new Date(expiresAtMs).toISOString() };
 }

@@ -6,6 +6,7 @@ import { lifetimes } from "@/lib/connect/lifetimes";
 import { accountScope, resourceAddresses } from "@/lib/connect/resources";
 import { ConnectState } from "@/lib/connect/state";
 import { startAppSession } from "@/lib/session/session";
+import { noteChange } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
 /** What waits for its owner's word: an app in this browser, or a device elsewhere that shows a code. */
@@ -72,8 +73,16 @@ export async function approve(
   return settleDevice(ask.code, change);
 }
 
-/** Turns an app away: it is told so. */
-export async function decline(ask: Ask): Promise<boolean> {
+/** Turns an app away: it is told so. The entry of the audit comes first, and stands where the telling fails. */
+export async function decline(
+  db: Db,
+  ask: Ask,
+  { name }: Asking,
+  { email }: { email: string },
+  nowMs: number,
+): Promise<boolean> {
+  if (!(await readParams(ask))) return false;
+  await noteChange(db, { by: "owner", what: "app decline", whom: email, after: { name } }, nowMs);
   const description = "The owner of the account declined.";
   return ask.by === "request"
     ? settleRequest(ask.uid, { error: "access_denied", error_description: description })

@@ -42,7 +42,7 @@ export async function authorizationServer(): Promise<Provider> {
 /** With its session every token of a grant is refused. */
 function endAppSession(grantId: string): void {
   store()
-    .then((db) => endSession(db, appSessionId(grantId)))
+    .then((db) => endSession(db, { by: "app", what: "app end" }, appSessionId(grantId), Date.now()))
     .catch((failure) => log().error({ err: failure }, "an app's session could not be ended"));
 }
 

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { keyRing } from "@/lib/session/key-ring";
 import { type MintedToken, mintSessionToken } from "@/lib/session/session-token";
 import { settings } from "@/lib/settings/settings";
+import { type Actor, change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
@@ -45,6 +46,7 @@ export async function startBrowserSession(
   const secret = randomBytes(32).toString("base64url");
   await startSession(
     db,
+    { by: "owner", what: "sign in" },
     {
       ...{ id: mintSessionId(), account_id: accountId, kind: "browser", name, made_in: null },
       ...{ expires_at_ms: nowMs + browserSessionSeconds * 1000, client_hash: hashSecret(secret) },
@@ -80,6 +82,13 @@ export async function renewBrowserSession(
   return mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
 }
 
+type NewProgram = {
+  /** Who is handed its token. */
+  by: "owner" | "operator";
+  name: string;
+  madeIn?: { sessionId: string; endsAtMs: number } | undefined;
+};
+
 /**
  * Starts a program's session, and mints its only token: good for an hour, and no longer than the browser's session
  * that it was made in, with which it ends.
@@ -87,7 +96,7 @@ export async function renewBrowserSession(
 export async function startProgramSession(
   db: Db,
   account: { id: string; subject: string },
-  { name, madeIn }: { name: string; madeIn?: { sessionId: string; endsAtMs: number } | undefined },
+  { by, name, madeIn }: NewProgram,
   nowMs: number,
 ): Promise<MintedToken> {
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
@@ -96,6 +105,7 @@ export async function startProgramSession(
   const minted = mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
   await startSession(
     db,
+    { by, what: "token" },
     {
       ...{ id, account_id: account.id, kind: "program", name, made_in: madeIn?.sessionId ?? null },
       ...{ expires_at_ms: minted.expiresAtMs, client_hash: null },
@@ -113,6 +123,7 @@ export async function startAppSession(
 ): Promise<void> {
   await startSession(
     db,
+    { by: "owner", what: "app approve" },
     {
       ...{ id, account_id: accountId, kind: "app", name, made_in: null },
       ...{ expires_at_ms: endsAtMs, client_hash: null },
@@ -156,28 +167,40 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
 }
 
-/** Ends the sessions that hold these secrets: from now on nothing renews them, and their tokens are refused. */
-export async function endBrowserSessions(db: Db, secrets: readonly string[]): Promise<void> {
-  if (secrets.length === 0) return;
-  await db.deleteFrom("local_sessions").where("client_hash", "in", secrets.map(hashSecret)).execute();
+/** Signs a browser out: from now on nothing renews the session that holds this secret, and its tokens are refused. */
+export async function endBrowserSession(db: Db, secret: string, nowMs: number): Promise<void> {
+  const found = await findBrowserSession(db, secret, nowMs);
+  if (found) await endSession(db, signOut, found.sessionId, nowMs);
 }
 
+/** What {@link endBrowserSession} is, where a browser proves its session otherwise. */
+export const signOut = { by: "owner", what: "sign out" } as const;
+
 /** Ends the session of this id, and what was made in it. */
-export async function endSession(db: Db, id: string): Promise<void> {
-  await db.deleteFrom("local_sessions").where("id", "=", id).execute();
+export async function endSession(db: Db, about: About, id: string, nowMs: number): Promise<void> {
+  const row = await db
+    .selectFrom("local_sessions")
+    .select("account_id")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row) await endSessionsOf(db, about, row.account_id, { id }, nowMs);
 }
 
 /** Ends sessions of an account: one, all, or all but one. Answers whether there was any. */
-export async function endSessionsOf(
+export function endSessionsOf(
   db: Db,
+  about: About,
   accountId: string,
   which: "all" | { id: string } | { allBut: string },
+  nowMs: number,
 ): Promise<boolean> {
-  let ending = db.deleteFrom("local_sessions").where("account_id", "=", accountId);
-  if (which !== "all") {
-    ending = "id" in which ? ending.where("id", "=", which.id) : ending.where("id", "!=", which.allBut);
-  }
-  return (await ending.returning("id").execute()).length > 0;
+  return changeSessions(db, about, accountId, nowMs, async (transaction) => {
+    let ending = transaction.deleteFrom("local_sessions").where("account_id", "=", accountId);
+    if (which !== "all") {
+      ending = "id" in which ? ending.where("id", "=", which.id) : ending.where("id", "!=", which.allBut);
+    }
+    return (await ending.returning("id").execute()).length > 0;
+  });
 }
 
 /** A build before this one wrote no kind. */
@@ -188,12 +211,37 @@ export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_ha
 type NewSession = Omit<Tables["local_sessions"], "begun_at_ms" | "last_seen_at_ms">;
 
 /** Every start sweeps out the sessions that are over. */
-async function startSession(db: Db, session: NewSession, nowMs: number): Promise<void> {
-  await db.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
-  await db
-    .insertInto("local_sessions")
-    .values({ ...session, begun_at_ms: nowMs, last_seen_at_ms: null })
-    .execute();
+async function startSession(db: Db, about: About, session: NewSession, nowMs: number): Promise<void> {
+  await changeSessions(db, about, session.account_id, nowMs, async (transaction) => {
+    await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
+    await transaction
+      .insertInto("local_sessions")
+      .values({ ...session, begun_at_ms: nowMs, last_seen_at_ms: null })
+      .execute();
+  });
+}
+
+/** On whose word a session begins or ends, and by what. */
+type About = { by: Actor; what: string };
+
+/** Changes an account's sessions. An entry of the audit calls each by its id, and says what it is. */
+async function changeSessions<T>(
+  db: Db,
+  about: About,
+  accountId: string,
+  nowMs: number,
+  work: (transaction: Db) => Promise<T>,
+): Promise<T> {
+  const account = await db
+    .selectFrom("accounts")
+    .select("email")
+    .where("id", "=", accountId)
+    .executeTakeFirst();
+  const look = async (transaction: Db) => {
+    const sessions = await listSessions(transaction, accountId, nowMs);
+    return Object.fromEntries(sessions.map(({ id, kind, name }) => [id, { kind, name }]));
+  };
+  return change(db, { ...about, whom: account?.email ?? accountId, look }, nowMs, work);
 }
 
 function mintSessionId(): string {

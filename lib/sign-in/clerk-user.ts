@@ -63,20 +63,27 @@ export async function keepClerkUser(
 /** Deletes the account of a user that Clerk deleted, with its mail; a delivery that comes late makes no other. */
 export async function dropClerkUser(db: Db, id: string, nowMs: number): Promise<void> {
   const look = lookAt(id);
-  const whom = (await look(db))?.email ?? id;
+  const whom = (await look(db))?.email || id;
   await change(db, { by: "clerk", what: "user delete", whom, look }, nowMs, async (transaction) => {
     await transaction
       .insertInto("clerk_users")
       .values({ id, email: "", updated_at_ms: 0, is_deleted: 1 })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet({ email: "", is_deleted: 1 }))
+      .onConflict((conflict) =>
+        conflict
+          .column("id")
+          .doUpdateSet({ email: "", is_deleted: 1 })
+          .where("clerk_users.is_deleted", "=", 0),
+      )
       .execute();
     await deleteAccountOf(transaction, id);
   });
 }
 
-/** What an entry of the audit says of a user's account. */
+/** What an entry of the audit says of a user: the account, or else what Clerk said. */
 function lookAt(subject: string) {
-  return (db: Db) => db.selectFrom("accounts").selectAll().where("subject", "=", subject).executeTakeFirst();
+  return async (db: Db) =>
+    (await db.selectFrom("accounts").selectAll().where("subject", "=", subject).executeTakeFirst()) ??
+    (await db.selectFrom("clerk_users").selectAll().where("id", "=", subject).executeTakeFirst());
 }
 
 async function deleteAccountOf(transaction: Db, subject: string): Promise<void> {
@@ -95,7 +102,12 @@ async function noteUser(
       conflict
         .column("id")
         .doUpdateSet({ email, updated_at_ms: updatedAtMs })
-        .where("clerk_users.updated_at_ms", "<=", updatedAtMs)
+        .where(({ or, and, eb }) =>
+          or([
+            eb("clerk_users.updated_at_ms", "<", updatedAtMs),
+            and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
+          ]),
+        )
         .where("clerk_users.is_deleted", "=", 0),
     )
     .execute();

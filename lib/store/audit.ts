@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import {
+  ColumnNode,
   DeleteQueryNode,
   InsertQueryNode,
   type Kysely,
   type KyselyPlugin,
+  RawNode,
   sql,
   TableNode,
   UpdateQueryNode,
@@ -12,17 +14,28 @@ import {
 import { inPages } from "@/lib/store/paging";
 import type { Tables } from "@/lib/store/tables";
 
-/** What people and operators decide. Sessions, codes and mails come and go by themselves, and are not among it. */
-const audited: readonly string[] = [
-  "accounts",
-  "connect_clients",
-  "credit_entries",
-  "email_suppressions",
-  "invitations",
-  "signing_keys",
-  "site_banner",
-  "waitlist",
-];
+/** The tables that are written to without an entry, and why; all others are written to by {@link change} alone. */
+export const unaudited: Partial<Record<keyof Tables, string>> = {
+  connect_state:
+    "an app's codes and tokens change with every use; the session that they stand for is entered",
+  sign_in_codes: "anybody may ask for one; a sign-in is entered",
+  sign_in_emails: "as sign_in_codes",
+  sign_in_mails: "as sign_in_codes; an invitation is entered",
+};
+
+/** Columns of other tables that tell how far something has come, and are set as it goes on. */
+const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
+  local_sessions: ["last_seen_at_ms"],
+  onboarding_emails: [
+    "state",
+    "recipient_hash",
+    "next_attempt_at_ms",
+    "lease_until_ms",
+    "attempts",
+    "first_attempt_at_ms",
+    "failure",
+  ],
+};
 
 /** On whose word something changes: a command's, the service's own, a provider's webhook, or somebody's at a page. */
 export type Actor =
@@ -32,6 +45,7 @@ export type Actor =
   | "resend"
   | "owner"
   | "visitor"
+  | "app"
   | "invitation"
   | "unsubscribe link";
 
@@ -62,18 +76,29 @@ export function change<T>(
     const result = await work(transaction);
     const after = await look(transaction);
     const isSame = JSON.stringify(before) === JSON.stringify(after);
-    if (writes.rows > 0 || !isSame) {
-      const entry = { who: nameOf(by), what, whom, ...differing(before, after) };
-      await transaction
-        .insertInto("audit_entries")
-        .values({ id: randomUUID(), at_ms: nowMs, ...entry })
-        .execute();
-    }
+    if (writes.rows > 0 || !isSame)
+      await write(transaction, { by, what, whom, ...differing(before, after) }, nowMs);
     return result;
   });
 }
 
-/** Refuses what would change an audited table past {@link change}. */
+/** Writes down what somebody decided that changes no table which wants an entry, for example that an app is declined. */
+export async function noteChange(
+  db: Kysely<Tables>,
+  { by, what, whom, after }: Pick<Change, "by" | "what" | "whom"> & { after: object },
+  nowMs: number,
+): Promise<void> {
+  await write(db.withoutPlugins(), { by, what, whom, ...differing(null, after) }, nowMs);
+}
+
+type NewEntry = Pick<Change, "by" | "what" | "whom"> & ReturnType<typeof differing>;
+
+async function write(db: Kysely<Tables>, { by, ...entry }: NewEntry, nowMs: number): Promise<void> {
+  const row = { id: randomUUID(), at_ms: nowMs, who: nameOf(by), ...entry };
+  await db.insertInto("audit_entries").values(row).execute();
+}
+
+/** Refuses what would change a table past {@link change}, save for {@link unaudited} ones and progress. */
 export const refuseUnaudited: KyselyPlugin = {
   transformQuery({ node }) {
     const table = auditedTable(node);
@@ -100,15 +125,28 @@ class CountWrites implements KyselyPlugin {
   }
 }
 
-/** The table that a query writes to, if that is audited. */
-function auditedTable(node: Parameters<KyselyPlugin["transformQuery"]>[0]["node"]): string | undefined {
+type QueryNode = Parameters<KyselyPlugin["transformQuery"]>[0]["node"];
+
+/** The table that a query writes to, if that wants an entry. */
+function auditedTable(node: QueryNode): string | undefined {
   let target: object | undefined;
   if (InsertQueryNode.is(node)) target = node.into;
   else if (UpdateQueryNode.is(node)) target = node.table;
   else if (DeleteQueryNode.is(node)) target = node.from.froms[0];
-  if (!target || !TableNode.is(target as TableNode)) return undefined;
+  else if (RawNode.is(node) && !isReading(node)) return "what raw SQL names";
+  if (!target) return undefined;
+  if (!TableNode.is(target as TableNode)) return "more than one table";
   const { name } = (target as TableNode).table.identifier;
-  return audited.includes(name) ? name : undefined;
+  return Object.hasOwn(unaudited, name) || isProgress(node, name) ? undefined : name;
+}
+
+const isReading = ({ sqlFragments }: RawNode) => /^\s*(?:select|pragma)\b/i.test(sqlFragments[0] ?? "");
+
+function isProgress(node: QueryNode, table: string): boolean {
+  const columns: readonly string[] | undefined = progress[table as keyof Tables];
+  if (!columns || !UpdateQueryNode.is(node)) return false;
+  const names = (node.updates ?? []).map(({ column }) => ColumnNode.is(column) && column.column.name);
+  return names.every((name) => name && columns.includes(name));
 }
 
 /** Operators are told apart by their names on the machine where they give commands. */

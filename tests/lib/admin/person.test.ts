@@ -48,7 +48,11 @@ describe.each(engines)("a person's data on $name", (engine) => {
       sessions: [{ kind: "browser" }],
       waitlist: { joinedAt: expect.any(String) },
       invitations: [{ plan: "licensed", acceptedAt: expect.any(String) }],
-      changes: [{ what: "account add" }, { who: "visitor", what: "waitlist join" }],
+      changes: [
+        { who: "owner", what: "sign in" },
+        { what: "account add" },
+        { who: "visitor", what: "waitlist join" },
+      ],
     });
     expect((exported.mails as object[]).length).toBe(5);
     expect(JSON.stringify(exported)).not.toMatch(/hash|secret|token/i);
@@ -120,6 +124,11 @@ describe.each(engines)("a person's data on $name", (engine) => {
     );
     await service.adminJson("emails", "send-due");
     expect(await ids("SELECT id FROM audit_entries WHERE what = 'test'")).toEqual(["new"]);
+    const [entry] = await service.adminJson<object[]>("audit", "list", "--who", "service");
+    expect(entry).toMatchObject({
+      ...{ what: "retention", whom: null, before: {} },
+      after: { audit_entries: 1, invitations: 1, onboarding_emails: 1, waitlist: 1 },
+    });
     expect(await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%'")).toEqual(["new"]);
     expect(await ids("SELECT id FROM invitations WHERE id IN ('old', 'new')")).toEqual(["new"]);
     expect(await stage.query("SELECT * FROM accounts WHERE email = 'kept@example.com'")).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { type Kysely, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accountOf, deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { acceptInvitation, addAccount, invitationOf, invite } from "@/lib/accounts/invitations";
@@ -6,7 +7,7 @@ import { stopLaterEmails, suppressEmail } from "@/lib/onboarding/outbox";
 import { hashEmail } from "@/lib/onboarding/suppressions";
 import { keepClerkUser } from "@/lib/sign-in/clerk-user";
 import { clearBanner, setBanner } from "@/lib/site-banner";
-import { change, listAudit } from "@/lib/store/audit";
+import { change, listAudit, unaudited } from "@/lib/store/audit";
 import { type Db, Store } from "@/lib/store/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
@@ -135,11 +136,53 @@ describe.each(engines)("the audit on $name", (engine) => {
             .execute(),
         ),
     ).rejects.toThrow("change()");
+    await expect(sql`UPDATE accounts SET plan = 'licensed'`.execute(db)).rejects.toThrow("change()");
     const unseen = { by: "service", what: "tidy", whom: null, look: async () => null } as const;
     await change(db, unseen, tick(), async (transaction) => {
       await transaction.updateTable("accounts").set({ plan: "hobby", trial_ends_at_ms: null }).execute();
     });
     expect((await summaries()).at(-1)).toEqual(["service", "tidy", null]);
+  });
+
+  it("covers every table: each is written to by change() alone, or is named with the reason", async () => {
+    const listed = await stage.query(
+      engine.name === "PostgreSQL"
+        ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
+        : "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    );
+    const tables = listed.map(({ name }) => String(name)).filter((name) => name !== "kysely_migration");
+    expect(tables.length).toBeGreaterThan(10);
+    const anyDb = db as unknown as Kysely<Record<string, Record<string, unknown>>>;
+    for (const table of tables) {
+      const writes = [
+        anyDb.insertInto(table).defaultValues(),
+        anyDb.updateTable(table).set({ id: "other", kind: "other" }),
+        anyDb.deleteFrom(table).where(sql<boolean>`1 = 0`),
+      ];
+      const refused = await Promise.all(
+        writes.map((write) =>
+          write.execute().then(
+            () => false,
+            (failure: Error) => failure.message.includes("change()"),
+          ),
+        ),
+      );
+      const isNamed = Object.hasOwn(unaudited, table);
+      expect(refused, table).toEqual([!isNamed, !isNamed, !isNamed]);
+    }
+    expect(Object.keys(unaudited).filter((name) => !tables.includes(name))).toEqual([]);
+  });
+
+  it("leaves progress alone: how far a mail has come, and when a session was last seen", async () => {
+    await addAccount(db, email, {}, tick());
+    await db.updateTable("onboarding_emails").set({ state: "sent", attempts: 1 }).execute();
+    await db.updateTable("local_sessions").set({ last_seen_at_ms: nowMs }).execute();
+    await expect(
+      db.updateTable("onboarding_emails").set({ state: "sent", account_id: "x" }).execute(),
+    ).rejects.toThrow("change()");
+    await expect(db.updateTable("local_sessions").set({ account_id: "x" }).execute()).rejects.toThrow(
+      "change()",
+    );
   });
 
   it("is listed page by page, of a person by every name, of an actor, and since an instant", async () => {

@@ -143,7 +143,10 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     for (const fresh of [await reach(empty), url]) {
       const starts = Array.from({ length: 16 }, () => open({ databaseUrl: fresh, databaseDirectUrl: fresh }));
       await Promise.all(starts.map((store) => store.ready()));
-      const locks = await other.query("SELECT * FROM pg_locks WHERE locktype = 'advisory'");
+      const locks = await other.query(
+        "SELECT 1 FROM pg_locks JOIN pg_database ON oid = database WHERE locktype = 'advisory' AND datname = $1",
+        [new URL(fresh).pathname.slice(1)],
+      );
       expect(locks.rows).toEqual([]);
     }
   });

@@ -19,8 +19,8 @@ export const POST = form(
     const asking = ask && (await findAsking(ask, cookie("office-request")));
     if (!asking || !["approve", "decline"].includes(answer)) return { to: pageOf(ask) };
     const { account } = await requireOwner(submission);
-    const isAnswered =
-      answer === "approve" ? await approve(await store(), ask, asking, account, nowMs) : await decline(ask);
+    const answered = answer === "approve" ? approve : decline;
+    const isAnswered = await answered(await store(), ask, asking, account, nowMs);
     return { to: isAnswered ? `${pages.connect.path}?answered=${ask.by}` : pageOf(ask) };
   },
 );

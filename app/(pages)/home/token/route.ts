@@ -12,7 +12,7 @@ export const POST = hall(
   async (call) => {
     const { nowMs } = call;
     const { account, session } = await requireOwner(call);
-    const program = { name: nameCopiedToken(nowMs), madeIn: session };
+    const program = { by: "owner", name: nameCopiedToken(nowMs), madeIn: session } as const;
     const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
     return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
   },

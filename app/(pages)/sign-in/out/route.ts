@@ -3,7 +3,7 @@ import { actions, pages } from "@/lib/api/pages";
 import { goTo, withProblem } from "@/lib/pages/form";
 import { hall } from "@/lib/pages/hall";
 import { verifyToken } from "@/lib/session/issuer";
-import { endBrowserSessions, endSession } from "@/lib/session/session";
+import { endBrowserSession, endSession, signOut } from "@/lib/session/session";
 import { dropSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 
@@ -16,10 +16,10 @@ export const POST = hall(
   actions.signOut,
   async ({ headers, nowMs }) => {
     const db = await store();
-    await endBrowserSessions(db, readCookies(headers, "office-client"));
+    for (const secret of readCookies(headers, "office-client")) await endBrowserSession(db, secret, nowMs);
     for (const token of readCookies(headers, "__session")) {
       const proof = await verifyToken(token, nowMs);
-      if (proof) await endSession(db, proof.sessionId);
+      if (proof) await endSession(db, signOut, proof.sessionId, nowMs);
     }
     return goTo({ to: pages.front.path, cookies: dropSession() });
   },

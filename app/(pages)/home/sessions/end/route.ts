@@ -10,9 +10,11 @@ export const POST = form(
   () => pages.home.path,
   async (submission) => {
     const { account, session } = await requireOwner(submission);
+    const { nowMs } = submission;
     const named = submission.field("session");
     const others = session ? { allBut: session.sessionId } : "all";
-    await endSessionsOf(await store(), account.id, named === "others" ? others : { id: named });
+    const about = { by: "owner", what: "session end" } as const;
+    await endSessionsOf(await store(), about, account.id, named === "others" ? others : { id: named }, nowMs);
     return { to: `${pages.home.path}?ended#sessions` };
   },
 );

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+type Entry = { who: string; what: string; whom: string | null; before: unknown; after: unknown };
+
+const email = "ceo@example.com";
+const chromium = { kind: "browser", name: "Chromium on Linux" };
+const native = { kind: "app", name: "A program on this computer" };
+
+describe.each(engines)("what an owner does in a browser, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start(stage.environment);
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  let read = 0;
+  /** The entries since this was last asked, the oldest first. */
+  async function news(): Promise<Entry[]> {
+    const entries = (await service.adminJson<Entry[]>("audit", "list", "--of", email)).reverse();
+    const since = entries.slice(read);
+    read = entries.length;
+    return since.map(({ who, what, whom, before, after }) => ({
+      ...{ who, what, whom },
+      before: before && Object.values(before),
+      after: after && Object.values(after),
+    }));
+  }
+
+  /** What a device is told when it asks to be let in. */
+  async function askAsDevice() {
+    const { text } = await service.submit("/oauth/device", { client_id: "native" });
+    return JSON.parse(text) as { user_code: string; device_code: string };
+  }
+
+  it("is written down: signing in, copying a token, ending sessions and signing out", async () => {
+    await news();
+    browser = await Browser.signIn(service, email);
+    const owner = { who: "owner", whom: email };
+    expect(await news()).toEqual([{ ...owner, what: "sign in", before: [], after: [chromium] }]);
+
+    await browser.submit("/home/token");
+    const program = { kind: "program", name: expect.stringMatching(/^Token copied on /) };
+    expect(await news()).toEqual([{ ...owner, what: "token", before: [], after: [program] }]);
+
+    await browser.submit("/home/sessions/end", { session: "others" });
+    expect(await news()).toEqual([{ ...owner, what: "session end", before: [program], after: [] }]);
+    await browser.submit("/home/sessions/end", { session: "others" });
+    expect(await news()).toEqual([]);
+
+    await browser.submit("/sign-in/out");
+    expect(await news()).toEqual([{ ...owner, what: "sign out", before: [chromium], after: [] }]);
+  });
+
+  it("is written down: letting an app in, turning one away, and its own end", async () => {
+    browser = await Browser.signIn(service, email);
+    await news();
+    const owner = { who: "owner", whom: email };
+    const declined = await askAsDevice();
+    await browser.submit("/connect/answer", { user_code: declined.user_code, answer: "decline" });
+    expect(await news()).toEqual([{ ...owner, what: "app decline", before: null, after: [native.name] }]);
+
+    const { user_code, device_code } = await askAsDevice();
+    await browser.submit("/connect/answer", { user_code, answer: "approve" });
+    expect(await news()).toEqual([{ ...owner, what: "app approve", before: [], after: [native] }]);
+
+    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+    const { text } = await service.submit("/oauth/token", { client_id: "native", grant_type, device_code });
+    const { refresh_token } = JSON.parse(text);
+    await service.submit("/oauth/revoke", { client_id: "native", token: refresh_token });
+    await eventually(async () =>
+      expect(await news()).toEqual([
+        { who: "app", whom: email, what: "app end", before: [native], after: [] },
+      ]),
+    );
+  });
+});
