@@ -49,7 +49,7 @@ export async function verifyToken(token: string, nowMs: number): Promise<Proof |
   const { subject, sessionId, origin, audience, startsAt, endsAt } = parsed;
   // Native apps and programs have no origin; a foreign one is refused.
   if (origin !== undefined && !issuer.authorizedParties.includes(origin)) return undefined;
-  if (!isSignedBy(parsed, issuer.publicKey)) return undefined;
+  if (!(await isSignedBy(parsed, issuer.publicKey))) return undefined;
   const proof = { subject, sessionId, origin, audience, keyId: issuer.keyId };
   remembered().set(name, { proof, startsAt, endsAt });
   return proof;

@@ -1,4 +1,6 @@
-import { type KeyObject, sign, verify } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { compactVerify, decodeJwt, decodeProtectedHeader, errors, SignJWT } from "jose";
+import { z } from "zod";
 
 /*
  * The one file on the format of a session token: a JWT with Clerk's claims, signed with RS256 (RFC 7515, RFC 7519).
@@ -18,9 +20,8 @@ export type ParsedToken = {
   /** Unix seconds. */
   startsAt: number;
   endsAt: number;
-  /** What the signature is over, and the signature, both as they were sent. */
-  signed: string;
-  signature: string;
+  /** As it was sent. */
+  token: string;
 };
 
 /** A token and the instant it ends at, Unix milliseconds. */
@@ -35,33 +36,51 @@ export const longestTokenSeconds = 60 * 60; // 1 hour
 const skewSeconds = 5;
 const mostCharacters = 8 * 1024; // 8 KiB
 
-/** Clerk's category of session tokens; JWT templates and machine tokens have others, older tokens none. */
-const sessionCategory = "cl_B7d4PD111AAA";
+const text = z.string();
+const seconds = z.number();
+
+const headerSchema = z.object({
+  alg: z.literal("RS256"),
+  kid: text.optional(),
+  /** Clerk's category of session tokens; JWT templates and machine tokens have others, older tokens none. */
+  cat: z.literal("cl_B7d4PD111AAA").optional(),
+  crit: z.undefined().optional(),
+});
+
+const claimsSchema = z.object({
+  ...{ iss: text, sub: text.regex(/^user_\w+$/), sid: text.min(1), azp: text.optional() },
+  ...{ aud: z.union([z.array(text), text.transform((one) => [one])]).optional() },
+  ...{ exp: seconds, nbf: seconds.default(0), iat: seconds.default(0) },
+  /** A sign-in that lacks a step says that it is pending. */
+  sts: z
+    .unknown()
+    .refine((status) => status !== "pending")
+    .optional(),
+});
 
 /**
  * Reads a session token of a user whose sign-in is complete; `undefined` when it is anything else. RS256 alone
  * (RFC 8725 §3.1), no critical extension (RFC 7515 §4.1.11).
  */
 export function parseSessionToken(token: string): ParsedToken | undefined {
-  if (token.length > mostCharacters) return undefined;
-  const [, signed, head = "", body = "", signature = ""] =
-    /^(([\w-]+)\.([\w-]+))\.([\w-]+)$/.exec(token) ?? [];
-  const header = decode(head);
-  const claims = decode(body);
-  if (!signed || !header || !claims) return undefined;
-  if (header.alg !== "RS256" || header.crit !== undefined) return undefined;
-  if (header.cat !== undefined && header.cat !== sessionCategory) return undefined;
-  const { iss, sub, sid, azp, aud, exp, nbf = 0, iat = 0, sts } = claims;
-  const { kid } = header;
-  if (!isText(iss) || !isText(sub) || !/^user_\w+$/.test(sub) || !isText(sid) || sid === "") return undefined;
-  if (!isNumber(exp) || !isNumber(nbf) || !isNumber(iat) || sts === "pending") return undefined;
-  if ((azp !== undefined && !isText(azp)) || (kid !== undefined && !isText(kid))) return undefined;
-  const audience = aud === undefined ? undefined : [aud].flat();
-  if (audience && !audience.every(isText)) return undefined;
+  if (token.length > mostCharacters || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
+  const header = headerSchema.safeParse(read(() => decodeProtectedHeader(token)));
+  const claims = claimsSchema.safeParse(read(() => decodeJwt(token)));
+  if (!header.success || !claims.success) return undefined;
+  const { iss, sub, sid, azp, aud, exp, nbf, iat } = claims.data;
   return {
-    ...{ keyId: kid, issuer: iss, subject: sub, sessionId: sid, origin: azp, audience },
-    ...{ startsAt: Math.max(nbf, iat), endsAt: exp, signed, signature },
+    ...{ keyId: header.data.kid, issuer: iss, subject: sub, sessionId: sid, origin: azp, audience: aud },
+    ...{ startsAt: Math.max(nbf, iat), endsAt: exp, token },
   };
+}
+
+/** What the library reads; `undefined` where it finds nothing that it could. */
+function read<T>(part: () => T): T | undefined {
+  try {
+    return part();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a token is in force at `nowMs`, with 5 s of clock skew on either side. */
@@ -74,38 +93,28 @@ export function isInForce(
 }
 
 /** Whether the private half of this key signed the token. */
-export function isSignedBy({ signed, signature }: ParsedToken, publicKey: KeyObject): boolean {
-  return verify("sha256", Buffer.from(signed), publicKey, Buffer.from(signature, "base64url"));
+export async function isSignedBy({ token }: ParsedToken, publicKey: KeyObject): Promise<boolean> {
+  try {
+    await compactVerify(token, publicKey, { algorithms: ["RS256"] });
+    return true;
+  } catch (failure) {
+    if (failure instanceof errors.JOSEError) return false;
+    throw failure;
+  }
 }
 
 /** Mints a token in the name of the key's issuer. Throws when it would outlive {@link longestTokenSeconds}. */
-export function mintSessionToken(
+export async function mintSessionToken(
   { subject, sessionId, origin, endsAtMs }: TokenTerms,
   key: { kid: string; issuer: string; privateKey: KeyObject },
   nowMs: number,
-): MintedToken {
+): Promise<MintedToken> {
   const iat = Math.floor(nowMs / 1000);
   const exp = Math.floor(endsAtMs / 1000);
   if (exp - iat > longestTokenSeconds) throw new RangeError("a token must end within the hour");
   const claims = { iss: key.issuer, sub: subject, sid: sessionId, azp: origin, iat, nbf: iat, exp };
-  const signed = `${encode({ alg: "RS256", kid: key.kid, typ: "JWT" })}.${encode(claims)}`;
-  const signature = sign("sha256", Buffer.from(signed), key.privateKey).toString("base64url");
-  return { token: `${signed}.${signature}`, expiresAtMs: exp * 1000 };
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: "RS256", kid: key.kid, typ: "JWT" })
+    .sign(key.privateKey);
+  return { token, expiresAtMs: exp * 1000 };
 }
-
-function encode(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString("base64url");
-}
-
-/** The members of a part that is a JSON object. */
-function decode(part: string): Record<string, unknown> | undefined {
-  try {
-    const value = JSON.parse(Buffer.from(part, "base64url").toString());
-    return typeof value === "object" && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const isText = (value: unknown): value is string => typeof value === "string";
-const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);

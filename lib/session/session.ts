@@ -102,7 +102,7 @@ export async function startProgramSession(
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
   const id = mintSessionId();
   const terms = { subject: account.subject, sessionId: id, endsAtMs };
-  const minted = mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
+  const minted = await mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
   await startSession(
     db,
     { by, what: "token" },
