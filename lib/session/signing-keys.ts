@@ -213,6 +213,8 @@ function changedMeanwhile(): ApiError {
   });
 }
 
+/** A new key whose name no command takes for an option. */
 async function generatePrivateKey(): Promise<KeyObject> {
-  return (await promisify(generateKeyPair)("rsa", { modulusLength: 2048 })).privateKey;
+  const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
+  return describeKey(privateKey).kid.startsWith("-") ? generatePrivateKey() : privateKey;
 }
