@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
+import { countByState, findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
 import type { Metrics } from "@/lib/process/metrics";
@@ -25,15 +25,17 @@ async function look(metrics: Metrics): Promise<void> {
   for (const [state, connections] of Object.entries(countConnections() ?? {})) {
     metrics.storeConnections.set({ state }, connections);
   }
+  metrics.outboxMails.reset();
   metrics.outboxDue.reset();
   metrics.outboxOldestDueSeconds.reset();
   try {
     const nowMs = Date.now();
     const db = await within(waitAtMostMs, store());
-    const [onboarding, signIn] = await within(
+    const [onboarding, signIn, states] = await within(
       waitAtMostMs,
-      Promise.all([findOnboardingBacklog(db, nowMs), findSignInBacklog(db, nowMs)]),
+      Promise.all([findOnboardingBacklog(db, nowMs), findSignInBacklog(db, nowMs), countByState(db)]),
     );
+    for (const { mails, ...labels } of states) metrics.outboxMails.set(labels, mails);
     for (const [outbox, { due, oldestDueAtMs }] of Object.entries({ onboarding, "sign-in": signIn })) {
       metrics.outboxDue.set({ outbox }, due);
       metrics.outboxOldestDueSeconds.set({ outbox }, due > 0 ? (nowMs - oldestDueAtMs) / 1000 : 0);

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { currentSecret } from "@/lib/process/app-secret";
 import { DeadlineError, within } from "@/lib/process/deadline";
 import { log, relayToLog } from "@/lib/process/log";
+import { metrics } from "@/lib/process/metrics";
 
 /** The bundle of `pages-main.ts`, beside the one that this is in. */
 const pagesMain = fileURLToPath(new URL("../front/pages-main.js", import.meta.url));
@@ -86,8 +87,11 @@ export class PagesProcess {
     const { atFirst, again } = this.readyWithinMs;
     const { child, socketPath } = await within(this.runs === 1 ? atFirst : again, this.ready);
     try {
-      return await within(this.renderedWithinMs, this.ask(asked, { socketPath, headers }));
+      const page = await within(this.renderedWithinMs, this.ask(asked, { socketPath, headers }));
+      metrics()?.renders.inc({ outcome: "rendered" });
+      return page;
     } catch (failure) {
+      metrics()?.renders.inc({ outcome: "failed" });
       if (failure instanceof DeadlineError && child.kill("SIGKILL"))
         log().error("the process that renders pages does not answer; it is ended");
       throw failure;
@@ -115,6 +119,7 @@ export class PagesProcess {
         { code: child.exitCode, signal: child.signalCode, pauseMs },
         "the process that renders pages ended; it is started again",
       );
+      metrics()?.pagesRestarts.inc();
       this.ready = sleep(pauseMs).then(() => this.launch());
     }
   }

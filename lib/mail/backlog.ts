@@ -40,6 +40,23 @@ export function findSignInBacklog(db: Db, nowMs: number): Promise<Backlog> {
   );
 }
 
+/** The mails of each outbox by state, save for what is over: each counted no further than {@link mostCounted}. */
+export function countByState(db: Db): Promise<{ outbox: string; state: string; mails: number }[]> {
+  const onboarding = db.selectFrom("onboarding_emails").select("next_attempt_at_ms").limit(mostCounted);
+  const signIn = db.selectFrom("sign_in_mails").select("next_attempt_at_ms").limit(mostCounted);
+  const counts = [
+    ...["scheduled", "sending", "failed"].map((state) => ({
+      outbox: "onboarding",
+      state,
+      query: onboarding.where(sql`state`, "=", sql.lit(state)), // as in the partial indexes
+    })),
+    { outbox: "sign-in", state: "scheduled", query: signIn },
+  ];
+  return Promise.all(
+    counts.map(async ({ query, ...labels }) => ({ ...labels, mails: (await count(db, query)).due })),
+  );
+}
+
 type Due = SelectQueryBuilder<Tables, never, { next_attempt_at_ms: number }>;
 
 async function count(db: Db, due: unknown): Promise<Backlog> {

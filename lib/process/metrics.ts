@@ -57,10 +57,27 @@ function makeMetrics() {
       labelNames: ["state"],
       registers,
     }),
+    renders: new Counter({
+      name: "corner_office_renders_total",
+      help: "Pages that the process of the pages was asked for, by whether it rendered them.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    pagesRestarts: new Counter({
+      name: "corner_office_pages_restarts_total",
+      help: "How often the process of the pages ended and was started again.",
+      registers,
+    }),
     mails: new Counter({
       name: "corner_office_mails_total",
       help: "Mails handed to whoever delivers them, by whether they were taken.",
       labelNames: ["outcome"],
+      registers,
+    }),
+    outboxMails: new Gauge({
+      name: "corner_office_outbox_mails",
+      help: "Mails in an outbox by state, counted up to 10,000; not those that were sent or stopped.",
+      labelNames: ["outbox", "state"],
       registers,
     }),
     outboxDue: new Gauge({

@@ -322,6 +322,12 @@ export const migrations: Record<string, SchemaChange> = {
         .execute();
     },
   },
+  // However much was sent: what was given up is counted at once.
+  "040-failed-mails": {
+    makeIndexes: {
+      onboarding_emails_failed: "onboarding_emails (next_attempt_at_ms) where state = 'failed'",
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

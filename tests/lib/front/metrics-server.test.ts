@@ -1,11 +1,14 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { quotas } from "@/lib/settings/limits";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
 const { health, entitlement } = operations;
 const folder = "lib/front/watching";
@@ -34,7 +37,7 @@ describe.each(engines)("/metrics on $name", (engine) => {
   /** The value of a series, as the text has it. */
   const read = (text: string, series: string) => {
     const line = text.split("\n").find((candidate) => candidate.startsWith(`${series} `));
-    return line && Number(line.slice(series.length + 1));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
   };
 
   it("counts answers by address and status, refusals of quota among them", async () => {
@@ -70,6 +73,50 @@ describe.each(engines)("/metrics on $name", (engine) => {
     else expect(idle).toBeUndefined();
   });
 
+  it("counts what is rendered, and how often the process of the pages was started again", async () => {
+    const rendered = 'corner_office_renders_total{outcome="rendered"}';
+    const before = read(await scrape(), rendered) ?? 0;
+    expect((await service.ask("/status")).status).toBe(200);
+    const text = await scrape();
+    expect(read(text, rendered)).toBeGreaterThan(before);
+    expect(read(text, "corner_office_pages_restarts_total")).toBe(0);
+    process.kill(Number(execFileSync("pgrep", ["-P", String(service.pid), "-f", "pages-main"])), "SIGKILL");
+    await eventually(async () => expect(read(await scrape(), "corner_office_pages_restarts_total")).toBe(1));
+    expect((await service.ask("/status")).status).toBe(200);
+  });
+
+  it("shows an event loop that was held up", async () => {
+    await sleep(50); // Each look begins anew, and what comes before its first tick is not measured.
+    service.signal("SIGSTOP");
+    await sleep(500);
+    service.signal("SIGCONT");
+    await eventually(async () =>
+      expect(read(await scrape(), "nodejs_eventloop_lag_max_seconds")).toBeGreaterThan(0.4),
+    );
+  });
+
+  it("counts the mails of each outbox by state", async () => {
+    const counted = async () => {
+      const text = await scrape();
+      return ["scheduled", "sending", "failed"].map((state) =>
+        read(text, `corner_office_outbox_mails{outbox="onboarding",state="${state}"}`),
+      );
+    };
+    await stage.query("UPDATE onboarding_emails SET state = 'scheduled', next_attempt_at_ms = 9000000000000");
+    expect(await counted()).toEqual([5, 0, 0]);
+    await stage.query("UPDATE onboarding_emails SET state = 'failed' WHERE kind = 'welcome'");
+    await stage.query(
+      `UPDATE onboarding_emails SET state = 'sending', lease_until_ms = ${Date.now() + 60_000} WHERE kind = 'credits'`,
+    );
+    expect(await counted()).toEqual([3, 1, 1]);
+    const waiting = 'corner_office_outbox_mails{outbox="sign-in",state="scheduled"}';
+    expect(read(await scrape(), waiting)).toBe(0);
+    await stage.query(
+      "INSERT INTO sign_in_mails (id, kind, sealed, next_attempt_at_ms, expires_at_ms) VALUES ('m', 'code', 'x', 9000000000000, 9000000000000)",
+    );
+    expect(read(await scrape(), waiting)).toBe(1);
+  });
+
   it("names nobody: no email, token, address or anything that a client wrote", async () => {
     const token = await service.token("ceo@example.com");
     await service.ask(entitlement.path, { headers: { Authorization: `Bearer ${token}` } });
@@ -80,10 +127,22 @@ describe.each(engines)("/metrics on $name", (engine) => {
   });
 
   it("says what it can when the store is away", async () => {
+    const failed = 'corner_office_store_seconds_count{outcome="failed"}';
+    const before = read(await scrape(), failed) ?? 0;
+    const token = await service.token("ceo@example.com");
     stage.freeze();
-    const text = await scrape();
+    const asked = service.ask(entitlement.path, { headers: { authorization: `Bearer ${token}` } });
+    const used = 'corner_office_store_connections{state="used"}';
+    await eventually(async () => {
+      const text = await scrape();
+      expect(text).toContain("corner_office_requests_total");
+      if (stage.freezeStopsReads) expect(read(text, used)).toBeGreaterThan(0);
+    });
+    const { status } = await asked;
     stage.thaw();
-    expect(text).toContain("corner_office_requests_total");
+    if (!stage.freezeStopsReads) return expect(status).toBe(200);
+    expect(status).toBe(503);
+    await eventually(async () => expect(read(await scrape(), failed)).toBeGreaterThan(before));
   });
 
   it.each(["alerts.yml", "grafana-dashboard.json"])("has all that %s asks for", async (file) => {
@@ -94,6 +153,32 @@ describe.each(engines)("/metrics on $name", (engine) => {
     for (const name of new Set(asked)) {
       expect(text, name).toContain(`# TYPE ${name.replace(/_(?:bucket|count)$/, "")} `);
     }
+  });
+});
+
+const redisPort = inject("redisPort");
+
+describe.runIf(redisPort)("the shared counters, watched", () => {
+  it("are up, away, and up again", async () => {
+    const proxyPort = await reservePort();
+    const proxy = await startTcpProxy(redisPort ?? 0, proxyPort);
+    const metricsPort = await reservePort();
+    const service = await Service.start({
+      ...{ METRICS_PORT: String(metricsPort), REDIS_URL: `redis://127.0.0.1:${proxyPort}` },
+      ...{ APP_SECRET: "s".repeat(32), APP_URL: "http://localhost:3000" },
+    });
+    const isUp = async () => {
+      await service.ask(health.path);
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return /^corner_office_counter_store_up\{quota="health"\} (\d)$/m.exec(text)?.[1];
+    };
+    await eventually(async () => expect(await isUp()).toBe("1"));
+    await proxy.cut();
+    await eventually(async () => expect(await isUp()).toBe("0"));
+    await proxy.mend();
+    await eventually(async () => expect(await isUp()).toBe("1"));
+    await service.stop({ expectErrors: true });
+    await proxy.cut();
   });
 });
 
