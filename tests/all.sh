@@ -20,9 +20,10 @@ find_chromium() {
 # Installs what is missing, where that is allowed.
 install_missing() {
   local missing=() apt=(apt-get)
-  for program in curl openssl pgbouncer python3 redis-server; do
+  for program in curl openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace; do
     has "$program" || missing+=("$program")
   done
+  [ -x /usr/lib/nagios/plugins/check_http ] || missing+=(monitoring-plugins-basic)
   /usr/bin/python3 -c "import dkim" 2>/dev/null || missing+=(python3-dkim)
   has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
   has pgrep || missing+=(procps)
