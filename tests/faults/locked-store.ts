@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
 import pg from "pg";
+import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
-import { Visitor } from "@/tests/support/visitor";
 import type { Experiment } from "./experiment";
 
 const heldMs = 8000;
@@ -74,7 +74,7 @@ export const lockedStore: Experiment = {
 
 /** From an address of its own: what one address may send is not what is asked here. */
 function joinAs(service: Service, name: string) {
-  return new Visitor(service).submit("/waitlist/join", { email: `${name}@example.com` });
+  return new Browser(service).submit("/waitlist/join", { email: `${name}@example.com` });
 }
 
 async function slowestOf(service: Service, name: string): Promise<number> {

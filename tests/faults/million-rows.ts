@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import Database from "libsql";
+import { Browser } from "@/tests/support/browser";
 import { codeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
-import { Visitor } from "@/tests/support/visitor";
 import type { Experiment } from "./experiment";
 
 const accounts = 200_000;
@@ -52,11 +52,11 @@ function write(file: string): void {
 async function signInMs(service: Service): Promise<number> {
   const took: number[] = [];
   for (let n = 0; n < 7; n++) {
-    const visitor = new Visitor(service);
-    await visitor.submit("/sign-in/send", { email: "ceo@example.com" });
+    const browser = new Browser(service);
+    await browser.submit("/sign-in/send", { email: "ceo@example.com" });
     const code = await codeTo(service.dataDir, "ceo@example.com");
     const askedAtMs = performance.now();
-    await visitor.submit("/sign-in/redeem", { code });
+    await browser.submit("/sign-in/redeem", { code });
     took.push(performance.now() - askedAtMs);
   }
   return Math.round(took.sort((one, other) => one - other)[3] ?? Number.NaN);

@@ -10,15 +10,21 @@ const chromium = {
 
 let opened = 0;
 
-/** A browser with a loopback address of its own, which keeps the cookies that it is sent. */
-export class Browser {
-  private readonly cookies = new Map<string, string>();
-  private readonly from: string;
+/** A loopback address that no other browser of this test has. */
+function newAddress(): string {
+  opened++;
+  return `127.${50 + (process.pid % 100)}.${opened >> 8}.${(opened & 255) + 1}`;
+}
 
-  constructor(private readonly service: Service) {
-    opened++;
-    this.from = `127.${50 + (process.pid % 100)}.${opened >> 8}.${(opened & 255) + 1}`;
-  }
+/** A browser without scripts: it comes from an address of its own, and keeps the cookies that it is sent. */
+export class Browser {
+  readonly cookies = new Map<string, string>();
+
+  /** @param address - told by a proxy as well, for a service that trusts one */
+  constructor(
+    private readonly service: Service,
+    readonly address: string = newAddress(),
+  ) {}
 
   /**
    * Signs in to an account of local sign-in, with the code that is mailed.
@@ -58,14 +64,22 @@ export class Browser {
     fields: Record<string, string> = {},
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const sent = { ...chromium, cookie: this.cookie, ...headers };
-    return this.keep(await this.service.submit(path, fields, { from: this.from, headers: sent }));
+    const sent = { ...this.headers, ...headers };
+    return this.keep(await this.service.submit(path, fields, { from: this.address, headers: sent }));
   }
 
   /** Opens a page. */
   async open(path: string): Promise<Answer> {
-    const headers = { ...chromium, cookie: this.cookie };
-    return this.keep(await this.service.ask(path, { from: this.from, headers }));
+    return this.keep(await this.service.ask(path, { from: this.address, headers: this.headers }));
+  }
+
+  /** What the API says of the session that it has. */
+  async status(): Promise<number> {
+    return (await this.service.ask("/api/entitlement", { headers: this.headers })).status;
+  }
+
+  private get headers(): Record<string, string> {
+    return { ...chromium, cookie: this.cookie, "x-forwarded-for": this.address };
   }
 
   private keep(answer: Answer): Answer {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
-import { Visitor } from "@/tests/support/visitor";
 
 /** The subjects of the mails that brought codes to an email. */
 async function codeMailsTo(service: Service, email: string): Promise<string[]> {
@@ -12,9 +12,9 @@ async function codeMailsTo(service: Service, email: string): Promise<string[]> {
 }
 
 /** Asks for a code, and answers the one that is mailed. */
-async function askForCode(visitor: Visitor, service: Service, email: string): Promise<string> {
+async function askForCode(browser: Browser, service: Service, email: string): Promise<string> {
   const before = (await codeMailsTo(service, email)).length;
-  expect((await visitor.submit("/sign-in/send", { email })).headers.location).toBe("/sign-in/code");
+  expect((await browser.submit("/sign-in/send", { email })).headers.location).toBe("/sign-in/code");
   return eventually(async () => {
     const mails = await codeMailsTo(service, email);
     if (mails.length === before) throw new Error(`no new mail to ${email}`);
@@ -23,21 +23,21 @@ async function askForCode(visitor: Visitor, service: Service, email: string): Pr
 }
 
 /** Signs in as people do. */
-async function signIn(visitor: Visitor, service: Service, email: string): Promise<void> {
-  const code = await askForCode(visitor, service, email);
-  expect((await visitor.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
+async function signIn(browser: Browser, service: Service, email: string): Promise<void> {
+  const code = await askForCode(browser, service, email);
+  expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
 }
 
 /** Asks for a code from so many addresses, twice from each, and answers the asking browsers. */
-async function flood(service: Service, email: string, attackers: number): Promise<Visitor[]> {
-  const visitors = Array.from({ length: attackers }, () => new Visitor(service));
-  for (const visitor of visitors) {
+async function flood(service: Service, email: string, attackers: number): Promise<Browser[]> {
+  const browsers = Array.from({ length: attackers }, () => new Browser(service));
+  for (const browser of browsers) {
     for (let asked = 0; asked < 2; asked++) {
-      const { status, headers } = await visitor.submit("/sign-in/send", { email });
+      const { status, headers } = await browser.submit("/sign-in/send", { email });
       expect([status, headers.location]).toEqual([303, "/sign-in/code"]);
     }
   }
-  return visitors;
+  return browsers;
 }
 
 /** The long codes that were mailed to an email. */
@@ -62,7 +62,7 @@ describe.each(engines)("what strangers ask for an email on $name", (engine) => {
   it("keeps its owner out of neither a new browser nor one that signed in before", async () => {
     const email = "flooded@example.com";
     await service.adminJson("account", "add", email, "--plan", "licensed");
-    const known = new Visitor(service);
+    const known = new Browser(service);
     await signIn(known, service, email);
     const before = (await codeMailsTo(service, email)).length;
 
@@ -84,7 +84,7 @@ describe.each(engines)("what strangers ask for an email on $name", (engine) => {
     known.cookies.delete("office-client");
     await signIn(known, service, email);
 
-    const fresh = new Visitor(service);
+    const fresh = new Browser(service);
     expect((await fresh.submit("/sign-in/send", { email })).headers.location).toBe("/sign-in/code");
     const page = await fresh.open("/sign-in/code");
     expect(page.text).toContain("Type the <!-- -->long <!-- -->code");
@@ -101,7 +101,7 @@ describe.each(engines)("what strangers ask for an email on $name", (engine) => {
     const pages = [];
     for (const email of [known, unknown]) {
       const [attacker = expect.fail()] = await flood(service, email, 4);
-      const last = new Visitor(service, attacker.address);
+      const last = new Browser(service, attacker.address);
       const asked = await last.submit("/sign-in/send", { email });
       const wrong = await last.submit("/sign-in/redeem", { code: "0000-0000-0000" });
       const { status, text } = await last.open("/sign-in/code");
@@ -123,13 +123,13 @@ describe.each(engines)("what strangers ask for an email on $name", (engine) => {
 
   it("takes 25 guesses at the codes that can be guessed, and holds exactly where 60 ask at once", async () => {
     const email = "guessed@example.com";
-    const visitors = Array.from({ length: 60 }, () => new Visitor(service));
-    await Promise.all(visitors.map((visitor) => visitor.submit("/sign-in/send", { email })));
-    await Promise.all(visitors.map((visitor) => visitor.submit("/sign-in/redeem", { code: "000000" })));
-    const guess = async (visitor: Visitor) => {
-      for (let tried = 0; tried < 6; tried++) await visitor.submit("/sign-in/redeem", { code: "000001" });
+    const browsers = Array.from({ length: 60 }, () => new Browser(service));
+    await Promise.all(browsers.map((browser) => browser.submit("/sign-in/send", { email })));
+    await Promise.all(browsers.map((browser) => browser.submit("/sign-in/redeem", { code: "000000" })));
+    const guess = async (browser: Browser) => {
+      for (let tried = 0; tried < 6; tried++) await browser.submit("/sign-in/redeem", { code: "000001" });
     };
-    await Promise.all(visitors.map(guess));
+    await Promise.all(browsers.map(guess));
     const codes = await stage.query(
       `SELECT share, count(*) AS codes, sum(tries) AS tries FROM sign_in_codes WHERE email = '${email}'
        GROUP BY share ORDER BY share`,
@@ -156,35 +156,35 @@ describe.each(engines)("signing out on $name", (engine) => {
     await stage.clear();
   });
 
-  const statusOf = async (visitor: Visitor) => {
-    const headers = { authorization: `Bearer ${visitor.cookies.get("__session")}` };
+  const statusOf = async (browser: Browser) => {
+    const headers = { authorization: `Bearer ${browser.cookies.get("__session")}` };
     return (await service.ask("/api/entitlement", { headers })).status;
   };
-  async function newSession(email = "ceo@example.com"): Promise<Visitor> {
-    const visitor = new Visitor(service);
-    await signIn(visitor, service, email);
-    expect(await statusOf(visitor)).toBe(200);
-    return visitor;
+  async function newSession(email = "ceo@example.com"): Promise<Browser> {
+    const browser = new Browser(service);
+    await signIn(browser, service, email);
+    expect(await statusOf(browser)).toBe(200);
+    return browser;
   }
   const signOut = (cookie: string, address = "10.7.0.1") =>
     service.submit("/sign-in/out", {}, { headers: { cookie, "x-forwarded-for": address } });
-  const cookieOf = (visitor: Visitor, name: string) => `${name}=${visitor.cookies.get(name)}`;
+  const cookieOf = (browser: Browser, name: string) => `${name}=${browser.cookies.get(name)}`;
 
   it("is not refused after however many forms of an address", async () => {
-    const visitor = await newSession();
+    const browser = await newSession();
     for (let sent = 0; sent < 40; sent++) {
       await service.submit(
         "/waitlist/join",
         { email: "" },
-        { headers: { "x-forwarded-for": visitor.address } },
+        { headers: { "x-forwarded-for": browser.address } },
       );
     }
-    for (let sent = 0; sent < 40; sent++) expect((await signOut("", visitor.address)).status).toBe(303);
-    const { headers } = await visitor.submit("/sign-in/out");
+    for (let sent = 0; sent < 40; sent++) expect((await signOut("", browser.address)).status).toBe(303);
+    const { headers } = await browser.submit("/sign-in/out");
     expect(headers.location).toBe("/");
     expect(headers["set-cookie"]).toHaveLength(2);
-    expect(await statusOf(visitor)).toBe(401);
-    expect((await visitor.open("/home")).headers.location).toBe("/sign-in/renew");
+    expect(await statusOf(browser)).toBe(401);
+    expect((await browser.open("/home")).headers.location).toBe("/sign-in/renew");
   });
 
   it.each(["office-client", "__session"])("needs no more than %s", async (name) => {
@@ -198,31 +198,31 @@ describe.each(engines)("signing out on $name", (engine) => {
     const proofs = await Promise.all([newSession(), newSession("other@example.com")]);
     const [third, bystander] = [await newSession(), await newSession()];
     const cookies = [
-      ...proofs.map((visitor) => cookieOf(visitor, "office-client")),
+      ...proofs.map((browser) => cookieOf(browser, "office-client")),
       cookieOf(third, "__session"),
       "__session=a.b.c",
       `office-client=${"x".repeat(43)}`,
     ];
     await signOut(cookies.join("; "));
-    for (const visitor of [...proofs, third]) expect(await statusOf(visitor)).toBe(401);
+    for (const browser of [...proofs, third]) expect(await statusOf(browser)).toBe(401);
     expect(await statusOf(bystander)).toBe(200);
   });
 });
 
 describe("forms that one client sends", () => {
-  const ask = (visitor: Visitor) => visitor.submit("/waitlist/join", { email: "" });
+  const ask = (browser: Browser) => browser.submit("/waitlist/join", { email: "" });
   const isRefused = ({ headers }: Answer) => headers.location?.includes("too-many") ?? false;
 
   it("use up no allowance of a browser that signed in before, at the same address", async () => {
     const service = await Service.start({ SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-    const owner = new Visitor(service);
+    const owner = new Browser(service);
     await signIn(owner, service, "ceo@example.com");
-    const neighbour = new Visitor(service, owner.address);
+    const neighbour = new Browser(service, owner.address);
     for (let sent = 0; sent < 31; sent++) await ask(neighbour);
     expect(isRefused(await ask(neighbour))).toBe(true);
     expect(isRefused(await ask(owner))).toBe(false);
-    const forger = new Visitor(service, owner.address);
+    const forger = new Browser(service, owner.address);
     for (const made of [
       "x",
       "AAAAAAAAAAAAAAAAAAAAAA.x",
@@ -244,7 +244,7 @@ describe("forms that one client sends", () => {
   ])("close them to nobody else where clients cannot be told apart: behind $name", async (platform) => {
     const environment = { SIGN_IN: "local", ...platform.environment };
     const service = await Service.start(environment, platform.program ? { program: platform.program } : {});
-    const [one, other] = [new Visitor(service), new Visitor(service)];
+    const [one, other] = [new Browser(service), new Browser(service)];
     for (let sent = 0; sent < 100; sent++) expect(isRefused(await ask(one))).toBe(false);
     expect(isRefused(await ask(other))).toBe(false);
     await service.stop();
@@ -253,7 +253,7 @@ describe("forms that one client sends", () => {
 
 describe("the cookies of a host beside ours, over HTTPS", () => {
   let service: Service;
-  const visitor = () => new Visitor(service);
+  const browser = () => new Browser(service);
 
   beforeAll(async () => {
     const APP_URL = "https://office.example.com";
@@ -264,7 +264,7 @@ describe("the cookies of a host beside ours, over HTTPS", () => {
   afterAll(() => service.stop());
 
   it("cannot take the place of ours: a browser takes those from this host alone (RFC 6265bis §4.1.3.2)", async () => {
-    const attacker = visitor();
+    const attacker = browser();
     const asked = await attacker.submit("/sign-in/send", { email: "attacker@example.com" });
     const code = await codeTo(service.dataDir, "attacker@example.com");
     const signedIn = await attacker.submit("/sign-in/redeem", { code });
@@ -276,7 +276,7 @@ describe("the cookies of a host beside ours, over HTTPS", () => {
       );
     }
 
-    const victim = visitor();
+    const victim = browser();
     const secret = attacker.cookies.get("__Host-office-client") ?? "";
     for (const name of ["office-client", "__client", "__host-office-client"]) {
       victim.cookies.clear();
@@ -286,7 +286,7 @@ describe("the cookies of a host beside ours, over HTTPS", () => {
   });
 
   it("are refused where there are two of a name, whichever comes first", async () => {
-    const [attacker, victim] = [visitor(), visitor()];
+    const [attacker, victim] = [browser(), browser()];
     await signIn(attacker, service, "attacker@example.com");
     await signIn(victim, service, "victim@example.com");
     for (const [name, refused] of [

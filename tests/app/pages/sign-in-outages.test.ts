@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { codeTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
-import { Visitor } from "@/tests/support/visitor";
 
 const heading = ({ text }: Answer) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
 
@@ -31,20 +31,20 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
     }
   }
 
-  async function signedIn(email: string): Promise<Visitor> {
+  async function signedIn(email: string): Promise<Browser> {
     await service.adminJson("account", "add", email, "--plan", "licensed");
-    const visitor = new Visitor(service);
-    await visitor.submit("/sign-in/send", { email });
-    await visitor.submit("/sign-in/redeem", { code: await codeTo(service.dataDir, email) });
-    expect(await visitor.status()).toBe(200);
-    return visitor;
+    const browser = new Browser(service);
+    await browser.submit("/sign-in/send", { email });
+    await browser.submit("/sign-in/redeem", { code: await codeTo(service.dataDir, email) });
+    expect(await browser.status()).toBe(200);
+    return browser;
   }
 
   /** Opens a page as a browser does, wherever that leads. */
-  async function follow(visitor: Visitor, path: string): Promise<{ path: string; page: Answer }> {
-    const page = await visitor.open(path);
+  async function follow(browser: Browser, path: string): Promise<{ path: string; page: Answer }> {
+    const page = await browser.open(path);
     const { location } = page.headers;
-    return location ? follow(visitor, location) : { path, page };
+    return location ? follow(browser, location) : { path, page };
   }
 
   /** That a page comes back by itself, without scripts as well. */
@@ -52,22 +52,22 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
     expect.stringContaining(`<noscript><meta http-equiv="refresh" content="5; url=${path}"/></noscript>`);
 
   it("home says that it cannot tell, and lets whoever comes back after a minute in again", async () => {
-    const visitor = await signedIn("minute@example.com");
-    visitor.cookies.delete("__session");
-    const away = await without("local_sessions", () => follow(visitor, "/home"));
+    const browser = await signedIn("minute@example.com");
+    browser.cookies.delete("__session");
+    const away = await without("local_sessions", () => follow(browser, "/home"));
     expect(away.path).toBe("/home?away");
     expect(away.page.status).toBe(200);
     expect(heading(away.page)).toBe("We cannot check your account at the moment");
     expect(away.page.text).toContain("nothing is lost");
     expect(away.page.text).toEqual(comesBackTo("/home"));
-    expect(visitor.cookies.has("office-client")).toBe(true);
-    const back = await follow(visitor, "/home");
+    expect(browser.cookies.has("office-client")).toBe(true);
+    const back = await follow(browser, "/home");
     expect([back.path, heading(back.page)]).toEqual(["/home?renewed", "Your company may run"]);
   });
 
   it("home says so too where the session's token is still good", async () => {
-    const visitor = await signedIn("good@example.com");
-    const { path, page } = await without("accounts", () => follow(visitor, "/home"));
+    const browser = await signedIn("good@example.com");
+    const { path, page } = await without("accounts", () => follow(browser, "/home"));
     expect([path, heading(page)]).toEqual(["/home", "We cannot check your account at the moment"]);
     expect(page.text).toEqual(comesBackTo("/home"));
   });
@@ -75,26 +75,26 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
   it("the code's page says so, keeps what was asked for, and takes the code afterwards", async () => {
     const email = "code@example.com";
     await service.adminJson("account", "add", email, "--plan", "licensed");
-    const visitor = new Visitor(service);
-    await visitor.submit("/sign-in/send", { email });
+    const browser = new Browser(service);
+    await browser.submit("/sign-in/send", { email });
     const code = await codeTo(service.dataDir, email);
     const { path, page } = await without("sign_in_codes", async () => {
-      const typed = await visitor.submit("/sign-in/redeem", { code });
+      const typed = await browser.submit("/sign-in/redeem", { code });
       expect(typed.headers.location).toBe("/sign-in/code?problem=unavailable");
-      return follow(visitor, "/sign-in/code");
+      return follow(browser, "/sign-in/code");
     });
     expect([path, page.status]).toEqual(["/sign-in/code", 200]);
     expect(heading(page)).toBe("We cannot take a code at the moment");
     expect(page.text).toContain("nothing is lost");
     expect(page.text).toEqual(comesBackTo("/sign-in/code"));
-    expect((await visitor.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
+    expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
   });
 
   it("the sign-in page keeps the email, and says whose fault it is not", async () => {
-    const visitor = new Visitor(service);
+    const browser = new Browser(service);
     const { path, page } = await without("sign_in_codes", async () => {
-      const asked = await visitor.submit("/sign-in/send", { email: "ceo@example.com" });
-      return follow(visitor, asked.headers.location ?? "");
+      const asked = await browser.submit("/sign-in/send", { email: "ceo@example.com" });
+      return follow(browser, asked.headers.location ?? "");
     });
     expect(path).toBe("/sign-in?problem=unavailable");
     expect(page.text).toContain("Something went wrong on our side, and nothing was done.");
@@ -105,33 +105,33 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
   it("an invitation says that it stays valid", async () => {
     const { url } = await service.adminJson<{ url: string }>("invite", "guest@example.com");
     const { pathname, search } = new URL(url);
-    const visitor = new Visitor(service);
-    const { page } = await without("invitations", () => follow(visitor, pathname + search));
+    const browser = new Browser(service);
+    const { page } = await without("invitations", () => follow(browser, pathname + search));
     expect([page.status, heading(page)]).toEqual([200, "The invitation cannot be read at the moment"]);
     expect(page.text).toEqual(comesBackTo(pathname + search));
-    expect(heading((await follow(visitor, pathname + search)).page)).toBe("You are invited");
+    expect(heading((await follow(browser, pathname + search)).page)).toBe("You are invited");
   });
 
   it("who signs out is told that it did not work, and can do it again", async () => {
-    const visitor = await signedIn("stuck@example.com");
+    const browser = await signedIn("stuck@example.com");
     const { location } = await without("local_sessions", async () => {
-      const { status, headers } = await visitor.submit("/sign-in/out");
+      const { status, headers } = await browser.submit("/sign-in/out");
       expect([status, headers["set-cookie"]]).toEqual([303, undefined]);
       return headers;
     });
     expect(location).toBe("/home?problem=sign-out");
-    expect((await visitor.open("/home?problem=sign-out")).text).toContain("You are still signed in");
-    const token = visitor.cookies.get("__session") ?? "";
-    expect((await visitor.submit("/sign-in/out")).headers.location).toBe("/");
-    expect(visitor.cookies.has("office-client")).toBe(false);
+    expect((await browser.open("/home?problem=sign-out")).text).toContain("You are still signed in");
+    const token = browser.cookies.get("__session") ?? "";
+    expect((await browser.submit("/sign-in/out")).headers.location).toBe("/");
+    expect(browser.cookies.has("office-client")).toBe(false);
     const headers = { authorization: `Bearer ${token}` };
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(401);
   });
 
   it("a session that has ended says so, and one whose account cannot be read stays on home", async () => {
-    const visitor = await signedIn("ended@example.com");
+    const browser = await signedIn("ended@example.com");
     await service.adminJson("session", "end", "ended@example.com", "--all");
-    const { path, page } = await follow(visitor, "/home");
+    const { path, page } = await follow(browser, "/home");
     expect(path).toBe("/sign-in?problem=ended");
     expect(page.text).toContain("You were signed in here, and that session has ended.");
 
