@@ -1,6 +1,4 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -13,12 +11,9 @@ import {
   SqliteQueryCompiler,
   ValueNode,
 } from "kysely";
-import Database from "libsql";
-import { makeFolder, requireMaker } from "@/lib/process/data-dir";
+import type Database from "libsql";
 import { within } from "@/lib/process/deadline";
-
-const nativeWaitMs = 25; // how long one native call may hold up the event loop
-const retryAfterMs = 10;
+import { type OpenFile, SqliteFile, whileLocked } from "@/lib/store/sqlite-file";
 
 /**
  * Kysely's dialect for a SQLite file that other processes write to as well.
@@ -32,21 +27,11 @@ const retryAfterMs = 10;
  */
 export function sqliteDialect(file: string, lockedForMs: number): Dialect {
   return {
-    createDriver: () => new SqliteDriver(file, lockedForMs),
+    createDriver: () => new SqliteDriver(new SqliteFile(file), lockedForMs),
     createQueryCompiler: () => new QueryCompiler(),
     createAdapter: () => new TransactionalDdlAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
-}
-
-/** Writes the log of changes into the file and empties it, so that neither has what was deleted. */
-export function forgetDeleted(file: string): void {
-  const db = new Database(file, { timeout: 1000 } as Database.Options);
-  try {
-    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  } finally {
-    db.close();
-  }
 }
 
 /** SQLite's DDL is transactional, and `BEGIN IMMEDIATE` is the lock that keeps two migrators apart. */
@@ -67,12 +52,11 @@ class SqliteDriver implements Driver {
   private reader: OpenFile | undefined;
   private writer: OpenFile | undefined;
   private opening: Promise<OpenFile> | undefined;
-  private hasBeenOpen = false;
   private readonly reads = new Map<string, Read>();
   private lastWrite: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly file: string,
+    private readonly file: SqliteFile,
     private readonly lockedForMs: number,
   ) {}
 
@@ -126,7 +110,7 @@ class SqliteDriver implements Driver {
     // Reads and answers have their turn between two writes, each of which waits for the disk.
     await nextTurn();
     try {
-      this.writer ??= await this.open(giveUpAtMs);
+      this.writer ??= await this.file.open(giveUpAtMs);
       const { db, identity } = this.writer;
       await whileLocked(giveUpAtMs, () => db.exec("BEGIN IMMEDIATE"));
       return (how) => {
@@ -143,12 +127,9 @@ class SqliteDriver implements Driver {
     }
   }
 
-  /**
-   * Throws when the file that was written to is no longer the one at its path: it was removed, or another was put in
-   * its place, and nobody will find there what was written. What is there then is opened for the next query.
-   */
+  /** Throws when nobody will find what was written. What is at the file's path then is opened for the next query. */
   private requireSameFile(identity: string): void {
-    if (identify(this.file) === identity) return;
+    if (this.file.identify() === identity) return;
     void this.destroy();
     throw new Error("the store's file was removed or replaced while it was open");
   }
@@ -184,47 +165,11 @@ class SqliteDriver implements Driver {
 
   /** One reader, however many ask for the first. */
   private openReader(): Promise<OpenFile> {
-    this.opening ??= this.open(performance.now() + this.lockedForMs).finally(() => {
+    this.opening ??= this.file.open(performance.now() + this.lockedForMs).finally(() => {
       this.opening = undefined;
     });
     return this.opening;
   }
-
-  private async open(giveUpAtMs: number): Promise<OpenFile> {
-    // Only where there is none: to open and close a database's file ends this process's locks on it.
-    if (!existsSync(this.file)) this.makeFile();
-    const db = new Database(this.file, { timeout: nativeWaitMs } as Database.Options);
-    try {
-      await whileLocked(giveUpAtMs, () => db.exec("PRAGMA journal_mode = WAL"));
-      db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON");
-      this.hasBeenOpen = true;
-      return { db, identity: identify(this.file) };
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-  }
-
-  /** An empty store in the place of one that was taken away would look as if nobody had ever had an account. */
-  private makeFile(): void {
-    if (this.hasBeenOpen) throw new Error("the store's file was removed while it was open");
-    requireMaker(this.file);
-    makeFolder(dirname(this.file));
-    writeFileSync(this.file, "", { flag: "a", mode: 0o600 });
-  }
-}
-
-/** A connection to the file, and which file that is. */
-type OpenFile = { db: Database.Database; identity: string };
-
-/** The files that a path stands for: SQLite writes to the second, until it moves that into the first. */
-function identify(file: string): string {
-  return [file, `${file}-wal`]
-    .map((path) => {
-      const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? {};
-      return `${dev}:${ino}`;
-    })
-    .join(" ");
 }
 
 function endTransaction(db: Database.Database, how: "COMMIT" | "ROLLBACK"): void {
@@ -233,17 +178,6 @@ function endTransaction(db: Database.Database, how: "COMMIT" | "ROLLBACK"): void
   } catch (error) {
     if (db.inTransaction) db.exec("ROLLBACK");
     throw error;
-  }
-}
-
-async function whileLocked(giveUpAtMs: number, attempt: () => void): Promise<void> {
-  for (;;) {
-    try {
-      return attempt();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > giveUpAtMs) throw error;
-      await sleep(retryAfterMs);
-    }
   }
 }
 
@@ -295,8 +229,4 @@ class SqliteConnection implements DatabaseConnection {
 /** Whether a query says `LIMIT 1`. */
 function isOfOne({ limit }: SelectQueryNode): boolean {
   return limit !== undefined && ValueNode.is(limit.limit) && limit.limit.value === 1;
-}
-
-function isBusy(error: unknown): boolean {
-  return String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
 }

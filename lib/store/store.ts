@@ -7,7 +7,8 @@ import { refuseUnaudited } from "@/lib/store/audit";
 import { findPending, migrateEmbedded, migratePostgres } from "@/lib/store/migrate";
 import { migrations } from "@/lib/store/migrations";
 import { Connections } from "@/lib/store/postgres";
-import { forgetDeleted, sqliteDialect } from "@/lib/store/sqlite-dialect";
+import { sqliteDialect } from "@/lib/store/sqlite-dialect";
+import { forgetDeleted } from "@/lib/store/sqlite-file";
 import type { Tables } from "@/lib/store/tables";
 
 /** The database, or a transaction in it. */
