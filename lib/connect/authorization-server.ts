@@ -1,10 +1,11 @@
 import type { KeyObject } from "node:crypto";
 import type Provider from "oidc-provider";
-import type { Configuration, ErrorOut, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
+import type { Client, Configuration, ErrorOut, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
 import { ApiError } from "@/lib/api/errors";
 import { connectEndpoints, pages } from "@/lib/api/pages";
+import { mayRedirectTo } from "@/lib/connect/added-clients";
 import { appSessionId } from "@/lib/connect/app-session";
-import { AddedClients, mayFetchClient, nativeClient } from "@/lib/connect/clients";
+import { AddedClients, clientDefaults, mayFetchClient, nativeClient } from "@/lib/connect/clients";
 import { lifetimes } from "@/lib/connect/lifetimes";
 import { accountScope, resourceAddresses } from "@/lib/connect/resources";
 import { makeRingKey } from "@/lib/connect/signing-key";
@@ -51,6 +52,7 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
   return {
     adapter: (kind: string) => (kind === "Client" ? new AddedClients() : new ConnectState(kind)),
     clients: [nativeClient],
+    clientDefaults,
     clientAuthMethods: ["none"],
     clientBasedCORS: () => true,
     claims: {},
@@ -97,6 +99,7 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
         enabled: true,
         ack: "draft-02",
         allowFetch: async (_: unknown, clientId: string) => mayFetchClient(clientId),
+        allowClient: async (_: unknown, client: Client) => (client.redirectUris ?? []).every(mayRedirectTo),
       },
       resourceIndicators: {
         enabled: true,

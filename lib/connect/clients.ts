@@ -8,8 +8,12 @@ import { store } from "@/lib/store/store";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** What every client of ours is: public, so that PKCE and its redirect address are what binds a code to it. */
-const publicClient = {
+/**
+ * What a client is where it does not say: public, so that PKCE and its redirect address are what binds a code to it,
+ * and native, since neither Claude Code nor Codex says that it is, and a loopback redirect takes any port of those alone.
+ */
+export const clientDefaults = {
+  application_type: "native",
   token_endpoint_auth_method: "none",
   response_types: ["code"],
   grant_types: ["authorization_code", "refresh_token", deviceGrant],
@@ -20,10 +24,8 @@ const publicClient = {
  * Loopback redirects match on any port (RFC 8252 §7.3); a program that cannot listen uses a device code (RFC 8628).
  */
 export const nativeClient = {
-  ...publicClient,
   client_id: "native",
   client_name: "A program on this computer",
-  application_type: "native",
   redirect_uris: ["/", "/callback", "/oauth/callback", "/mcp/oauth/callback"].flatMap((path) => [
     `http://127.0.0.1${path}`,
     `http://[::1]${path}`,
@@ -39,13 +41,7 @@ export class AddedClients extends ConnectState {
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const added = await findClient(await store(), id);
-    return (
-      added && {
-        ...publicClient,
-        ...{ client_id: added.id, client_name: added.name },
-        ...{ application_type: "native", redirect_uris: added.redirectUris },
-      }
-    );
+    return added && { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris };
   }
 }
 
