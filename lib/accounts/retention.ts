@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { eraseMailFiles, findErased } from "@/lib/accounts/erased-mails";
 import { eraseOldMailFiles } from "@/lib/mail/file-sender";
 import { type Loop, startLoop } from "@/lib/process/loop";
 import { settings } from "@/lib/settings/settings";
@@ -14,7 +15,7 @@ const mostAtOnce = 500; // so that nobody waits long for the lock
 /**
  * Deletes what is older than `RETENTION_DAYS`: who joined the waitlist, invitations, onboarding mails that are settled
  * and their files, entries of the audit; and sessions that are over. Accounts and their ledgers stay. One entry of the
- * audit says how many of each went.
+ * audit says how many of each went. Mails of an erased person that lie with this instance go, too.
  */
 export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const beforeMs = nowMs - settings().retentionDays * dayMs;
@@ -37,6 +38,7 @@ export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Pr
     isMore = Object.values(deleted).includes(mostAtOnce);
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
+  await eraseMailFiles(settings().dataDir, await findErased(db));
 }
 
 /** Does it now and every hour; where the store is away, as soon as it is back. */

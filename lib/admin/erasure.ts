@@ -1,9 +1,9 @@
+import { eraseMailFiles, erasure } from "@/lib/accounts/erased-mails";
 import { ApiError } from "@/lib/api/errors";
-import { eraseMailFiles } from "@/lib/mail/file-sender";
 import { hashEmail } from "@/lib/onboarding/suppressions";
 import { settings } from "@/lib/settings/settings";
 import { dropSignInMailsTo } from "@/lib/sign-in/sign-in-outbox";
-import { change, renameInAudit } from "@/lib/store/audit";
+import { change, mentions, renameInAudit, replaceEmail } from "@/lib/store/audit";
 import { type Db, forgetDeletedRows } from "@/lib/store/store";
 
 /**
@@ -14,7 +14,7 @@ import { type Db, forgetDeletedRows } from "@/lib/store/store";
 export async function erasePerson(db: Db, email: string, nowMs: number): Promise<void> {
   const hash = hashEmail(email);
   // The entry of the erasure itself must not hold what was erased.
-  const about = { by: "operator", what: "person erase", whom: hash, look: async () => null } as const;
+  const about = { by: "operator", what: erasure, whom: hash, look: async () => null } as const;
   await change(db, about, nowMs, async (transaction) => {
     const account = await transaction
       .selectFrom("accounts")
@@ -43,10 +43,27 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
       .returning("id")
       .execute();
     const renamed = await renameInAudit(transaction, email, hash);
+    found.push(await renameInReasons(transaction, email));
     if (!renamed && users.length === 0 && !found.includes(true)) throw nothingKept();
   });
-  await eraseMailFiles(settings().dataDir, email);
+  await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
   forgetDeletedRows();
+}
+
+/** Takes the address out of what operators wrote into ledgers, this person's and others'. Answers whether it was there. */
+async function renameInReasons(transaction: Db, email: string): Promise<boolean> {
+  const entries = await transaction
+    .selectFrom("credit_entries")
+    .select(["id", "reason"])
+    .where(mentions("reason", email))
+    .execute();
+  const renamed = entries
+    .map(({ id, reason }) => ({ id, was: reason, reason: replaceEmail(reason, email, "(erased)") }))
+    .filter(({ was, reason }) => was !== reason);
+  for (const { id, reason } of renamed) {
+    await transaction.updateTable("credit_entries").set({ reason }).where("id", "=", id).execute();
+  }
+  return renamed.length > 0;
 }
 
 /** Leaves an account, for its ledger and the links in its mails, that is nobody's. */

@@ -35,11 +35,17 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
   };
 }
 
-/** Deletes the files of the mails to an address. */
-export function eraseMailFiles(dataDir: string, email: string): Promise<void> {
+/** Deletes the files of mails by whom they are to, in lower case, and when they were written. */
+export function eraseMailFilesTo(
+  dataDir: string,
+  isToGo: (email: string, writtenAtMs: number) => boolean,
+): Promise<void> {
   return eraseFiles(dataDir, async (file) => {
     const message = await readFile(file, "utf8");
-    return message.toLowerCase().includes(email.toLowerCase());
+    const { mtimeMs } = await stat(file);
+    const [, to = ""] = /^To: (.*(?:\r?\n[ \t].*)*)/im.exec(message) ?? [];
+    const emails = to.match(/[^\s<>,"]+@[^\s<>,"]+/g) ?? [];
+    return emails.some((email) => isToGo(email.toLowerCase(), mtimeMs));
   });
 }
 

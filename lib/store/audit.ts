@@ -173,22 +173,35 @@ function differing(before: unknown, after: unknown): { before: string | null; af
 }
 
 /**
- * Calls a person by another name in every entry, in the caller's transaction. Answers whether there was any. It alone
- * changes what was written.
+ * Calls a person by another name in every entry, wherever the address stands, in the caller's transaction. Answers
+ * whether there was any. It alone changes what was written.
  */
 export async function renameInAudit(transaction: Kysely<Tables>, from: string, to: string): Promise<boolean> {
-  const named = transaction.updateTable("audit_entries").set({ whom: to }).where("whom", "=", from);
-  const renamed = await named.returning("id").execute();
-  for (const column of ["before", "after"] as const) {
-    const within = await transaction
-      .updateTable("audit_entries")
-      .set({ [column]: sql<string>`replace(${sql.ref(column)}, ${from}, ${to})` })
-      .where(column, "like", `%"${from.replace(/[\\%_]/g, "_")}"%`)
-      .returning("id")
-      .execute();
-    renamed.push(...within);
+  const entries = await transaction
+    .selectFrom("audit_entries")
+    .select(["id", "whom", "before", "after"])
+    .where(({ or }) => or([mentions("whom", from), mentions("before", from), mentions("after", from)]))
+    .execute();
+  let isNamed = false;
+  for (const { id, whom, before, after } of entries) {
+    const rename = (text: string | null) => text && replaceEmail(text, from, to);
+    const renamed = { whom: rename(whom), before: rename(before), after: rename(after) };
+    isNamed ||= JSON.stringify(renamed) !== JSON.stringify({ whom, before, after });
+    await transaction.updateTable("audit_entries").set(renamed).where("id", "=", id).execute();
   }
-  return renamed.length > 0;
+  return isNamed;
+}
+
+/** Whether a text has an address in it, in any letter case; also, as it may, where that is a part of another. */
+export function mentions(column: string, email: string) {
+  const pattern = `%${email.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+  return sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
+}
+
+/** Puts another word in an address's place, in any letter case; not where it is a part of another address. */
+export function replaceEmail(text: string, email: string, by: string): string {
+  const literal = email.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  return text.replace(new RegExp(`(?<![\\w.+%'-])${literal}(?!\\.?[\\w-])`, "gi"), () => by);
 }
 
 export type AuditEntry = Tables["audit_entries"];

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
@@ -73,6 +73,11 @@ describe.each(engines)("a person's data on $name", (engine) => {
     await service.submit("/sign-in/send", { email });
     await service.submit("/sign-in/send", { email: `other.${email}` });
     const token = await service.token(email);
+    await service.adminJson("account", "add", "friend@example.com", "--credits", "9");
+    await service.adminJson("credits", "add", email, "1", "--reason", `Ann.Lee@Example.com, 1st of May`);
+    await service.adminJson("credits", "add", "friend@example.com", "-1", "--reason", `for ${email}.`);
+    await service.adminJson("banner", "set", "promo", `Thanks, ${email} and other.${email}`);
+    await service.adminJson("banner", "clear");
     expect(await readEverything()).toContain(email);
 
     expect(await service.adminJson("person", "erase", email.toUpperCase())).toEqual({ erased: email });
@@ -82,7 +87,13 @@ describe.each(engines)("a person's data on $name", (engine) => {
       headers: { authorization: `Bearer ${token}` },
     });
     expect(entitlement.status).toBe(403);
-    expect(await stage.query("SELECT thousandths, reason FROM credit_entries")).toHaveLength(1);
+    const reasons = (await stage.query("SELECT reason FROM credit_entries")).map(({ reason }) => reason);
+    expect(reasons.sort()).toEqual([
+      "(erased), 1st of May",
+      "for (erased).",
+      "given with the account",
+      "given with the account",
+    ]);
     expect(await stage.query("SELECT email_hash FROM email_suppressions")).toHaveLength(1);
     expect((await service.ask(link, { method: "POST" })).status).toBe(200);
     const [erased] = await service.adminJson<{ what: string; whom: string }[]>(
@@ -95,6 +106,22 @@ describe.each(engines)("a person's data on $name", (engine) => {
 
     const again = await service.admin("person", "erase", "nobody@example.com");
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not_found: Nothing is kept")]);
+  });
+
+  it("is erased with every instance, where mails lie that the command does not reach", async () => {
+    const write = (name: string, to: string, writtenAtMs: number) => {
+      const file = join(service.dataDir, "mail", `${name}.eml`);
+      writeFileSync(file, `From: a@example.com\r\nTo: ${to}\r\nSubject: Hi\r\n\r\nHello`);
+      utimesSync(file, writtenAtMs / 1000, writtenAtMs / 1000);
+    };
+    write("before", email, Date.now() - 60 * 60 * 1000);
+    write("since", email, Date.now() + 1000);
+    write("friends", "friend@example.com", Date.now() - 60 * 60 * 1000);
+    await service.stop();
+    await service.run();
+    const left = () => readdirSync(join(service.dataDir, "mail"));
+    await eventually(async () => expect(left()).not.toContain("before.eml"));
+    expect(left()).toEqual(expect.arrayContaining(["since.eml", "friends.eml"]));
   });
 
   it("is deleted once it is old, by the runner and the command for cron", async () => {

@@ -1,0 +1,69 @@
+import { execFile } from "node:child_process";
+import { chmodSync, chownSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { engines, type Stage } from "@/tests/support/engines";
+import type { Outcome } from "@/tests/support/operator";
+import { type Environment, Service } from "@/tests/support/service";
+
+const nobody = 65534;
+const isRoot = process.getuid?.() === 0;
+
+const pathsIn = (folder: string) => [
+  folder,
+  ...readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+];
+
+describe.each(engines)("check on $name", (engine) => {
+  let stage: Stage;
+  let environment: Environment;
+  beforeEach(async () => {
+    stage = await engine.prepare();
+    const service = await Service.start(stage.environment);
+    await service.adminJson("account", "add", "ceo@example.com");
+    ({ environment } = service);
+    await service.stop();
+    if (isRoot) for (const path of pathsIn(service.dataDir)) chownSync(path, nobody, nobody);
+  });
+  afterEach(async () => {
+    for (const path of pathsIn(environment.DATA_DIR ?? "")) chmodSync(path, 0o700);
+    await stage.clear();
+  });
+
+  /** Takes the right to write to the store away: from its files, or from every transaction. */
+  async function makeReadOnly(): Promise<void> {
+    const { DATABASE_URL, DATA_DIR = "" } = environment;
+    if (DATABASE_URL) {
+      const name = new URL(DATABASE_URL).pathname.slice(1);
+      await stage.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+      return;
+    }
+    for (const path of pathsIn(DATA_DIR)) chmodSync(path, 0o555);
+  }
+
+  /** A command as a user who is not the administrator of the machine, to whom every file would be open. */
+  function operateAsUser(...args: string[]): Promise<Outcome> {
+    const user = isRoot ? { uid: nobody, gid: nobody } : {};
+    const options = { env: environment as NodeJS.ProcessEnv, ...user };
+    return new Promise((resolve) => {
+      execFile("node", ["dist/admin/main.js", ...args], options, (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr }),
+      );
+    });
+  }
+
+  it("ends with 1, ✗ and the first error where the store can be read and not written", async () => {
+    expect((await operateAsUser("check")).code).toBe(0);
+    await makeReadOnly();
+    expect((await operateAsUser("account", "show", "ceo@example.com")).code).toBe(0);
+    const { code, stdout } = await operateAsUser("check");
+    const [, mark, said, remedy] = /^(.) store +(.*)\n +→ (.*)$/m.exec(stdout) ?? [];
+    expect([code, mark]).toEqual([1, "✗"]);
+    expect(said).toMatch(
+      /attempt to write a readonly database|cannot execute INSERT in a read-only transaction/,
+    );
+    expect(remedy).toMatch(/can be written|takes writes/);
+    const refused = await operateAsUser("account", "add", "new@example.com");
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+  });
+});
