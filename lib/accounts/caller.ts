@@ -1,4 +1,4 @@
-import { type Account, parseAccount } from "@/lib/accounts/accounts";
+import { type Account, parseAccount } from "@/lib/accounts/account";
 import type { Visit } from "@/lib/api/visit";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Account } from "@/lib/accounts/accounts";
+import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/api/schemas";

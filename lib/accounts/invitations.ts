@@ -1,12 +1,11 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
+import { type Account, plans } from "@/lib/accounts/account";
 import {
-  type Account,
   type AccountTerms,
   accountOf,
   emailTaken,
   openAccount,
-  plans,
   requireSoundTerms,
 } from "@/lib/accounts/accounts";
 import { markInvited } from "@/lib/accounts/waitlist";

@@ -1,4 +1,4 @@
-import { type Account, parseAccount } from "@/lib/accounts/accounts";
+import { type Account, parseAccount } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { readCookie } from "@/lib/api/cookies";
 import { ApiError } from "@/lib/api/errors";

@@ -1,4 +1,4 @@
-import { parseAccount } from "@/lib/accounts/accounts";
+import { parseAccount } from "@/lib/accounts/account";
 import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
 import { listEmails } from "@/lib/onboarding/outbox";
 import { hashEmail, isSuppressed } from "@/lib/onboarding/suppressions";

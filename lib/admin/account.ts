@@ -1,14 +1,11 @@
 import { type Command, Option } from "commander";
+import { type Account, describeAccount, type Plan, plans } from "@/lib/accounts/account";
 import {
-  type Account,
   type AccountTerms,
   defaultTrialDays,
   deleteAccount,
-  describeAccount,
   findAccount,
   listAccounts,
-  type Plan,
-  plans,
   setAccount,
 } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";

@@ -1,4 +1,5 @@
-import { type Account, listAccounts, setAccount } from "@/lib/accounts/accounts";
+import type { Account } from "@/lib/accounts/account";
+import { listAccounts, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { mintTokenFor } from "@/lib/admin/token";
 import { mcpServer, operations } from "@/lib/api/operations";

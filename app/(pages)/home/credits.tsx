@@ -1,4 +1,4 @@
-import type { Account } from "@/lib/accounts/accounts";
+import type { Account } from "@/lib/accounts/account";
 import { type CreditEntry, listLatestEntries, toCredits } from "@/lib/accounts/ledger";
 import { log } from "@/lib/process/log";
 import { store } from "@/lib/store/store";

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
-import type { Account } from "@/lib/accounts/accounts";
+import type { Account } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { readCookie } from "@/lib/api/cookies";
 import { actions, pages } from "@/lib/api/pages";

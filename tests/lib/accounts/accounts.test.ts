@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseAccount, setAccount } from "@/lib/accounts/accounts";
+import { parseAccount } from "@/lib/accounts/account";
+import { setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { mostThousandths } from "@/lib/accounts/ledger";
 import { Store } from "@/lib/store/store";

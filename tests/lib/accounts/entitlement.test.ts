@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Account } from "@/lib/accounts/accounts";
+import type { Account } from "@/lib/accounts/account";
 import type { Caller, CallerSession } from "@/lib/accounts/caller";
 import { decideEntitlement } from "@/lib/accounts/entitlement";
 

@@ -1,0 +1,68 @@
+import { mostThousandths, toCredits } from "@/lib/accounts/ledger";
+import { entitlementAllowed } from "@/lib/api/schemas";
+import type { Tables } from "@/lib/store/tables";
+
+/** What an account can have; its entitlement reports it as it is. */
+export const plans = entitlementAllowed.shape.status.options;
+export type Plan = (typeof plans)[number];
+
+/** An account as it leaves the store: parsed, so a trial always has an end. */
+export type Account = AccountFields &
+  ({ plan: Exclude<Plan, "trial"> } | { plan: "trial"; trialEndsAtMs: number });
+
+type AccountFields = {
+  id: string;
+  email: string;
+  /** The `sub` of its session tokens; none until there is one. */
+  subject: string | null;
+  /** None where nothing limits it. */
+  assistantLimit: number | null;
+  creditThousandths: number;
+  createdAtMs: number;
+};
+
+/**
+ * The account of a row, or `undefined` when the row does not parse: SQLite checks no types. It is written out because
+ * it is on the path of every entitlement, where a schema takes three times as long.
+ */
+export function parseAccount(
+  row: Partial<Record<keyof Tables["accounts"], unknown>> | undefined,
+): Account | undefined {
+  const { id, email, subject, plan, trial_ends_at_ms, assistant_limit, credit_thousandths, created_at_ms } =
+    row ?? {};
+  if (!isText(id) || !isText(email) || !email.includes("@")) return undefined;
+  if (subject !== null && !isText(subject)) return undefined;
+  if (assistant_limit !== null && !isWhole(assistant_limit)) return undefined;
+  if (!isWhole(credit_thousandths) || credit_thousandths > mostThousandths || !isWhole(created_at_ms)) {
+    return undefined;
+  }
+  const account: AccountFields = {
+    ...{ id, email, subject, assistantLimit: assistant_limit },
+    ...{ creditThousandths: credit_thousandths, createdAtMs: created_at_ms },
+  };
+  return withPlan(account, plan, trial_ends_at_ms);
+}
+
+function withPlan(account: AccountFields, plan: unknown, trialEndsAtMs: unknown): Account | undefined {
+  if (trialEndsAtMs !== null && !isWhole(trialEndsAtMs)) return undefined;
+  if (plan === "trial") return trialEndsAtMs === null ? undefined : { ...account, plan, trialEndsAtMs };
+  const other = plans.find((known) => known === plan);
+  return other && other !== "trial" ? { ...account, plan: other } : undefined;
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** The fields of an account that an operator sees. */
+export function describeAccount(account: Account) {
+  return {
+    id: account.id,
+    email: account.email,
+    subject: account.subject,
+    plan: account.plan,
+    trialEndsAt: "trialEndsAtMs" in account ? new Date(account.trialEndsAtMs).toISOString() : null,
+    assistantLimit: account.assistantLimit,
+    credits: toCredits(account.creditThousandths),
+    createdAt: new Date(account.createdAtMs).toISOString(),
+  };
+}
