@@ -110,7 +110,6 @@ const caching: Mutant[] = [
     was: 'caching = "no-store"',
     becomes: 'caching = "private"',
     tests: ["tests/app/pages/home-token.test.ts"],
-    isInPages: true,
   },
 ];
 
@@ -118,8 +117,8 @@ const sessions: Mutant[] = [
   {
     file: "lib/session/session-token.ts",
     mistake: "whatever algorithm a token names is taken",
-    was: 'header.alg !== "RS256" || ',
-    becomes: "",
+    was: 'alg: z.literal("RS256")',
+    becomes: "alg: text",
     tests: ["tests/lib/session/session-token.test.ts"],
   },
   {
@@ -132,8 +131,8 @@ const sessions: Mutant[] = [
   {
     file: "lib/session/session-token.ts",
     mistake: "who has not finished signing in is signed in",
-    was: ' || sts === "pending"',
-    becomes: "",
+    was: 'status !== "pending"',
+    becomes: "true",
     tests: ["tests/lib/session/session-token.test.ts"],
   },
   {
@@ -177,7 +176,6 @@ const sessions: Mutant[] = [
     was: '.where("local_sessions.expires_at_ms", ">", nowMs)',
     becomes: "",
     tests: ["tests/app/pages/sign-in.test.ts"],
-    isInPages: true,
   },
   {
     file: "lib/accounts/owner.ts",
@@ -185,7 +183,6 @@ const sessions: Mutant[] = [
     was: 'if (asking.headers.has("authorization")) throw onlyInBrowser();',
     becomes: "",
     tests: ["tests/app/pages/home-token.test.ts"],
-    isInPages: true,
   },
   {
     file: "lib/accounts/owner.ts",
@@ -193,7 +190,6 @@ const sessions: Mutant[] = [
     was: 'if (caller.session.kind !== "clerk") throw onlyInBrowser();',
     becomes: "",
     tests: ["tests/app/pages/home-token.test.ts"],
-    isInPages: true,
   },
   {
     file: "lib/connect/approval.ts",
@@ -201,7 +197,6 @@ const sessions: Mutant[] = [
     was: 'if (ask.by === "request" && heldUid !== ask.uid) return undefined;',
     becomes: "",
     tests: ["tests/app/connect.test.ts"],
-    isInPages: true,
   },
 ];
 
@@ -233,7 +228,6 @@ const accounts: Mutant[] = [
     was: '.where("expires_at_ms", ">", nowMs)',
     becomes: "",
     tests: ["tests/app/pages/invitation.test.ts"],
-    isInPages: true,
   },
 ];
 
@@ -314,10 +308,9 @@ const signIn: Mutant[] = [
   {
     file: "lib/sign-in/local-sign-in.ts",
     mistake: "the mail leaves before the answer, so that an account shows by the time it takes",
-    was: "  after(sendWhereNobodyDoes);",
+    was: "  afterAnswer(sendWhereNobodyDoes);",
     becomes: "  await sendSignInMailsNow();",
     tests: ["tests/lib/sign-in/sign-in-mail.test.ts"],
-    isInPages: true,
   },
   {
     file: "lib/pages/form.ts",
@@ -325,7 +318,6 @@ const signIn: Mutant[] = [
     was: "if (!allowed) return",
     becomes: "if (Number.isNaN(headers)) return",
     tests: ["tests/app/pages/sign-in.test.ts"],
-    isInPages: true,
   },
   {
     file: "lib/pages/hall.ts",
@@ -333,7 +325,6 @@ const signIn: Mutant[] = [
     was: "if (!fromAnywhere) requireOurOrigin(headers);",
     becomes: "",
     tests: ["tests/app/pages/sign-in.test.ts"],
-    isInPages: true,
   },
   {
     file: "lib/api/cookies.ts",
@@ -348,7 +339,6 @@ const signIn: Mutant[] = [
     was: 'name !== "__session" && isHttps()',
     becomes: "false",
     tests: ["tests/app/pages/sign-in-attacks.test.ts"],
-    isInPages: true,
   },
 ];
 
@@ -395,7 +385,6 @@ const bounds: Mutant[] = [
     was: "return { name, code:",
     becomes: "return { ...failure, name, code:",
     tests: ["tests/lib/process/log.test.ts"],
-    isInPages: true,
   },
 ];
 
