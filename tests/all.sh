@@ -20,7 +20,7 @@ find_chromium() {
 # Installs what is missing, where that is allowed.
 install_missing() {
   local missing=() apt=(apt-get)
-  for program in curl openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace; do
+  for program in curl haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace; do
     has "$program" || missing+=("$program")
   done
   [ -x /usr/lib/nagios/plugins/check_http ] || missing+=(monitoring-plugins-basic)
