@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { bodyChunks } from "@/lib/api/body";
 import { type HeaderList, ReadyResponse } from "@/lib/api/headers";
 import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 
@@ -67,17 +68,21 @@ class IncomingRequest implements StandIn<Request> {
     if (!this.#made) {
       const { method } = this.#incoming;
       const headers = this.#headers.real;
-      const body = method === "POST" ? { body: this.#readBody(), duplex: "half" } : {};
+      const body = method === "POST" ? { body: Readable.toWeb(this.#inviteBody()), duplex: "half" } : {};
       this.#made = new Request(this.#address, { method, headers, ...body } as RequestInit);
       this.#headers.becomeThoseOf(this.#made);
     }
     return this.#made;
   }
 
+  [bodyChunks](): AsyncIterable<Uint8Array> {
+    return this.#inviteBody().iterator({ destroyOnReturn: false });
+  }
+
   /** A client may wait with the body until it is invited (RFC 9110 §10.1.1). */
-  #readBody(): ReadableStream {
+  #inviteBody(): IncomingMessage {
     if (/^100-continue$/i.test(this.#incoming.headers.expect ?? "")) this.#outgoing?.writeContinue();
-    return Readable.toWeb(this.#incoming) as ReadableStream;
+    return this.#incoming;
   }
 }
 completeStandIn(IncomingRequest, Request);

@@ -89,26 +89,26 @@ class KeptPage {
 
   /** As it is sent now: of a page, with the notice that shows, from the same copy as the API's. */
   async answer(page: Page | undefined, headers: CookieHeaders): Promise<KeptAnswer> {
-    if (!page) return this.show("", () => this.made.content, this.fields);
+    const { status, content } = this.made;
+    if (!page) return this.show("", () => new KeptAnswer(status, this.fields, content));
     const banner = await readSiteBanner();
     const notice = showsNotice(banner, page, headers) ? banner : null;
     // Who has put a notice away may see less than others.
     const isPrivate = readCookie(headers, "office-notice") !== undefined;
-    const fields = this.fields.map((field) =>
-      isPrivate && field === "public, no-cache" ? "private, no-cache" : field,
-    );
-    return this.show(
-      `${isPrivate} ${notice ? `${notice.kind} ${notice.message}` : ""}`,
-      () => Buffer.from(putNotice(this.made.content.toString(), notice, page)),
-      [...fields, "vary", "Cookie"],
-    );
+    return this.show(`${isPrivate} ${notice ? `${notice.kind} ${notice.message}` : ""}`, () => {
+      const fields = this.fields.map((field) =>
+        isPrivate && field === "public, no-cache" ? "private, no-cache" : field,
+      );
+      const noticed = Buffer.from(putNotice(content.toString(), notice, page));
+      return new KeptAnswer(status, [...fields, "vary", "Cookie"], noticed);
+    });
   }
 
-  private show(name: string, content: () => Buffer, fields: HeaderList): KeptAnswer {
+  private show(name: string, make: () => KeptAnswer): KeptAnswer {
     let shown = this.shown.get(name);
     if (!shown) {
       if (this.shown.size >= mostShown) this.shown.clear();
-      shown = new KeptAnswer(this.made.status, fields, content());
+      shown = make();
       this.shown.set(name, shown);
     }
     return shown;

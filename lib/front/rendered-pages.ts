@@ -42,8 +42,7 @@ export function showPages(process: PagesProcess) {
   }
 
   return async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const gone = new AbortController();
-    outgoing.once("close", () => gone.abort());
+    let gone: AbortSignal | undefined;
     try {
       leaveUnread(incoming, outgoing);
       const [path = "", query = ""] = incoming.url?.split("?", 2) ?? [];
@@ -55,17 +54,25 @@ export function showPages(process: PagesProcess) {
       }
       const client = ownClientKey(headers);
       if (client) spend(client);
+      gone = closeOf(outgoing);
       const asked = await toAsked(incoming, outgoing);
-      const page = await turns.take(client, gone.signal, () => process.render(asked, handedOn(incoming)));
+      const page = await turns.take(client, gone, () => process.render(asked, handedOn(incoming)));
       outgoing.writeHead(page.status, page.headers).end(page.content);
     } catch (thrown) {
-      if (gone.signal.aborted) return;
+      if (gone?.aborted) return;
       const error = thrown instanceof ApiError ? thrown : away(thrown);
       const stamp = ["cache-control", "no-store", "x-request-id", requestIdOf(incoming)];
       stamp.push(...headersAt(pages.nothingHere.path, ""));
       await send(toResponse(incoming.method ?? "", inWords(error, incoming), stamp), incoming, outgoing);
     }
   };
+}
+
+/** Aborts when nobody waits for the answer any more. */
+function closeOf(outgoing: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  outgoing.once("close", () => gone.abort());
+  return gone.signal;
 }
 
 /** What is to be rendered. A POST is Clerk's component's, on a page of its own: the door lets in no other. */

@@ -1,13 +1,13 @@
 import {
+  classifyInboundRequest,
   createMcpHandler,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
   isJsonContentType,
-  isLegacyRequest,
   type McpServer,
   ProtocolErrorCode,
-  WebStandardStreamableHTTPServerTransport,
+  SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readBody } from "@/lib/api/body";
@@ -18,6 +18,8 @@ import { mcpServer } from "@/lib/api/operations";
 import type { Visit } from "@/lib/api/visit";
 import { howToBeLetIn } from "@/lib/connect/metadata";
 import { requireOurHost } from "@/lib/mcp/host";
+import { MessageRequest } from "@/lib/mcp/message-request";
+import { OneMessage } from "@/lib/mcp/one-message";
 import { type Message, whatIsWrongWithParams } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
 import { tools } from "@/lib/mcp/tools";
@@ -49,7 +51,7 @@ async function answerMessage(
   if (!isMessage(message))
     return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
   const caller = readsAccount(message) ? await identifyBearer(request.headers, path, visit) : nobody;
-  return exchange(request.headers, message, () => createServer(caller, visit));
+  return exchange(request.headers, message, () => createServer(caller, visit, message));
 }
 
 function requireJson({ headers }: Request): void {
@@ -128,24 +130,36 @@ async function identifyBearer(headers: Headers, path: string, visit: Visit): Pro
  * Hands a message to the protocol's own library, in the era that it speaks: 2026-07-28, where every request says
  * all about itself, or one of the revisions before, which begin with `initialize`.
  */
-async function exchange(sent: Headers, message: Message, createServer: () => McpServer): Promise<Answer> {
-  // One answer in JSON suits every client, whatever it says that it accepts; many say something odd.
-  const headers = new Headers([...sent.entries(), ["accept", "application/json, text/event-stream"]]);
-  const request = new Request(`${settings().appUrl}/mcp`, { method: "POST", headers });
+function exchange(sent: Headers, message: Message, createServer: () => McpServer): Promise<Answer> | Answer {
+  const { method, id = null } = message;
+  const isLegacy = isOfOlderRevision(sent, message);
+  // To 2026-07-28 `initialize` is no method, whatever its params.
+  const wrong = isLegacy || method !== "initialize" ? whatIsWrongWithParams(message) : undefined;
+  if (wrong) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, wrong, id) };
+  return isLegacy ? answerOlder(sent, message, createServer()) : answerNewest(sent, message, createServer);
+}
+
+function isOfOlderRevision(sent: Headers, body: Message): boolean {
+  const [protocolVersionHeader, mcpMethodHeader, mcpNameHeader] = [
+    ...["mcp-protocol-version", "mcp-method", "mcp-name"],
+  ].map((name) => sent.get(name) ?? undefined);
+  const route = classifyInboundRequest({
+    ...{ httpMethod: "POST", body },
+    ...(protocolVersionHeader !== undefined && { protocolVersionHeader }),
+    ...(mcpMethodHeader !== undefined && { mcpMethodHeader }),
+    ...(mcpNameHeader !== undefined && { mcpNameHeader }),
+  });
+  return route.kind === "legacy";
+}
+
+async function answerNewest(sent: Headers, message: Message, createServer: () => McpServer): Promise<Answer> {
   let failure: unknown;
   const onerror = (error: Error) => {
     failure = error;
   };
-  const isLegacy = await isLegacyRequest(request, message);
-  const { method, id = null } = message;
-  // To 2026-07-28 `initialize` is no method, whatever its params.
-  const wrong = isLegacy || method !== "initialize" ? whatIsWrongWithParams(message) : undefined;
-  if (wrong) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, wrong, id) };
-  const response = isLegacy
-    ? await answerLegacy(request, message, createServer())
-    : await createMcpHandler(createServer, { legacy: "reject", onerror }).fetch(request, {
-        parsedBody: message,
-      });
+  const request = new MessageRequest(`${settings().appUrl}/mcp`, sent) as unknown as Request;
+  const handler = createMcpHandler(createServer, { legacy: "reject", onerror });
+  const response = await handler.fetch(request, { parsedBody: message });
   if (response.status >= 500) throw failure ?? new Error(`the MCP library answered ${response.status}`);
   const mediaType = response.headers.get("content-type");
   return {
@@ -155,11 +169,24 @@ async function exchange(sent: Headers, message: Message, createServer: () => Mcp
   };
 }
 
-/** Without a session, and in JSON: the library's own handler answers older clients with an event stream. */
-async function answerLegacy(request: Request, parsedBody: unknown, server: McpServer): Promise<Response> {
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  await server.connect(transport);
-  const response = await transport.handleRequest(request, { parsedBody });
-  await server.close();
-  return response;
+/**
+ * The answer in the revisions before, without a session: a message that expects none is taken (202), and a request has
+ * the one that the server sends.
+ */
+async function answerOlder(sent: Headers, message: Message, server: McpServer): Promise<Answer> {
+  const version = sent.get("mcp-protocol-version");
+  if (version !== null && message.method !== "initialize" && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+    const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
+    return refuse(
+      unnamed,
+      `Bad Request: Unsupported protocol version: ${version} (supported versions: ${known})`,
+    );
+  }
+  if (!isJSONRPCRequest(message)) return { status: 202, body: null };
+  const carrier = new OneMessage();
+  await server.connect(carrier);
+  return { status: 200, body: await carrier.carry(message) };
 }
+
+/** Of JSON-RPC's own range, for what the protocol has no code for. */
+const unnamed = -32000;

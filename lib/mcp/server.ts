@@ -13,6 +13,7 @@ import { ApiError } from "@/lib/api/errors";
 import { files } from "@/lib/api/pages";
 import type { Visit } from "@/lib/api/visit";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
+import type { Message } from "@/lib/mcp/params";
 import { prompts } from "@/lib/mcp/prompts";
 import { type Resource, resources, sizeOf } from "@/lib/mcp/resources";
 import { type Tool, tools } from "@/lib/mcp/tools";
@@ -49,8 +50,12 @@ export function describeServer() {
   };
 }
 
-/** The MCP server of one request. Every request gets its own, so that none sees another's caller. */
-export function createMcpServer(caller: Caller, visit: Visit): McpServer {
+/**
+ * The MCP server of one request. Every request gets its own, so that none sees another's caller.
+ *
+ * @param asked - its message: the call of a tool needs no more than that one
+ */
+export function createMcpServer(caller: Caller, visit: Visit, asked: Message): McpServer {
   const server = new McpServer(describeServer(), {
     instructions,
     capabilities: {
@@ -67,25 +72,11 @@ export function createMcpServer(caller: Caller, visit: Visit): McpServer {
       "prompts/list": forEveryone,
     },
   });
-  for (const tool of tools) {
-    const { name, title, description, input, output } = tool;
-    // Without these, clients take a tool for destructive and for reaching out into the world.
-    const annotations = {
-      title,
-      readOnlyHint: true,
-      destructiveHint: false,
-      idempotentHint: true,
-      openWorldHint: false,
-    };
-    server.registerTool(
-      name,
-      {
-        ...{ title, description, annotations, inputSchema: publish(input) },
-        ...(output && { outputSchema: publish(output) }),
-      },
-      (sent) => callTool(tool, sent, caller, visit),
-    );
+  const called = asked.method === "tools/call" && listed.find(({ tool }) => tool.name === asked.params?.name);
+  for (const { tool, about } of called ? [called] : listed) {
+    server.registerTool(tool.name, about, (sent) => callTool(tool, sent, caller, visit));
   }
+  if (called) return server;
   for (const resource of resources) {
     const { name, uri, title, description, mimeType } = resource;
     const about = { title, description, mimeType, size: sizeOf(resource), annotations: { audience } };
@@ -98,6 +89,24 @@ export function createMcpServer(caller: Caller, visit: Visit): McpServer {
   }
   return server;
 }
+
+/** The tools, and what is said of each. */
+const listed = tools.map((tool) => {
+  const { title, description, input, output } = tool;
+  // Without these, clients take a tool for destructive and for reaching out into the world.
+  const annotations = {
+    title,
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  };
+  const about = {
+    ...{ title, description, annotations, inputSchema: publish(input) },
+    ...(output && { outputSchema: publish(output) }),
+  };
+  return { tool, about };
+});
 
 /**
  * Calls a tool. A no is an answer; that nothing could be told is an error, for the model to read as well, and a failure
@@ -146,6 +155,12 @@ function publish(schema: z.ZodType): StandardSchemaWithJSON {
     });
     return published;
   };
-  const jsonSchema = { input: () => convert("input"), output: () => convert("output") };
+  const made = new Map<string, Record<string, unknown>>();
+  const convertOnce = (io: "input" | "output") => {
+    const known = made.get(io) ?? convert(io);
+    made.set(io, known);
+    return known;
+  };
+  const jsonSchema = { input: () => convertOnce("input"), output: () => convertOnce("output") };
   return { "~standard": { ...schema["~standard"], jsonSchema } };
 }

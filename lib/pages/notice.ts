@@ -15,7 +15,9 @@ export function showsNotice(
   { access, path }: Pick<Page, "access" | "path">,
   headers: Pick<Headers, "get">,
 ): banner is SiteBanner {
-  if (banner === null || readCookie(headers, "office-notice") === nameOf(banner)) return false;
+  if (banner === null) return false;
+  const dismissed = readCookie(headers, "office-notice");
+  if (dismissed !== undefined && dismissed === nameOf(banner)) return false;
   return banner.kind === "warning" || (access !== "session" && path !== pages.unsubscribe.path);
 }
 

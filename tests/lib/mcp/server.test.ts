@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { POST } from "@/app/mcp/route";
+import { prompts } from "@/lib/mcp/prompts";
 import { resources } from "@/lib/mcp/resources";
 import { tools } from "@/lib/mcp/tools";
 import { log } from "@/lib/process/log";
@@ -61,6 +62,8 @@ describe("a failure that nobody foresaw", () => {
   it("in a resource is -32603 with fixed words", async () => {
     const logged = vi.spyOn(log(), "error").mockReturnValue();
     const resource = resources.find(({ name }) => name === "limits");
+    // Its size is known from here on.
+    await ask("resources/list", {});
     vi.spyOn(resource ?? { read: fail }, "read").mockImplementation(fail);
     const answer = await ask("resources/read", { uri: "corner-office://limits" });
     expect(await answer.json()).toEqual({
@@ -73,7 +76,7 @@ describe("a failure that nobody foresaw", () => {
 
   it("in making the server is 500 with fixed words", async () => {
     const logged = vi.spyOn(log(), "error").mockReturnValue();
-    vi.spyOn(tools as unknown as { [Symbol.iterator]: () => never }, Symbol.iterator).mockImplementation(
+    vi.spyOn(prompts as unknown as { [Symbol.iterator]: () => never }, Symbol.iterator).mockImplementation(
       fail,
     );
     const answer = await ask("tools/list", {});
