@@ -1,11 +1,15 @@
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { bodyLimits, connectionBounds } from "@/lib/settings/limits";
 import { eventually } from "@/tests/support/databases";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
 
@@ -154,5 +158,24 @@ describe("connections", () => {
     await eventually(async () =>
       expect((await service.ask(health.path, { from: "127.0.4.1" })).status).toBe(200),
     );
+  });
+
+  it("over what the system lets us open are refused, and none is left hanging", async () => {
+    const program = join(makeFolder(), "few-files.sh");
+    const port = await reservePort();
+    const { PATH } = process.env;
+    const env = { PATH, NODE_ENV: "production", PORT: `${port}`, DATA_DIR: makeFolder() } as const;
+    writeFileSync(program, "ulimit -n 300 && exec node dist/front/main.js");
+    const child = spawnLeashed("sh", [program], { env, stdio: "ignore" });
+    await eventually(() => open("127.0.0.1", port));
+    for (const socket of opened.splice(0)) socket.destroy();
+
+    const sockets: Socket[] = [];
+    for (let n = 0; n < 400; n++) sockets.push(await open(`127.0.5.${n % 200}`, port));
+    await eventually(() => expect(sockets.filter(({ closed }) => closed).length).toBeGreaterThan(350));
+    const [served] = sockets.filter(({ closed }) => !closed);
+    served?.write(get(health.path));
+    expect(statuses(String(await once(served as Socket, "data")))).toEqual(["200"]);
+    child.kill();
   });
 });

@@ -40,6 +40,16 @@ describe("an exchange that is not over in time", () => {
     await once(atServer[0] as Socket, "close");
   });
 
+  it("is broken off when its client reads a byte now and then", async () => {
+    const { socket } = await ask("/large");
+    socket.pause();
+    const [atServer] = await connections();
+    const reading = setInterval(() => socket.read(1), 20);
+    await once(atServer as Socket, "close");
+    clearInterval(reading);
+    socket.destroy();
+  });
+
   it("is broken off when no answer comes", async () => {
     const { socket, closed } = await ask("/never");
     socket.resume();

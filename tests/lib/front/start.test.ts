@@ -19,6 +19,26 @@ describe("an https address", () => {
   });
 });
 
+describe("VERCEL=1 where we own the socket", () => {
+  it("changes nothing: not a header, and not whose address a request is counted for", async () => {
+    const [plain, named] = await Promise.all(
+      [{}, { VERCEL: "1" }].map((environment) => Service.start({ RATE_LIMIT_HEALTH: "1", ...environment })),
+    );
+    for (const path of [operations.health.path, "/", "/sign-in", "/docs/search", "/api/x"]) {
+      const [expected, found] = await Promise.all(
+        [plain, named].map(async (service) => {
+          const { status, headers } = (await service?.ask(path)) ?? {};
+          return { status, names: Object.keys(headers ?? {}).sort() };
+        }),
+      );
+      expect(found, path).toEqual(expected);
+    }
+    const headers = { "x-vercel-forwarded-for": "198.51.100.7", "x-forwarded-for": "198.51.100.7" };
+    expect((await named?.ask(operations.health.path, { headers }))?.status).toBe(429);
+    await Promise.all([plain?.stop(), named?.stop()]);
+  });
+});
+
 const postgresUrl = inject("postgresUrl");
 
 describe.runIf(postgresUrl)("a database that is away", () => {
