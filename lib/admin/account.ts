@@ -67,8 +67,7 @@ export function addAccountCommands(program: Command, run: Run): void {
       ),
     );
 
-  account
-    .command("show")
+  withExamples(account.command("show"), "account show ceo@example.com")
     .description("show an account")
     .argument("<email>", "", parseEmail)
     .action(run(async (db, email: string) => toResult(await findAccount(db, email))));
@@ -91,8 +90,7 @@ export function addAccountCommands(program: Command, run: Run): void {
       }),
     );
 
-  account
-    .command("delete")
+  withExamples(account.command("delete"), "account delete ceo@example.com")
     .description("delete an account and all that is its own")
     .argument("<email>", "", parseEmail)
     .action(

@@ -46,8 +46,7 @@ export function addBannerCommands(program: Command, run: Run): void {
       ),
     );
 
-  banner
-    .command("clear")
+  withExamples(banner.command("clear"), "banner clear")
     .description("show no notice")
     .action(
       run(async (db) => {
@@ -56,8 +55,7 @@ export function addBannerCommands(program: Command, run: Run): void {
       }),
     );
 
-  banner
-    .command("show")
+  withExamples(banner.command("show"), "banner show")
     .description("show what is set")
     .action(run(async (db) => toResult(await findBanner(db))));
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import type { Result } from "@/lib/admin/print";
 import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
@@ -18,8 +19,7 @@ type Finding = { what: string; works: boolean } & Verdict;
 
 /** `check`: what of this deployment works. The process exits 1 when something does not. */
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
-  program
-    .command("check")
+  withExamples(program.command("check"), "check")
     .description("check the settings, the store, the counters, mail and its domain, and sign-in")
     .action(async () => {
       const findings: Finding[] = [];

@@ -7,8 +7,7 @@ import { addClient, listClients, mayRedirectTo, removeClient } from "@/lib/conne
 export function addConnectCommands(program: Command, run: Run): void {
   const connect = program.command("connect").description("the apps that ask owners to let them in, by id");
 
-  connect
-    .command("list")
+  withExamples(connect.command("list"), "connect list")
     .description(
       "list the apps that were added; 'native', for any program on the owner's computer, is always there",
     )

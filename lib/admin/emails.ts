@@ -13,8 +13,7 @@ import { sendSignInMails } from "@/lib/sign-in/sign-in-runner";
 export function addEmailCommands(program: Command, run: Run): void {
   const emails = program.command("emails").description("the onboarding emails");
 
-  emails
-    .command("list")
+  withExamples(emails.command("list"), "emails list ceo@example.com")
     .description("list an account's onboarding emails and where each stands")
     .argument("<email>", "", parseEmail)
     .action(
@@ -41,8 +40,7 @@ export function addEmailCommands(program: Command, run: Run): void {
       }),
     );
 
-  emails
-    .command("send-due")
+  withExamples(emails.command("send-due"), "emails send-due")
     .description(
       "send the emails that are due and delete what is old, as the server does by itself: for cron",
     )

@@ -33,8 +33,7 @@ export function addInviteCommands(program: Command, run: Run): void {
 
   const waitlist = program.command("waitlist").description("who asks to be invited");
 
-  waitlist
-    .command("list")
+  withExamples(waitlist.command("list"), "waitlist list")
     .description("list the waitlist, who came first first")
     .action(
       run(async (db) => ({

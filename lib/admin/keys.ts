@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Run } from "@/lib/admin/command";
+import { type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asTable, type Result } from "@/lib/admin/print";
 import {
   findSigner,
@@ -16,13 +16,11 @@ import type { Db } from "@/lib/store/store";
 export function addKeyCommands(program: Command, run: Run): void {
   const keys = program.command("keys").description("the keys that sign session tokens");
 
-  keys
-    .command("list")
+  withExamples(keys.command("list"), "keys list")
     .description("list the keys, the oldest first")
     .action(run((db) => list(db)));
 
-  keys
-    .command("rotate")
+  withExamples(keys.command("rotate"), "keys rotate")
     .description("add a key that signs in a minute; the others verify until their last token is over")
     .action(
       run(async (db) => {
@@ -31,8 +29,7 @@ export function addKeyCommands(program: Command, run: Run): void {
       }),
     );
 
-  keys
-    .command("revoke")
+  withExamples(keys.command("revoke"), "keys revoke kid-from-keys-list")
     .description("refuse what a key has signed, from now on")
     .argument("<kid>")
     .action(

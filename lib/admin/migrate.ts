@@ -1,11 +1,11 @@
 import type { Command } from "commander";
+import { withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
 import { migrateStore } from "@/lib/store/store";
 
 /** `migrate`: what every start does, by itself and ahead of it. */
 export function addMigrateCommand(program: Command, print: (result: Result) => Promise<void>): void {
-  program
-    .command("migrate")
+  withExamples(program.command("migrate"), "migrate")
     .description("bring the store's schema up to date, while instances of this build and the one before run")
     .action(async () => {
       const taken = await migrateStore();

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
-import { parseEmail, type Run } from "@/lib/admin/command";
+import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { ApiError } from "@/lib/api/errors";
 import { programTokenSeconds, startProgramSession } from "@/lib/session/session";
 import { nameOperatorsToken } from "@/lib/session/session-name";
@@ -9,8 +9,7 @@ import type { Db } from "@/lib/store/store";
 
 /** `token`. */
 export function addTokenCommand(program: Command, run: Run): void {
-  program
-    .command("token")
+  withExamples(program.command("token"), "token ceo@example.com")
     .description(
       `print a bearer token of an account, good for ${programTokenSeconds / 60} minutes (local sign-in only)`,
     )
