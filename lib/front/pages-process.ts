@@ -17,6 +17,8 @@ const pagesMain = fileURLToPath(new URL("../front/pages-main.js", import.meta.ur
 const stoppedWithinMs = 500; // by then it has nothing under way
 /** To its code the front server is a proxy that is trusted. Nobody asks it for what it has counted. */
 const ownSettings = { TRUSTED_PROXY_HOPS: "1", VERCEL: "", DATABASE_POOL: "2", METRICS_PORT: "" };
+/** Of its memory, in MiB. Without our own flags: the source maps of Next's bundles alone would take another 200 MiB. */
+const bounds = ["--max-old-space-size=256", "--max-semi-space-size=4"];
 const pausesMs = [100, 500, 2000, 10_000, 30_000];
 const soundAfterMs = 60_000; // a process that stood this long is started again at once
 
@@ -127,6 +129,7 @@ export class PagesProcess {
   private async launch(): Promise<Run> {
     const socketPath = join(this.folder, String(++this.runs));
     const child = fork(this.program, [socketPath], {
+      execArgv: bounds,
       env: { ...process.env, ...ownSettings, APP_SECRET: currentSecret() },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });

@@ -1,47 +1,32 @@
-import { type ChildProcess, execFileSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { eventually } from "@/tests/support/databases";
 import { spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
+import type { Answer } from "@/tests/support/service";
 
-const body = '{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}';
 const folder = "dist/bench";
+const ofTheConnection = new Set(["connection", "content-length", "date", "keep-alive", "transfer-encoding"]);
 
-export type Bare = { name: string; url: string; child: ChildProcess };
+export type Bare = { url: string; child: ChildProcess };
 
-/** The least that `node:http` can do: one JSON line. */
-export async function startBareNode(): Promise<Bare> {
+/** The least that `node:http` can do: one JSON line, with the headers that an answer of ours has. */
+export async function startBareNode({ headers }: Pick<Answer, "headers">): Promise<Bare> {
+  const fields = Object.entries(headers).filter(
+    ([name]) => !ofTheConnection.has(name) && name !== "content-encoding",
+  );
   const source = `import { createServer } from "node:http";
-    createServer((_, outgoing) => {
-      outgoing.setHeader("content-type", "application/json");
-      outgoing.end(${JSON.stringify(body)});
-    }).listen(process.env.PORT);`;
+    const body = '{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}';
+    const fields = [...${JSON.stringify(fields.flat().map(String))}, "content-length", String(body.length)];
+    createServer((_, outgoing) => outgoing.writeHead(200, fields).end(body)).listen(process.env.PORT);`;
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/bare.mjs`, source);
-  return startBare("bare node:http", "/", ["bare.mjs"], folder);
-}
-
-/** The least that Next can do: a route handler of one JSON line, and no middleware. */
-export async function startBareNext(): Promise<Bare> {
-  const app = `${folder}/next`;
-  mkdirSync(`${app}/app/bare`, { recursive: true });
-  writeFileSync(
-    `${app}/app/bare/route.js`,
-    `export const dynamic = "force-dynamic";
-     export const GET = () => new Response('${body}', { headers: { "content-type": "application/json" } });`,
-  );
-  const next = `${process.cwd()}/node_modules/next/dist/bin/next`;
-  execFileSync("node", [next, "build"], { cwd: app, stdio: "ignore" });
-  return startBare("bare Next route handler", "/bare", [next, "start"], app);
-}
-
-async function startBare(name: string, path: string, program: string[], cwd: string): Promise<Bare> {
   const port = await reservePort();
   const env = { ...process.env, NODE_ENV: "production", PORT: String(port) } as NodeJS.ProcessEnv;
-  const child = spawnLeashed("node", program, { cwd, env, stdio: "ignore" });
-  const url = `http://localhost:${port}${path}`;
+  const child = spawnLeashed("node", ["bare.mjs"], { cwd: folder, env, stdio: "ignore" });
+  const url = `http://localhost:${port}/`;
   await eventually(async () => {
-    if (!(await fetch(url)).ok) throw new Error(`${name} does not answer`);
+    if (!(await fetch(url)).ok) throw new Error("bare node:http does not answer");
   });
-  return { name, url, child };
+  return { url, child };
 }

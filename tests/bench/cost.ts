@@ -1,0 +1,101 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mcpServer, operations } from "@/lib/api/operations";
+import { files, pages, publications } from "@/lib/api/pages";
+import { startBareNode } from "@/tests/bench/bare";
+import { load, median } from "@/tests/bench/load";
+import { judge } from "@/tests/bench/verdict";
+import { processorTimeOf } from "@/tests/support/process-accounts";
+import type { Service } from "@/tests/support/service";
+
+const { health, siteBanner, entitlement } = operations;
+const [mcp] = mcpServer.paths;
+const rounds = 5;
+const seconds = 2;
+
+type Request = { path: string; headers?: Record<string, string>; body?: string };
+
+const encoded = { "Accept-Encoding": "br" };
+const call = { name: "get_health", arguments: {} };
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const rpc = (params: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+const json = { "Content-Type": "application/json" };
+
+/** What is asked, and how many times bare `node:http`'s work it may be at most. */
+const costs: { name: string; most: number; request: Request }[] = [
+  { name: "health", most: 2, request: { path: health.path } },
+  { name: "banner", most: 1.8, request: { path: siteBanner.path } },
+  { name: "MCP get_health, by 2025-11-25", most: 8, request: { path: mcp, headers: json, body: rpc(call) } },
+  {
+    name: "MCP get_health, by 2026-07-28",
+    most: 8,
+    request: {
+      path: mcp,
+      headers: {
+        ...json,
+        ...{ "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": call.name },
+      },
+      body: rpc({ ...call, _meta: meta }),
+    },
+  },
+  { name: "document", most: 2.5, request: { path: pages.errors.path, headers: encoded } },
+  { name: "front page", most: 2.5, request: { path: pages.front.path, headers: encoded } },
+  { name: "asset", most: 2.5, request: { path: files.style.path, headers: encoded } },
+  { name: "API description", most: 3, request: { path: publications.openApi.path, headers: encoded } },
+];
+
+/** The processor's time of the server for a request, as a ratio to bare `node:http` with as many headers, in turn. */
+export async function measureCosts(service: Service): Promise<void> {
+  for (const { name, most, request } of costs) await measureCost(service, name, most, request);
+}
+
+/** The same of an entitlement that is given. */
+export async function measureEntitlementCost(service: Service, engine: string): Promise<void> {
+  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+  const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+  await measureCost(service, `entitlement on ${engine}`, 5, { path: entitlement.path, headers });
+}
+
+async function measureCost(
+  service: Service,
+  name: string,
+  most: number,
+  { path, headers = {}, body }: Request,
+): Promise<void> {
+  const answer = await service.ask(path, { headers, ...(body && { method: "POST", body }) });
+  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+  const bare = await startBareNode(answer);
+  const ours = `http://localhost:${service.port}${path}`;
+  const [ratios, rates]: [number[], number[]] = [[], []];
+  const script = body ? posting(body) : undefined;
+  // The first round warms up.
+  for (let round = -1; round < rounds; round++) {
+    const least = await costOf(bare.child.pid ?? 0, () => load(bare.url, { seconds }));
+    const found = await costOf(service.pid, () =>
+      load(ours, { seconds, headers, ...(script && { script }) }),
+    );
+    if (found.failed > 0) throw new Error(`${found.failed} answers of ${path} were not 200`);
+    if (round < 0) continue;
+    ratios.push(found.micros / least.micros);
+    rates.push(found.perSecond);
+  }
+  bare.child.kill();
+  judge(name, median(ratios), most, "×", `${Math.round(median(rates)).toLocaleString("en")} requests/s`);
+}
+
+async function costOf(pid: number, run: () => ReturnType<typeof load>) {
+  const before = processorTimeOf(pid);
+  const loaded = await run();
+  return { ...loaded, micros: (processorTimeOf(pid) - before) / loaded.requests };
+}
+
+/** A script for wrk that posts this. */
+function posting(body: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), "bench-")), "post.lua");
+  writeFileSync(file, `wrk.method = "POST"\nwrk.body = [[${body}]]\n`);
+  return file;
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { operations } from "@/lib/api/operations";
+import { actions, pages } from "@/lib/api/pages";
+import { distinctAddresses, latenciesAt, load } from "@/tests/bench/load";
+import { judge, print } from "@/tests/bench/verdict";
+import { memoryOf } from "@/tests/support/process-accounts";
+import { Service } from "@/tests/support/service";
+
+const { health } = operations;
+const environment = { SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1", RATE_LIMIT_HEALTH: "100000000" };
+const toFile = { logTo: "file" } as const;
+const calmMs = 5000;
+const mebibytes = 1024 * 1024;
+
+/** What strangers can do to everybody else's health check, and to our memory. */
+export async function measureStrangers(): Promise<void> {
+  const service = await Service.start(environment, toFile);
+  await service.ask(pages.front.path);
+  await measureBesidePages(service);
+  await measureBurst(service);
+  await measureAnnounced(service);
+  await service.stop();
+}
+
+/** Health's p99 alone, and while 16 clients, each from an address of its own, ask for the dearest page. */
+async function measureBesidePages(service: Service): Promise<void> {
+  const url = `http://localhost:${service.port}${health.path}`;
+  const perSecond = 320;
+  const alone = await latenciesAt(url, perSecond);
+  const script = distinctAddresses(`${pages.search.path}?q=entitlement`);
+  const [beside] = await Promise.all([
+    latenciesAt(url, perSecond),
+    load(`http://localhost:${service.port}`, { seconds: 11, script }),
+  ]);
+  const figures = `p99 ${alone.p99.toFixed(1)} ms alone, ${beside.p99.toFixed(1)} ms beside them`;
+  judge("health beside 16 clients on the search", beside.p99 / alone.p99, 3, "×", figures);
+}
+
+/** A thousand requests for a page in one write, on a connection that is closed at once. */
+async function measureBurst(service: Service): Promise<void> {
+  const before = memoryOfBoth(service);
+  const socket = connect(service.port, "127.0.0.1");
+  socket.on("error", () => {});
+  await new Promise((resolve) => socket.once("connect", resolve));
+  await new Promise<void>((resolve) => {
+    socket.write(`GET ${pages.signIn.path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1000), () => resolve());
+  });
+  socket.destroy();
+  const startedAtMs = performance.now();
+  await service.ask(health.path);
+  judge("the next health check after 1,000 pipelined pages", performance.now() - startedAtMs, 100, "ms");
+  await sleep(calmMs);
+  judge("memory kept of them", memoryOfBoth(service) - before, 50, "MB");
+}
+
+/** A thousand connections, each of which announces 10 MiB to a form and begins to send them. */
+async function measureAnnounced(service: Service): Promise<void> {
+  const before = memoryOfBoth(service);
+  const head = `POST ${actions.sendCode.path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${10 * mebibytes}\r\n\r\n`;
+  const some = Buffer.alloc(64 * 1024, "x");
+  const sockets: Socket[] = [];
+  let most = 0;
+  for (let n = 0; n < 1000; n++) {
+    const localAddress = `127.0.1.${1 + (n % 200)}`;
+    const socket = connect({ port: service.port, host: "127.0.0.1", localAddress });
+    socket.on("error", () => {});
+    socket.write(head);
+    socket.write(some);
+    sockets.push(socket);
+    if (n % 50 === 0) {
+      await sleep(10);
+      most = Math.max(most, memoryOfBoth(service));
+    }
+  }
+  await sleep(500);
+  most = Math.max(most, memoryOfBoth(service));
+  for (const socket of sockets) socket.destroy();
+  judge("memory for 1,000 connections that announce 10 MiB", most - before, 100, "MB");
+}
+
+/** A million health checks, each from another address. */
+export async function measureMemory(): Promise<void> {
+  const service = await Service.start({ TRUSTED_PROXY_HOPS: "1" }, toFile);
+  await service.ask(pages.front.path);
+  const script = distinctAddresses(health.path);
+  let sent = 0;
+  while (sent < 1_000_000) {
+    const { requests, failed } = await load(`http://localhost:${service.port}`, { script, from: sent });
+    if (failed > 0) throw new Error(`${failed} of the addresses were refused`);
+    sent += requests;
+  }
+  const parts = pidsOf(service).map((pid) => memoryOf(pid).now);
+  judge("memory after a million addresses", parts.reduce(sum), 400, "MB", parts.join(" + "));
+  await service.stop();
+}
+
+/** Ten minutes of load, to see what grows. */
+export async function soak(): Promise<void> {
+  const service = await Service.start(environment, toFile);
+  for (let minute = 1; minute <= 10; minute++) {
+    const { perSecond, failed } = await load(`http://localhost:${service.port}${health.path}`, {
+      seconds: 60,
+    });
+    const rate = Math.round(perSecond).toLocaleString("en");
+    print(`soak, minute ${minute}: ${rate} requests/s, ${failed} failed, ${memoryOfBoth(service)} MB`);
+  }
+  await service.stop();
+}
+
+/** The process of the API and that of the pages. */
+function pidsOf({ pid }: Service): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  return [pid, ...children.split(" ").filter(Boolean).map(Number)];
+}
+
+function memoryOfBoth(service: Service): number {
+  return pidsOf(service)
+    .map((pid) => memoryOf(pid).now)
+    .reduce(sum);
+}
+
+const sum = (a: number, b: number) => a + b;
