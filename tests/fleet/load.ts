@@ -10,7 +10,11 @@ export type Sample = {
   status: number;
   /** The instance that answered; none where the balancer did, or nobody. */
   by: string | undefined;
+  /** What it said, where it failed. */
+  said: string;
 };
+
+type Outcome = Pick<Sample, "status" | "by" | "said">;
 
 const clients = 6;
 const pauseMs = 20;
@@ -37,31 +41,33 @@ export class Load {
   }
 
   private async run(first: number): Promise<void> {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    // Each has an address of its own, because what one may have rendered is bounded.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.0.9.${first + 1}` });
     for (let n = first; !this.isStopped; n++) {
       const path = this.paths[n % this.paths.length] ?? "/";
       const { phase } = this;
       const atMs = Date.now();
-      const { status, by } = await this.ask(path, agent);
-      this.samples.push({ path, phase, atMs, status, by });
+      this.samples.push({ path, phase, atMs, ...(await this.ask(path, agent)) });
       await sleep(pauseMs);
     }
     agent.destroy();
   }
 
-  private ask(path: string, agent: Agent): Promise<Pick<Sample, "status" | "by">> {
+  private ask(path: string, agent: Agent): Promise<Outcome> {
     const headers = { authorization: `Bearer ${this.token}` };
     return new Promise((resolve) => {
       const asked = request({ host: "127.0.0.1", port: this.port, path, agent, headers }, (response) => {
         const by = response.headers["x-served-by"];
-        response.resume();
-        response.once("error", () => resolve({ status: 0, by: undefined }));
-        response.once("end", () =>
-          resolve({ status: response.statusCode ?? 0, by: typeof by === "string" ? by : undefined }),
-        );
+        const status = response.statusCode ?? 0;
+        let said = "";
+        response.setEncoding("utf8").on("data", (chunk) => {
+          if (status >= 400) said += chunk;
+        });
+        response.once("error", ({ message }) => resolve({ status: 0, by: undefined, said: message }));
+        response.once("end", () => resolve({ status, by: typeof by === "string" ? by : undefined, said }));
       });
       asked.setTimeout(patienceMs, () => asked.destroy(new Error("no answer")));
-      asked.once("error", () => resolve({ status: 0, by: undefined }));
+      asked.once("error", ({ message }) => resolve({ status: 0, by: undefined, said: message }));
       asked.end();
     });
   }

@@ -4,7 +4,10 @@ import { resolve } from "node:path";
 
 const list = "lib/store/migrations.ts";
 /** Without its lock file, so that it takes its packages from the folders above it. */
-const sources = ["app", "lib", "public", "middleware.ts", "next.config.ts", "tsconfig.json", "package.json"];
+const sources = [
+  ...["app", "lib", "public", "middleware.ts"],
+  ...["LICENSE", "next.config.ts", "tsconfig.json", "package.json"],
+];
 
 /**
  * Builds the program as it was before the newest change of the schema, from this repository's own history, in a folder
