@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every check there is: lint, types, the built service over HTTP on every engine, MCP's conformance suite, a real
 # browser. Installs the programs it lacks where it may (apt, as root or by sudo); otherwise says what it leaves out.
-# Under CI nothing is left out. Ends with the time of each step, the ten slowest tests, and "N passed, N failed".
+# Under CI nothing is left out but samples in Swift and Kotlin, whose compilers are large. Ends with the time of each
+# step, the ten slowest tests, what was left out, and "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

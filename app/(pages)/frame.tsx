@@ -30,8 +30,7 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
         ) : (
           <meta name="robots" content="noindex" />
         )}
-        <HeadLinks />
-        {isDocument && <link rel="stylesheet" href={versioned(files.documentsStyle)} />}
+        <HeadLinks style={isDocument ? files.documentsStyle : files.style} />
         {isDocument && <script defer src={versioned(files.documentsScript)} />}
       </head>
       <Body at={page} isSignedIn={isSignedIn}>
@@ -44,11 +43,15 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
 }
 
 /** The style, the letters and the icons of every page. */
-export function HeadLinks() {
+export function HeadLinks({
+  style = files.style,
+}: {
+  style?: typeof files.style | typeof files.documentsStyle;
+}) {
   return (
     <>
       <link rel="preload" href={files.serif.path} as="font" type="font/woff2" crossOrigin="anonymous" />
-      <link rel="stylesheet" href={versioned(files.style)} />
+      <link rel="stylesheet" href={versioned(style)} />
       <link rel="icon" href={files.icon.path} sizes="32x32" />
       <link rel="icon" href={files.vectorIcon.path} type="image/svg+xml" />
       <link rel="apple-touch-icon" href={files.touchIcon.path} />

@@ -51,7 +51,7 @@ describe.each([
       "frame-ancestors": "'none'",
       "object-src": "'none'",
     });
-    expect(text).toContain('href="/pages.css?v=');
+    expect(text).toMatch(/href="\/(pages|documents)\.css\?v=/);
     expect(text).not.toMatch(/ style="| on[a-z]+="/);
     const scripts = scriptsOf(text);
     const nonce = /^'self' 'nonce-([^']+)'$/.exec(allowed)?.[1];
@@ -90,6 +90,15 @@ describe.each([
     },
   );
 
+  it("shows on the front page what this service answers", async () => {
+    const { headers, text } = await service.ask("/api/health");
+    const page = (await service.ask("/")).text.replaceAll("&quot;", '"');
+    expect(page).toContain("HTTP/1.1 200 OK\n");
+    for (const name of ["content-type", "api-version", "ratelimit-policy", "cache-control"])
+      expect(page).toContain(`\n${name}: ${headers[name]}\n`);
+    expect(page).toContain(JSON.stringify(JSON.parse(text), null, 2));
+  });
+
   it("names no request on an answer that shared caches keep, and on every other", async () => {
     const sent = { headers: { "X-Request-Id": "somebody-elses" } };
     for (const { path } of [
@@ -114,7 +123,7 @@ describe.each([
     }
     const { text } = await service.ask(pages.quickStart.path);
     const addresses = [...text.matchAll(/"(\/(?:pages|documents)\.(?:css|js)\?v=[\w-]{12})"/g)];
-    expect(addresses).toHaveLength(3);
+    expect(addresses).toHaveLength(2);
     for (const [, address = ""] of addresses) {
       const { status, headers } = await service.ask(address);
       expect([status, headers["cache-control"]]).toEqual([200, "public, max-age=31536000, immutable"]);

@@ -9,6 +9,11 @@ import { addRun } from "./browser/run";
  */
 
 rememberLanguage();
-addCopyButtons();
-addRun();
-openPalette();
+// What is added can wait until the page has been painted.
+requestAnimationFrame(() =>
+  setTimeout(() => {
+    addCopyButtons();
+    addRun();
+    openPalette();
+  }),
+);

@@ -9,10 +9,10 @@ actor CompanyGate {
   private var faults = 0
   private var deadToken = ""
   private let url: URL
-  private let readToken: () async -> String
+  private let readToken: @Sendable () async -> String
 
   /// readToken hands out the session token from the keychain, or "" when a person has to sign in first.
-  init(url: URL, readToken: @escaping () async -> String) {
+  init(url: URL, readToken: @escaping @Sendable () async -> String) {
     self.url = url
     self.readToken = readToken
   }
