@@ -11,6 +11,7 @@ import { currentSecret } from "@/lib/process/app-secret";
 import { DeadlineError, within } from "@/lib/process/deadline";
 import { log, relayToLog } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
+import { noteOutage } from "@/lib/process/outages";
 
 /** The bundle of `pages-main.ts`, beside the one that this is in. */
 const pagesMain = fileURLToPath(new URL("../front/pages-main.js", import.meta.url));
@@ -115,6 +116,7 @@ export class PagesProcess {
       const { child } = await this.ready.catch(() => this.run as Run);
       if (!hasEnded(child)) await once(child, "exit");
       if (this.isStopping) return;
+      noteOutage("pages", true);
       if (performance.now() - startedAtMs > soundAfterMs) failures = 0;
       const pauseMs = pausesMs[Math.min(failures, pausesMs.length - 1)];
       log().error(
@@ -140,6 +142,7 @@ export class PagesProcess {
     });
     const [message] = (await Promise.race([once(child, "message"), ended])) as [PagesMessage];
     if (message.is === "broken") throw new Error(message.fault);
+    noteOutage("pages", false);
     return this.run;
   }
 

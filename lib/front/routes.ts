@@ -9,6 +9,7 @@ import * as signOut from "@/app/(pages)/sign-in/out/route";
 import * as redeemCode from "@/app/(pages)/sign-in/redeem/route";
 import * as renewSession from "@/app/(pages)/sign-in/renew/route";
 import * as sendCode from "@/app/(pages)/sign-in/send/route";
+import * as status from "@/app/(pages)/status/route";
 import * as unsubscribePage from "@/app/(pages)/unsubscribe/route";
 import * as joinWaitlist from "@/app/(pages)/waitlist/join/route";
 import * as creditsBalance from "@/app/api/credits/balance/route";
@@ -78,6 +79,8 @@ const byPath = new Map<string, Handlers>([
   ...inRegister(connectEndpoints, ofConnect),
   ...inRegister(hooks, ofHooks),
   [pages.unsubscribe.path, unsubscribePage],
+  // What it tells of is known in this process, and it is asked for when no page can be rendered.
+  [pages.status.path, status],
   [probes.ready.path, ready],
   // A key that is revoked is gone with the next request.
   [publications.jwks.path, jwks],

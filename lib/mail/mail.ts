@@ -1,5 +1,6 @@
 import { log } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
+import { noteOutage } from "@/lib/process/outages";
 
 /** One mail to one person. */
 export type Mail = {
@@ -66,12 +67,19 @@ export async function trySending(through: Sender, make: () => Mail): Promise<Sen
   try {
     await through.send(make());
     metrics()?.mails.inc({ outcome: "taken" });
+    noteOutage("mail", false);
     return undefined;
   } catch (failure) {
     metrics()?.mails.inc({ outcome: "not taken" });
     // By its name: a process has one sender, which another bundle may have made, and with it another class.
-    if ((failure as Error).name === "SendError") return failure as SendError;
+    if ((failure as Error).name === "SendError") return noteUnsent(failure as SendError);
     log().error({ err: failure }, "a mail could not be made");
     return new SendError("internal error", { mayRetry: true });
   }
+}
+
+/** One mail that is refused for good says nothing of the next, and whoever asks for a pause is there. */
+function noteUnsent(unsent: SendError): SendError {
+  noteOutage("mail", unsent.mayRetry && unsent.pauseMs === 0);
+  return unsent;
 }

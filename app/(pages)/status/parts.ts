@@ -1,0 +1,135 @@
+import { counterStore } from "@/lib/api/rate-limit";
+import { findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
+import { within } from "@/lib/process/deadline";
+import { oncePerProcess } from "@/lib/process/once-per-process";
+import { awaySince } from "@/lib/process/outages";
+import { whatIsNotReady } from "@/lib/process/readiness";
+import { settings } from "@/lib/settings/settings";
+import { store } from "@/lib/store/store";
+import type { LightColour } from "../light";
+
+/** A part of this service, and how it is at the moment. */
+export type Part = { name: string; colour: LightColour; says: string };
+
+const foundWithinMs = 2000; // as long as an account's read may take
+const countersWithinMs = 400; // as long as a request waits for them
+const lookAgainAfterMs = 1000; // however many people look
+const mailWaitsAfterMs = 2 * 60_000; // 2 minutes: its runner looks every few seconds
+
+/** Every part, as this process knows it or finds it now. */
+export async function listParts(nowMs: number): Promise<Part[]> {
+  const { oldestDueAtMs, areCountersThere } = await lookAround(nowMs);
+  const isStoreThere = oldestDueAtMs !== undefined;
+  return [
+    tellOfApi(),
+    tellOfAccounts(isStoreThere),
+    tellOfMail(oldestDueAtMs, nowMs),
+    tellOfCounters(areCountersThere),
+    tellOfMcp(isStoreThere),
+    tellOfPages(),
+  ];
+}
+
+type Found = {
+  /** Since when the mail that waits longest has been due, Unix milliseconds; 0 when none is, none without a store. */
+  oldestDueAtMs: number | undefined;
+  /** None where each process counts for itself. */
+  areCountersThere: boolean | undefined;
+};
+
+/** What has to be asked of others, at most once a second. */
+function lookAround(nowMs: number): Promise<Found> {
+  const held = oncePerProcess("status", () => ({ atMs: 0, found: undefined as Promise<Found> | undefined }));
+  if (!held.found || Math.abs(nowMs - held.atMs) >= lookAgainAfterMs) {
+    held.atMs = nowMs;
+    held.found = Promise.all([findOldestDue(nowMs), askCounters()]).then(
+      ([oldestDueAtMs, areCountersThere]) => ({ oldestDueAtMs, areCountersThere }),
+    );
+  }
+  return held.found;
+}
+
+async function findOldestDue(nowMs: number): Promise<number | undefined> {
+  try {
+    const db = await within(foundWithinMs, store());
+    const [onboarding, signIn] = await within(
+      foundWithinMs,
+      Promise.all([
+        findOnboardingBacklog(db, nowMs),
+        findSignInBacklog(db, nowMs),
+        db.selectFrom("accounts").select("id").limit(1).execute(),
+      ]),
+    );
+    const due = [onboarding, signIn].flatMap(({ due, oldestDueAtMs }) => (due > 0 ? [oldestDueAtMs] : []));
+    return due.length > 0 ? Math.min(...due) : 0;
+  } catch {
+    return undefined;
+  }
+}
+
+async function askCounters(): Promise<boolean | undefined> {
+  const counters = counterStore();
+  if (!counters) return undefined;
+  try {
+    const [reply] = await counters.run([["PING"]], AbortSignal.timeout(countersWithinMs));
+    return !(reply instanceof Error);
+  } catch {
+    return false;
+  }
+}
+
+function tellOfApi(): Part {
+  const name = "Public API";
+  if (whatIsNotReady().length === 0) return { name, colour: "good", says: "Answers" };
+  return { name, colour: "soon", says: "Answers, and takes no new visitors: it is starting or stopping" };
+}
+
+function tellOfAccounts(isStoreThere: boolean): Part {
+  const name = "Accounts and credits";
+  if (!isStoreThere) return { name, colour: "stopped", says: "Cannot be read" };
+  if (settings().signIn.kind === "none")
+    return { name, colour: "soon", says: "Nobody can sign in: that is not set up" };
+  return { name, colour: "good", says: "Can be read" };
+}
+
+function tellOfMail(oldestDueAtMs: number | undefined, nowMs: number): Part {
+  const name = "Mail";
+  const failsSinceMs = awaySince("mail");
+  if (failsSinceMs !== undefined)
+    return { name, colour: "stopped", says: `Is not taken, since ${clock(failsSinceMs)}` };
+  if (oldestDueAtMs === undefined)
+    return { name, colour: "unknown", says: "Cannot be told without the store" };
+  if (oldestDueAtMs > 0 && nowMs - oldestDueAtMs > mailWaitsAfterMs)
+    return { name, colour: "soon", says: `Waits to be sent, since ${clock(oldestDueAtMs)}` };
+  if (settings().mail.kind === "files")
+    return { name, colour: "unknown", says: "Is written to files here, and goes no further" };
+  return { name, colour: "good", says: "Is sent" };
+}
+
+function tellOfCounters(areThere: boolean | undefined): Part {
+  const name = "Counters";
+  if (areThere === false) return { name, colour: "soon", says: "Are away: each instance counts for itself" };
+  return {
+    name,
+    colour: "good",
+    says: areThere ? "Count, for all instances together" : "Count, in each process",
+  };
+}
+
+function tellOfMcp(isStoreThere: boolean): Part {
+  const name = "MCP server";
+  if (isStoreThere) return { ...tellOfApi(), name };
+  return { name, colour: "soon", says: "Answers, but for what an account's tools read" };
+}
+
+function tellOfPages(): Part {
+  const name = "Pages and documents";
+  const awaySinceMs = awaySince("pages");
+  if (awaySinceMs === undefined) return { name, colour: "good", says: "Open" };
+  return { name, colour: "soon", says: `Those kept open, others not, since ${clock(awaySinceMs)}` };
+}
+
+/** A moment, to the second: the reader's own clock is not known here. */
+export function clock(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(11, 19)} UTC`;
+}

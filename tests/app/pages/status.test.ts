@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { besideDatabaseUrl } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Tries until it does not throw: what renders pages takes its time to start, on a machine that is busy. */
+const until = (attempt: () => Promise<void>) => vi.waitFor(attempt, { timeout: 50_000, interval: 50 });
+
+const shapes: Record<string, string> = {
+  good: '<circle cx="8" cy="8" r="6">',
+  soon: "<path",
+  stopped: "<rect",
+  unknown: '<circle class="hollow"',
+};
+
+/** What `/status` shows: its heading, and the colour and the words of each part, whose shape has to fit. */
+async function look(service: Service): Promise<{ heading: string; parts: Record<string, string> }> {
+  const { status, headers, text } = await service.ask("/status");
+  expect(status).toBe(200);
+  expect(headers["cache-control"]).toBe("no-store");
+  const found = text.matchAll(
+    /<h2>([^<]+)<\/h2><p class="light" data-colour="(\w+)">(.*?)<span>(.*?)<\/span>/g,
+  );
+  const parts: Record<string, string> = {};
+  for (const [, name = "", colour = "", shape, words] of found) {
+    expect(shape).toContain(shapes[colour]);
+    parts[name] = `${colour}: ${words?.replaceAll("&#x27;", "'")}`;
+  }
+  return { heading: /<h1>(.*?)<\/h1>/.exec(text)?.[1] ?? "", parts };
+}
+
+it("shows the notice, or that there is none", async () => {
+  const service = await Service.start({ SIGN_IN: "local" });
+  await service.adminJson("banner", "set", "promo", "Friday is <quiet>.");
+  expect((await service.ask("/status")).text).toContain("<h2>Notice</h2><p>Friday is &lt;quiet&gt;.</p>");
+  await service.stop();
+  const quiet = await Service.start({ SIGN_IN: "local" });
+  expect((await quiet.ask("/status")).text).toContain("<h2>Notice</h2><p>There is none.</p>");
+  await quiet.stop();
+});
+
+describe.each(engines)("/status on $name", ({ prepare }) => {
+  let stage: Stage;
+  let service: Service;
+  beforeAll(async () => {
+    stage = await prepare();
+    service = await Service.start(stage.environment);
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await stage.clear();
+  });
+
+  it("shows each part with a light, a shape and a word", async () => {
+    await until(async () =>
+      expect(await look(service)).toEqual({
+        heading: "Everything works",
+        parts: {
+          "Public API": "good: Answers",
+          "Accounts and credits": "good: Can be read",
+          Mail: "unknown: Is written to files here, and goes no further",
+          Counters: "good: Count, in each process",
+          "MCP server": "good: Answers",
+          "Pages and documents": "good: Open",
+        },
+      }),
+    );
+  });
+
+  it("says that accounts cannot be read, and what that takes away from others", async () => {
+    await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
+    await until(async () =>
+      expect(await look(service)).toMatchObject({
+        heading: "Some parts do not work as they should",
+        parts: {
+          "Public API": "good: Answers",
+          "Accounts and credits": "stopped: Cannot be read",
+          Mail: "unknown: Cannot be told without the store",
+          "MCP server": "soon: Answers, but for what an account's tools read",
+        },
+      }),
+    );
+    await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
+    await until(async () => expect((await look(service)).heading).toBe("Everything works"));
+  });
+});
+
+it("says that mail waits which nobody takes", async () => {
+  const [{ prepare }] = engines as [(typeof engines)[0]];
+  const stage = await prepare();
+  const service = await Service.start(stage.environment);
+  await until(async () => {
+    await service.adminJson("account", "add", `${crypto.randomUUID()}@example.com`);
+    const longAgoMs = Date.now() - 3 * 60_000;
+    await stage.query(
+      `UPDATE onboarding_emails SET next_attempt_at_ms = ${longAgoMs} WHERE state = 'scheduled'`,
+    );
+    stage.freeze(); // no runner takes a mail now
+    try {
+      expect((await look(service)).parts.Mail).toMatch(/^soon: Waits to be sent, since \d\d:\d\d:\d\d UTC$/);
+    } finally {
+      stage.thaw();
+    }
+  });
+  await service.stop({ expectErrors: true });
+});
+
+it("says that mail is not taken, since when, and when it is again", async () => {
+  const service = await Service.start({
+    SIGN_IN: "local",
+    ...besideDatabaseUrl,
+    SMTP_URL: `smtp://127.0.0.1:${await reservePort()}`,
+    EMAIL_FROM: "office@example.com",
+  });
+  expect((await look(service)).parts.Mail).toBe("good: Is sent");
+  await service.adminJson("account", "add", "ceo@example.com");
+  await service.submit("/sign-in/send", { email: "ceo@example.com" });
+  await until(async () => {
+    const { heading, parts } = await look(service);
+    expect(parts.Mail).toMatch(/^stopped: Is not taken, since \d\d:\d\d:\d\d UTC$/);
+    expect(heading).toBe("Everything works but one: Mail");
+  });
+  await service.stop();
+});
+
+it("says that the shared counters are away", async () => {
+  const service = await Service.start({
+    ...besideDatabaseUrl,
+    SIGN_IN: "local",
+    REDIS_URL: "redis://127.0.0.1:9",
+  });
+  expect((await look(service)).parts.Counters).toBe("soon: Are away: each instance counts for itself");
+  await service.stop({ expectErrors: true });
+});
+
+it("is there when no page can be rendered, and says so", async () => {
+  const service = await Service.start({ SIGN_IN: "local" });
+  await until(async () => expect((await service.ask("/ready")).status).toBe(200));
+  const [child = ""] = execFileSync("pgrep", ["-P", String(service.pid)], { encoding: "utf8" }).split("\n");
+  process.kill(Number(child), "SIGKILL");
+  await until(async () =>
+    expect((await look(service)).parts["Pages and documents"]).toMatch(
+      /^soon: Those kept open, others not, since /,
+    ),
+  );
+  await until(async () => expect((await look(service)).heading).toBe("Everything works"));
+  await service.stop({ expectErrors: true });
+});
+
+it("says that this instance is being stopped, and that nobody can sign in", async () => {
+  const service = await Service.start({ SIGN_IN: "none", DRAIN_SECONDS: "5" });
+  const { parts } = await look(service);
+  expect(parts["Accounts and credits"]).toBe("soon: Nobody can sign in: that is not set up");
+  service.signal("SIGTERM");
+  await until(async () => {
+    const { "Public API": api, "MCP server": mcp } = (await look(service)).parts;
+    expect(new Set([api, mcp])).toEqual(
+      new Set(["soon: Answers, and takes no new visitors: it is starting or stopping"]),
+    );
+  });
+  await service.kill();
+});
