@@ -52,7 +52,7 @@ export function stamp(caching: string): HeaderDocument[] {
       name: "Link",
       meaning: 'Where the policy on versions and retirement is (`rel="deprecation"`, RFC 9745).',
       example: `<${placeholderAddress}${pages.policy.path}>; rel="deprecation"; type="text/html"`,
-      pattern: '^<https?://[^>]+/docs/api/policy>; rel="deprecation"; type="text/html"',
+      pattern: `^<https?://[^>]+${pages.policy.path}>; rel="deprecation"; type="text/html"`,
       always: true,
     },
     ...(caching.startsWith("public") ? [] : [requestId]),

@@ -7,6 +7,7 @@ import { mostRequestIdCharacters, saneRequestId } from "@/lib/api/visit";
 import type { HeaderDocument } from "@/lib/docs/answer-headers";
 import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/answers";
 import { descriptionVersion } from "@/lib/docs/changes";
+import { makePortable } from "@/lib/docs/document";
 import { policy } from "@/lib/docs/documents/policy";
 import { anchorOf, placeholderAddress } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-words";
@@ -25,7 +26,7 @@ export function openApiDocument() {
       title: "Corner Office",
       version: descriptionVersion,
       summary: "The public HTTP API of Corner Office.",
-      description: `${whatSessionsCannotDo} ${whereTokensNeverGo}\n\n${absoluteLinks(policy.markdown())}`,
+      description: `${whatSessionsCannotDo} ${whereTokensNeverGo}\n\n${makePortable(policy.markdown(), placeholderAddress)}`,
       contact: {
         name: "Corner Office",
         url: `${placeholderAddress}${pages.quickStart.path}`,
@@ -56,7 +57,7 @@ export function openApiDocument() {
           type: "apiKey",
           in: "cookie",
           name: "__session",
-          description: "A browser has it after sign-in at `/sign-in`.",
+          description: `A browser has it after sign-in at \`${pages.signIn.path}\`.`,
         },
       },
     },
@@ -65,8 +66,6 @@ export function openApiDocument() {
 }
 
 type OperationName = keyof typeof operations;
-
-const absoluteLinks = (markdown: string) => markdown.replaceAll("](/", `](${placeholderAddress}/`);
 
 const tags: Record<Operation["access"], { name: string; description: string }> = {
   anyone: { name: "Open", description: "No sign-in and no header." },
@@ -93,7 +92,7 @@ function describeOperation(name: OperationName, operation: Operation, method: st
   return {
     operationId: method === "GET" ? `get${name[0]?.toUpperCase()}${name.slice(1)}` : name,
     summary,
-    description: absoluteLinks(operationWords[name].about),
+    description: makePortable(operationWords[name].about, placeholderAddress),
     tags: [tags[access].name],
     externalDocs: {
       description: "Samples in curl, TypeScript and Python",

@@ -1,6 +1,7 @@
 import type { operations } from "@/lib/api/operations";
 import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
+import { to } from "@/lib/docs/links";
 import { bodyLimits, inKibibytes, quotas } from "@/lib/settings/limits";
 
 const { requests, windowSeconds } = quotas.health;
@@ -12,7 +13,7 @@ export const operationWords: Record<
 > = {
   health: {
     page: documentPages.healthOperation.path,
-    about: `Needs no sign-in and reads nothing from an account. It is [counted](/docs/api/limits): ${requests} requests per ${windowSeconds} seconds and address.`,
+    about: `Needs no sign-in and reads nothing from an account. It is [counted](${to.limits}): ${requests} requests per ${windowSeconds} seconds and address.`,
     example: { ok: true, service: "corner-office-web", surface: "web", agent: "not-hosted" },
   },
   siteBanner: {
@@ -23,8 +24,7 @@ export const operationWords: Record<
   },
   entitlement: {
     page: documentPages.entitlementOperation.path,
-    about:
-      "Needs [a session](/docs/authentication). Never cached. Only a `200` with `ok: true` means that the account may run; ask again within `recheckAfterSeconds`. An outage is a `503`, never a `401`.",
+    about: `Needs [a session](${to.authentication}). Never cached. Only a \`200\` with \`ok: true\` means that the account may run; ask again within \`recheckAfterSeconds\`. An outage is a \`503\`, never a \`401\`.`,
     example: {
       ok: true,
       status: "trial",
@@ -35,8 +35,7 @@ export const operationWords: Record<
   },
   creditsBalance: {
     page: documentPages.creditsBalanceOperation.path,
-    about:
-      "Needs [a session](/docs/authentication). Never cached. Credits are a count with up to three decimal places, and never money.",
+    about: `Needs [a session](${to.authentication}). Never cached. Credits are a count with up to three decimal places, and never money.`,
     example: { credits: 1250.5 },
   },
   unsubscribe: {

@@ -93,7 +93,7 @@ const letters: Record<OnboardingKind, (appUrl: string) => Omit<Letter, "footer">
           "Keep session tokens out of chats, issues and logs. Whoever holds one can read what your account may do.",
         ],
       },
-      { label: "How sessions and tokens work", url: `${appUrl}${pages.apiReference.path}` },
+      { label: "How sessions and tokens work", url: `${appUrl}${pages.authentication.path}` },
     ],
   }),
   credits: (appUrl) => ({

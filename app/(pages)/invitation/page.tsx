@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { findInvitationProblem, type InvitationProblem, invitationDays } from "@/lib/accounts/invitations";
+import { actions, pages } from "@/lib/api/pages";
 import { readTypedEmail } from "@/lib/pages/typed-email";
 import { log } from "@/lib/process/log";
 import { settings } from "@/lib/settings/settings";
@@ -40,7 +41,8 @@ export default async function InvitationPage({ searchParams }: PageProps<"/invit
 async function Invitation({ token, problem }: { token: string; problem: Problem | undefined }) {
   const hindrance = await findHindrance(token);
   if (hindrance) {
-    const again = hindrance === "unavailable" && `/invitation?token=${encodeURIComponent(token)}`;
+    const again =
+      hindrance === "unavailable" && `${pages.invitation.path}?token=${encodeURIComponent(token)}`;
     return <Hindrance {...hindrances[hindrance]} again={again} />;
   }
   return (
@@ -51,7 +53,7 @@ async function Invitation({ token, problem }: { token: string; problem: Problem 
         email so that you can sign in.
       </p>
       <EmailForm
-        action="/invitation/accept"
+        action={actions.acceptInvitation.path}
         button="Accept the invitation"
         problem={problem}
         typed={readTypedEmail(await headers())}
@@ -109,7 +111,7 @@ function Hindrance({ heading, words, canSignIn, again }: HindranceProps & Again)
       {again && <TryAgain at={again} />}
       {canSignIn && (
         <p>
-          <a className="button" href="/sign-in">
+          <a className="button" href={pages.signIn.path}>
             Sign in
           </a>
         </p>

@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { readCookie } from "@/lib/api/cookies";
-import { actions } from "@/lib/api/pages";
+import { actions, pages } from "@/lib/api/pages";
 import { readTypedEmail } from "@/lib/pages/typed-email";
 import { readSession } from "@/lib/session/credential";
 import { settings } from "@/lib/settings/settings";
@@ -48,8 +48,8 @@ const problems: Record<string, Problem> = {
 async function leadHome(): Promise<void> {
   const requestHeaders = await headers();
   const session = await readSession(requestHeaders, undefined, Date.now()).catch(() => undefined);
-  if (!session || !("because" in session)) redirect("/home");
-  if (readCookie(requestHeaders, "office-client")) redirect("/sign-in/renew");
+  if (!session || !("because" in session)) redirect(pages.home.path);
+  if (readCookie(requestHeaders, "office-client")) redirect(actions.renewSession.path);
 }
 
 function AskForEmail({ problem, typed }: { problem: Problem | undefined; typed: string }) {
@@ -65,7 +65,7 @@ function AskForEmail({ problem, typed }: { problem: Problem | undefined; typed: 
         takesFocus
       />
       <p className="quiet">
-        No account yet? <a href="/waitlist">Join the waitlist</a>
+        No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>
       </p>
     </>
   );
@@ -80,7 +80,7 @@ function NotSetUp() {
         emails work. Whoever operates it sets up Clerk, or local sign-in, in its settings.
       </p>
       <p>
-        <a href="/">Back to the front page</a>
+        <a href={pages.front.path}>Back to the front page</a>
       </p>
     </>
   );

@@ -1,7 +1,9 @@
 import { type Operation, operations } from "@/lib/api/operations";
 import { documentPages } from "@/lib/api/pages";
 import { mostRequestIdCharacters } from "@/lib/api/visit";
+import { answersOf } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
+import { to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-words";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
@@ -26,20 +28,26 @@ ${table(
   ]),
 )}
 
-The same facts for programs: [/openapi.json](/openapi.json), OpenAPI 3.1.
+The base address is \`${placeholderAddress}\`, over HTTPS. The same facts for programs: [/openapi.json](${to.openApi}), OpenAPI 3.1.
+
+## Statuses
+
+${table(["Status", "Meaning"], statuses())}
+
+Which code comes with which is on the page of each operation; [the codes](${to.errors}) say what to do.
 
 ## Every operation
 
-- The address of an operation is exact: case, slashes and encoding count. Any other address under \`/api\` answers \`404\` [\`not_found\`](/docs/api/errors#not_found), in JSON.
-- A method that it does not accept answers \`405\` [\`method_not_allowed\`](/docs/api/errors#method_not_allowed), with \`Allow\`. Where \`GET\` is accepted so is \`HEAD\`, and \`OPTIONS\` everywhere.
+- The address of an operation is exact: case, slashes and encoding count. Any other address under \`/api\` answers \`404\` ${toCode("not_found")}, in JSON.
+- A method that it does not accept answers \`405\` ${toCode("method_not_allowed")}, with \`Allow\`. Where \`GET\` is accepted so is \`HEAD\`, and \`OPTIONS\` everywhere.
 - Checks come in this order: address, method, \`API-Version\`, quota, the operation.
-- \`API-Version: 1\` may be sent and is [confirmed](/docs/api/policy) on every answer.
+- \`API-Version: 1\` may be sent and is [confirmed](${to.policy}) on every answer.
 - \`X-Request-Id\` may be sent (up to ${mostRequestIdCharacters} letters, digits and \`. _ : -\`) and comes back on the answer, but for one that shared caches may keep; quote it when you report something.
-- Every failure has the shape of [the error object](/docs/api/error-object). What the headers mean is on [a page of its own](/docs/api/headers).
-- Answers are JSON in UTF-8, but for the one line of text that confirms an unsubscribe. [Ignore fields you do not know](/docs/api/policy#what-can-change-within-a-version).
-- A request that arrives too slowly or with oversized headers is refused before its address is known: [\`408\` and \`431\`](/docs/api/limits#sizes-and-deadlines).
+- Every failure has the shape of [the error object](${to.errorObject}). What the headers mean is on [a page of its own](${to.headers}).
+- Answers are JSON in UTF-8, but for the one line of text that confirms an unsubscribe. [Ignore fields you do not know](${to.policy}#what-can-change-within-a-version).
+- A request that arrives too slowly or with oversized headers is refused before its address is known: [\`408\` and \`431\`](${to.limits}#sizes-and-deadlines).
 
-Samples take the address from \`CORNER_OFFICE_URL\` and [the token](/docs/authentication) from \`CORNER_OFFICE_TOKEN\`:
+Samples take the address from \`CORNER_OFFICE_URL\` and [the token](${to.authentication}) from \`CORNER_OFFICE_TOKEN\`:
 
 ${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}`)}
 
@@ -58,3 +66,12 @@ npx @openapitools/openapi-generator-cli generate -i openapi.json -g go -o corner
 )}
 `,
 };
+
+/** Every status that any operation answers, once. */
+function statuses(): string[][] {
+  const answers = Object.values<Operation>(operations).flatMap(answersOf);
+  const meanings = new Map(answers.map(({ status, meaning }) => [status, meaning]));
+  return [...meanings]
+    .sort(([one], [other]) => one - other)
+    .map(([status, meaning]) => [`\`${status}\``, meaning]);
+}

@@ -1,6 +1,7 @@
 import { type Operation, operations } from "@/lib/api/operations";
-import { documentPages } from "@/lib/api/pages";
+import { documentPages, pages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
+import { door, to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-words";
 import { readToken } from "@/lib/docs/samples";
@@ -28,7 +29,7 @@ ${table(
       "Header `Authorization: Bearer <SESSION_TOKEN>`",
       "Desktop app, phone app, a program acting for an account",
     ],
-    ["`sessionCookie`", "Cookie named `__session`", "A browser after sign-in at [/sign-in](/sign-in)"],
+    ["`sessionCookie`", "Cookie named `__session`", `A browser after sign-in at ${door(pages.signIn)}`],
   ],
 )}
 
@@ -38,7 +39,7 @@ When both are sent, the bearer token decides. A bad one is never replaced by the
 
 A program cannot create an account or sign itself in. Self-service sign-up is not open: accounts are created from a waitlist invitation. So the account's owner gives the program a token:
 
-1. The owner signs in at [/sign-in](/sign-in) and opens [/home](/home).
+1. The owner signs in at ${door(pages.signIn)} and opens ${door(pages.home)}.
 2. The owner presses the button that copies a token for a program.
 3. The program takes it from its environment or its keychain:
 
@@ -50,11 +51,11 @@ Long-lived developer tokens are not issued.
 
 ## Connecting an app
 
-An app or an agent need not be given a token by hand. It asks its owner once, in a browser, and renews its token by itself for a week at most: [Connect an app](/docs/connect) has a tested file for a desktop, a phone and a terminal. [/home](/home) lists what was let in, and ends it; its next request is then a \`401\`.
+An app or an agent need not be given a token by hand. It asks its owner once, in a browser, and renews its token by itself for a week at most: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${door(pages.home)} lists what was let in, and ends it; its next request is then a \`401\`.
 
 ## How long a token lives
 
-A token belongs to one signed-in account and is short lived: ${programTokenSeconds / 60} minutes at most. One that stops working answers \`401\` with the code [\`signed_out\`](/docs/api/errors#signed_out); signing in again yields a new one. Signing out may end it sooner.
+A token belongs to one signed-in account and is short lived: ${programTokenSeconds / 60} minutes at most. One that stops working answers \`401\` with the code ${toCode("signed_out")}; signing in again yields a new one. Signing out may end it sooner.
 
 A \`401\` always carries a challenge, which tells the two cases apart:
 

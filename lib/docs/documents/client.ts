@@ -4,6 +4,7 @@ import { pythonClient } from "@/lib/docs/clients/python";
 import { swiftClient } from "@/lib/docs/clients/swift";
 import { typescriptClient } from "@/lib/docs/clients/typescript";
 import type { DocumentPage } from "@/lib/docs/document";
+import { toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
 
@@ -35,23 +36,15 @@ ${table(
   ["Answer", "May run?", "Ask again"],
   [
     ["`200` with `ok: true`", "yes, for `recheckAfterSeconds`", "a little before they are over"],
+    [`\`401\` ${toCode("signed_out")}`, "no", "with another token only: this one is over for good"],
     [
-      "`401` [`signed_out`](/docs/api/errors#signed_out)",
-      "no",
-      "with another token only: this one is over for good",
-    ],
-    [
-      "`403` [`trial_ended`](/docs/api/errors#trial_ended), [`forbidden`](/docs/api/errors#forbidden)",
+      `\`403\` ${toCode("trial_ended")}, ${toCode("forbidden")}`,
       "no",
       "in ten minutes: the owner may have got a plan",
     ],
+    [`\`503\` ${toCode("not_configured")}`, "no", "in ten minutes; an operator has to act"],
     [
-      "`503` [`not_configured`](/docs/api/errors#not_configured)",
-      "no",
-      "in ten minutes; an operator has to act",
-    ],
-    [
-      "`429`, `503` [`unavailable`](/docs/api/errors#unavailable)",
+      `\`429\`, \`503\` ${toCode("unavailable")}`,
       "as before, until the last yes is over",
       "after `Retry-After`, and a little later",
     ],
@@ -64,7 +57,7 @@ ${table(
 )}
 
 - Nobody said no where nobody answered: an outage of ours, or a train in a tunnel, stops no company before its last yes is over.
-- An hour's token is over sooner than a day's work: have the owner sign in again where [\`signed_out\`](/docs/api/errors#signed_out) comes, and never ask again with a token that was refused.
+- An hour's token is over sooner than a day's work: have the owner sign in again where ${toCode("signed_out")} comes, and never ask again with a token that was refused.
 - A random part in every wait keeps apps that stopped together from coming back together.
 - Ask at once when the machine wakes up, and when the person presses a button.
 

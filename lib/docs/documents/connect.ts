@@ -1,4 +1,4 @@
-import { connectEndpoints, documentPages, pages } from "@/lib/api/pages";
+import { connectEndpoints, documentPages, pages, publications } from "@/lib/api/pages";
 import { nativeClient } from "@/lib/connect/clients";
 import { lifetimes } from "@/lib/connect/lifetimes";
 import { accountScope, accountScopeWords } from "@/lib/connect/resources";
@@ -6,6 +6,7 @@ import { desktopApp } from "@/lib/docs/clients/desktop-app";
 import { phoneApp } from "@/lib/docs/clients/phone-app";
 import { terminalProgram } from "@/lib/docs/clients/terminal";
 import type { DocumentPage } from "@/lib/docs/document";
+import { door, to } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
 
@@ -37,11 +38,11 @@ ${table(
       "by a code (RFC 8628)",
       "[A program in a terminal](#a-program-in-a-terminal)",
     ],
-    ["as a client of MCP", "by itself: it needs our address alone", "[MCP](/docs/mcp#connecting)"],
+    ["as a client of MCP", "by itself: it needs our address alone", `[MCP](${to.mcp}#connecting)`],
   ],
 )}
 
-Each file below runs as it stands, has nothing to install, and is run by a test against this very service. Its \`readToken\` is what [a complete client](/docs/client) takes.
+Each file below runs as it stands, has nothing to install, and is run by a test against this very service. Its \`readToken\` is what [a complete client](${to.client}) takes.
 
 ## A desktop app
 
@@ -61,12 +62,12 @@ ${code("ts", phoneApp)}
 
 ${code("python", terminalProgram)}
 
-The owner types the code at [${pages.connect.path}](${pages.connect.path}) on any device, within ${minutes(lifetimes.deviceCode)}.
+The owner types the code at ${door(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}.
 
 ## What your app gets
 
 ${table(
-  ["", "Lives", "What to do with it"],
+  ["It gets", "It lives", "What to do with it"],
   [
     ["Access token", "an hour at most", "send it as `Authorization: Bearer`; keep it in memory alone"],
     [
@@ -77,7 +78,7 @@ ${table(
     [
       "Session",
       `${days} days from the owner's click`,
-      "nothing: its owner ends it at [/home](/home), the operator by a command",
+      `nothing: its owner ends it at ${door(pages.home)}, the operator by a command`,
     ],
   ],
 )}
@@ -111,7 +112,7 @@ ${table(
   ],
 )}
 
-For all of them PKCE with \`S256\` is required, there is no client secret, and everything is found at [\`/.well-known/oauth-authorization-server\`](/.well-known/oauth-authorization-server) (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth needs our address alone. It ends in no slash.
+For all of them PKCE with \`S256\` is required, there is no client secret, and everything is found at ${door(publications.authorizationServer)} (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth needs our address alone. It ends in no slash.
 
 The operator makes an app known by a command:
 

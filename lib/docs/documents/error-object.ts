@@ -3,6 +3,7 @@ import { apiError, entitlementDenied } from "@/lib/api/schemas";
 import { exampleRefusal } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { fieldTable } from "@/lib/docs/documents/operations";
+import { to, toCode } from "@/lib/docs/links";
 import { code } from "@/lib/docs/markdown";
 
 /** The one shape of every failure. */
@@ -23,14 +24,14 @@ ${fieldTable(apiError)}
 
 ## Use it
 
-- Branch on \`error.code\`: it stays the same between releases, and [the list](/docs/api/errors) is closed within a version.
+- Branch on \`error.code\`: it stays the same between releases, and [the list](${to.errors}) is closed within a version.
 - Show \`error.message\` and \`error.hint\` to people: they are plain sentences, and may be put better any day.
 - Open \`error.docs\` for whoever wants to know more: it leads to the code itself.
-- Do not branch on the status alone: \`503\` is [\`unavailable\`](/docs/api/errors#unavailable), which passes, and [\`not_configured\`](/docs/api/errors#not_configured), which does not.
+- Do not branch on the status alone: \`503\` is ${toCode("unavailable")}, which passes, and ${toCode("not_configured")}, which does not.
 
 ## A denied entitlement
 
-[\`GET /api/entitlement\`](/docs/api/entitlement) says no with the same object, beside fields of its own:
+[\`GET /api/entitlement\`](${to.entitlementOperation}) says no with the same object, beside fields of its own:
 
 ${code("json", JSON.stringify(exampleRefusal("trial_ended", entitlementDenied), null, 2))}
 `,

@@ -1,6 +1,7 @@
 import { type CatalogueEntry, errorCatalogue } from "@/lib/api/errors";
 import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
+import { to } from "@/lib/docs/links";
 import { table } from "@/lib/docs/markdown";
 
 /** One anchor a code: where `error.docs` points. */
@@ -11,7 +12,7 @@ export const errors: DocumentPage = {
   summary: "Every code: what it means, its status, when it is sent and what to do.",
   markdown: () => `# Error codes
 
-Branch on \`error.code\` of [the error object](/docs/api/error-object), which is stable between releases. The ${Object.keys(errorCatalogue).length} codes below are all there are in version 1. To report a failure, quote the \`X-Request-Id\` of the answer.
+Branch on \`error.code\` of [the error object](${to.errorObject}), which is stable between releases. The ${Object.keys(errorCatalogue).length} codes below are all there are in version 1. To report a failure, quote the \`X-Request-Id\` of the answer.
 
 ${table(
   ["Code", "Status", "In a word"],

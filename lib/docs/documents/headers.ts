@@ -3,6 +3,7 @@ import { documentPages } from "@/lib/api/pages";
 import { mostRequestIdCharacters } from "@/lib/api/visit";
 import { answersOf } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
+import { to } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 
 /** Every header of the API, in one place. */
@@ -17,7 +18,7 @@ Names are in any letter case, as everywhere in HTTP.
 
 ## Of a request
 
-All are optional but \`Authorization\` where [a session](/docs/authentication) is needed.
+All are optional but \`Authorization\` where [a session](${to.authentication}) is needed.
 
 ${table(
   ["Header", "Meaning"],

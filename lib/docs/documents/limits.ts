@@ -1,6 +1,7 @@
 import { mcpServer, operations } from "@/lib/api/operations";
 import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
+import { toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { patientCall } from "@/lib/docs/samples";
 import {
@@ -85,7 +86,7 @@ The first two follow an IETF draft (draft-ietf-httpapi-ratelimit-headers-11), no
 
 ## Backing off
 
-On a \`429\`, whose code is [\`unavailable\`](/docs/api/errors#unavailable), wait at least \`Retry-After\` seconds and add a small random delay, so that clients refused together do not come back together. The same goes for a \`503\`.
+On a \`429\`, whose code is ${toCode("unavailable")}, wait at least \`Retry-After\` seconds and add a small random delay, so that clients refused together do not come back together. The same goes for a \`503\`.
 
 ${patientCall}
 
@@ -96,26 +97,18 @@ Entitlement clients need no such loop for a good answer: they ask again within \
 ${table(
   ["What", "Limit", "Past it"],
   [
-    [
-      "Body of an unsubscribe",
-      inKibibytes(bodyLimits.unsubscribe),
-      "`413` [`too_large`](/docs/api/errors#too_large)",
-    ],
-    [
-      "Message to the MCP server",
-      inKibibytes(bodyLimits.mcp),
-      "`413` [`too_large`](/docs/api/errors#too_large)",
-    ],
-    ["Request line and headers", headBoundsInWords, "`431` [`too_large`](/docs/api/errors#too_large)"],
+    ["Body of an unsubscribe", inKibibytes(bodyLimits.unsubscribe), `\`413\` ${toCode("too_large")}`],
+    ["Message to the MCP server", inKibibytes(bodyLimits.mcp), `\`413\` ${toCode("too_large")}`],
+    ["Request line and headers", headBoundsInWords, `\`431\` ${toCode("too_large")}`],
     [
       "Time for the headers to arrive",
       seconds(connectionLimits.headersTimeout),
-      "`408` [`invalid_request`](/docs/api/errors#invalid_request)",
+      `\`408\` ${toCode("invalid_request")}`,
     ],
     [
       "Time for the whole request to arrive",
       seconds(connectionLimits.requestTimeout),
-      "`408` [`invalid_request`](/docs/api/errors#invalid_request)",
+      `\`408\` ${toCode("invalid_request")}`,
     ],
     [
       "Time from the headers until the whole answer is taken",

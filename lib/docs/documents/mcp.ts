@@ -1,5 +1,6 @@
-import { documentPages } from "@/lib/api/pages";
+import { documentPages, pages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
+import { door, to } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
 import { bodyLimits, inKibibytes, quotas } from "@/lib/settings/limits";
@@ -34,7 +35,7 @@ No tool changes anything. ${whatSessionsCannotDo}
 
 ## Connecting
 
-A client needs nothing but the address. Connecting, the documents, health and the banner need no sign-in; when it first reads your account it opens our approval page in your browser, you sign in and approve, and from then on it renews its token by itself, for a week at most. Nothing is pasted, and no token lies in a file of yours. [/home](/home) lists what you have let in, and ends it.
+A client needs nothing but the address. Connecting, the documents, health and the banner need no sign-in; when it first reads your account it opens our approval page in your browser, you sign in and approve, and from then on it renews its token by itself, for a week at most. Nothing is pasted, and no token lies in a file of yours. ${door(pages.home)} lists what you have let in, and ends it.
 
 ### Claude Code
 
@@ -74,7 +75,7 @@ ${code("console", `npx @modelcontextprotocol/inspector --cli ${address} --transp
 
 ### With a token of your own
 
-A client that knows no way to ask can send [a token](/docs/authentication) as \`Authorization: Bearer <SESSION_TOKEN>\`. Have it read the token from its environment or ask for it, never from a file. It lives an hour at most. The cookie of a browser is never looked at.
+A client that knows no way to ask can send [a token](${to.authentication}) as \`Authorization: Bearer <SESSION_TOKEN>\`. Have it read the token from its environment or ask for it, never from a file. It lives an hour at most. The cookie of a browser is never looked at.
 
 ## Without a client
 
@@ -87,7 +88,7 @@ ${code(
 
 ## Limits and errors
 
-${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](/docs/api/limits#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} is a [\`413\`](/docs/api/errors#too_large). A tool that reads an account answers a \`401\` with a challenge where no good token is sent; nothing else does, so a token that is over takes no document away. A no, such as that of a trial that has ended, is an answer with the same fields as the API's; what could not be told is \`isError\` with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
+${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} is a [\`413\`](${to.errors}#too_large). A tool that reads an account answers a \`401\` with a challenge where no good token is sent; nothing else does, so a token that is over takes no document away. A no, such as that of a trial that has ended, is an answer with the same fields as the API's; what could not be told is \`isError\` with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
 
 ${whereTokensNeverGo}
 `,

@@ -1,10 +1,10 @@
 import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
 import { type Operation, operations } from "@/lib/api/operations";
-import { documentPages } from "@/lib/api/pages";
 import * as schemas from "@/lib/api/schemas";
 import { answersOf } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { fieldsOf } from "@/lib/docs/fields";
+import { to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-words";
 import { callSamples } from "@/lib/docs/samples";
@@ -53,7 +53,7 @@ function fieldLists(operation: Operation): string {
   const isText = success === undefined || success === schemas.unsubscribed;
   const refused = Object.values(operation.answers).includes(schemas.entitlementDenied)
     ? `### When the answer is no\n\n${fieldTable(schemas.entitlementDenied)}`
-    : `A failure is [the error object](${documentPages.errorObject.path}).`;
+    : `A failure is [the error object](${to.errorObject}).`;
   return `${isText ? "One line of plain text." : fieldTable(success)}\n\n${refused}`;
 }
 
@@ -89,7 +89,7 @@ function statusTable(operation: Operation): string {
     if (codes.length === 0) return [[String(status), "", meaning]];
     return codes.map((name) => [
       String(status),
-      `[\`${name}\`](/docs/api/errors#${name})`,
+      toCode(name),
       codes.length > 1 ? errorCatalogue[name].message : meaning,
     ]);
   });

@@ -3,7 +3,8 @@ import { documentPages } from "@/lib/api/pages";
 import { leastNoticeDays, listRetirements } from "@/lib/api/retirement";
 import { changes, descriptionVersion } from "@/lib/docs/changes";
 import type { DocumentPage } from "@/lib/docs/document";
-import { code } from "@/lib/docs/markdown";
+import { to, toCode } from "@/lib/docs/links";
+import { code, placeholderAddress } from "@/lib/docs/markdown";
 
 /** Where the `Link` of every answer points: the versioning and retirement policy, and what is being retired. */
 export const policy: DocumentPage = {
@@ -15,11 +16,11 @@ export const policy: DocumentPage = {
 
 ## Selecting a version
 
-The header \`API-Version: 1\` selects major version 1. It is optional: omitting it selects version 1. Every answer of a documented operation confirms \`API-Version: 1\`. An unsupported version answers \`400\` with the code [\`invalid_request\`](/docs/api/errors#invalid_request) before the operation runs.
+The header \`API-Version: 1\` selects major version 1. It is optional: omitting it selects version 1. Every answer of a documented operation confirms \`API-Version: 1\`. An unsupported version answers \`400\` with the code ${toCode("invalid_request")} before the operation runs.
 
 ${code("sh", `curl -sS -H "API-Version: 1" "$CORNER_OFFICE_URL${operations.health.path}"`)}
 
-The [API description](/openapi.json)'s \`info.version\` (${descriptionVersion}) versions the description itself; \`API-Version\` selects the major version.
+The [API description](${to.openApi})'s \`info.version\` (${descriptionVersion}) versions the description itself; \`API-Version\` selects the major version.
 
 ## What can change within a version
 
@@ -35,7 +36,7 @@ Existing behaviour continues through the window. Urgent security fixes may restr
 
 Every response, of what is retired and what is not, links to this page:
 
-${code("http", `Link: <https://office.example.com/docs/api/policy>; rel="deprecation"; type="text/html"`)}
+${code("http", `Link: <${placeholderAddress}${to.policy}>; rel="deprecation"; type="text/html"`)}
 
 This policy covers the ${Object.keys(operations).length} operations of the public API, not private workspace routes.
 
@@ -45,7 +46,7 @@ ${retirements()}
 
 ## Change log
 
-As a page: [changes](/changes). As a feed: [/changes.atom](/changes.atom).
+As a page: [changes](${to.changes}). As a feed: [/changes.atom](${to.changesFeed}).
 
 ${changes.map(({ on, version, what }) => `- **${on}, ${version}.** ${what}`).join("\n")}
 `,

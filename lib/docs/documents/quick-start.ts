@@ -1,5 +1,6 @@
-import { documentPages } from "@/lib/api/pages";
+import { documentPages, pages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
+import { door, to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
@@ -21,11 +22,11 @@ ${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}\ncurl -sS "$CORNER_
 
 ${code("json", `{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}`)}
 
-No account, no key: [health](/docs/api/health) and [the banner](/docs/api/site-banner) are open to anyone.
+No account, no key: [health](${to.healthOperation}) and [the banner](${to.siteBannerOperation}) are open to anyone.
 
 ## 2. Get a token
 
-The owner of the account signs in at [/sign-in](/sign-in), opens [/home](/home) and copies a token for you. Paste it where it leaves no trace in your shell's history:
+The owner of the account signs in at ${door(pages.signIn)}, opens ${door(pages.home)} and copies a token for you. Paste it where it leaves no trace in your shell's history:
 
 ${readToken}
 
@@ -43,24 +44,24 @@ Only a \`200\` with \`ok: true\` means that the account may run. Ask again withi
 
 ${entitlementCheck}
 
-Both use nothing but what Node and Python bring along. [A complete client](/docs/client) has the rest: the loop, and what to do while nobody answers.
+Both use nothing but what Node and Python bring along. [A complete client](${to.client}) has the rest: the loop, and what to do while nobody answers.
 
 ## What to do with the answer
 
 - \`licensed\`, \`trial\` or \`hobby\`: run. On a trial, \`trialEndsAt\` says how long.
-- [\`signed_out\`](/docs/api/errors#signed_out): ask the person to sign in again; the token has stopped working.
-- [\`trial_ended\`](/docs/api/errors#trial_ended) or [\`forbidden\`](/docs/api/errors#forbidden): do not run, and say why.
-- [\`unavailable\`](/docs/api/errors#unavailable): nobody can say at the moment. It is not a no; ask again after \`Retry-After\`.
-- [\`not_configured\`](/docs/api/errors#not_configured): this deployment has no sign-in, so nobody can run. Asking again does not help until its operator has set one up.
+- ${toCode("signed_out")}: ask the person to sign in again; the token has stopped working.
+- ${toCode("trial_ended")} or ${toCode("forbidden")}: do not run, and say why.
+- ${toCode("unavailable")}: nobody can say at the moment. It is not a no; ask again after \`Retry-After\`.
+- ${toCode("not_configured")}: this deployment has no sign-in, so nobody can run. Asking again does not help until its operator has set one up.
 
 ${whatSessionsCannotDo}
 
 ## Next
 
-- [A complete client](/docs/client): one tested file for TypeScript, Python, Swift or Kotlin.
-- [Authentication](/docs/authentication): what a token is, how long it lives, how one is given.
-- [API reference](/docs/api): every operation, field, status and header, in curl, TypeScript and Python.
-- [Errors](/docs/api/errors), [limits](/docs/api/limits), [versions and retirement](/docs/api/policy).
-- [MCP](/docs/mcp): the same answers for an assistant.
+- [A complete client](${to.client}): one tested file for TypeScript, Python, Swift or Kotlin.
+- [Authentication](${to.authentication}): what a token is, how long it lives, how one is given.
+- [API reference](${to.apiReference}): every operation, field, status and header, in curl, TypeScript and Python.
+- [Errors](${to.errors}), [limits](${to.limits}), [versions and retirement](${to.policy}).
+- [MCP](${to.mcp}): the same answers for an assistant.
 `,
 };

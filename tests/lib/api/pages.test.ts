@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Page, pages, places } from "@/lib/api/pages";
 import { expectRefusal } from "@/tests/support/contract";
@@ -50,5 +52,28 @@ describe("the pages of the register", () => {
       const expected = { anyone: [200, 307, 404], session: [307], "signed link": [200, 400] }[access];
       expect(expected, path).toContain((await service.ask(path)).status);
     }
+  });
+});
+
+describe("the paths of the register", () => {
+  const speaking = ["app/(pages)", "lib/docs", "lib/mail", "lib/onboarding", "lib/sign-in"];
+  const files = speaking.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      // What is shown of a client is a program of its own, and is run.
+      .filter((file) => /\.tsx?$/.test(file) && !file.startsWith("clients/"))
+      .map((file) => join(folder, file)),
+  );
+
+  it.each(files)("are not written out in %s, so that a page may be renamed", (file) => {
+    // What the framework makes of a page's own folder has to be written out, and fails to compile when it moves.
+    const source = readFileSync(file, "utf8")
+      .replace(/PageProps<"[^"]+">/g, "")
+      .replace(/^\s*(?:\/\/|\/?\*).*$/gm, "");
+    const written = places.flatMap(({ path }) => {
+      const isWritten =
+        path !== "/" && new RegExp(`["'\`(]${path.replaceAll(".", "\\.")}["'\`?#)]`).test(source);
+      return isWritten ? [path] : [];
+    });
+    expect(written).toEqual([]);
   });
 });

@@ -64,6 +64,29 @@ describe("every page", () => {
   });
 });
 
+describe("where nobody can sign in", () => {
+  it("no page leads to a door that is closed", async () => {
+    const closedDoors = Object.values<Page>(register).flatMap(({ path, access, under }) =>
+      access === "session" || under ? [path] : [],
+    );
+    closedDoors.push(register.signIn.path);
+    const unconfigured = await Service.start({ SIGN_IN: "none" });
+    for (const { path, access } of Object.values<Page>(register)) {
+      if (access !== "anyone" || closedDoors.includes(path)) continue;
+      const { text } = await unconfigured.ask(path);
+      const targets = [...text.matchAll(/ (?:href|action)="(\/[^"#?]*)/g)].map(([, target = ""]) => target);
+      expect(targets.length).toBeGreaterThan(0);
+      for (const target of new Set(targets)) {
+        expect(closedDoors, `${path} leads to ${target}`).not.toContain(target);
+        const { status } = await unconfigured.ask(target);
+        // A form is posted to: that there is one is a door that is open.
+        expect([200, 405], `${path} leads to ${target}`).toContain(status);
+      }
+    }
+    await unconfigured.stop();
+  });
+});
+
 describe("/docs/api/errors", () => {
   it("has one anchor a code, with its meaning, status, moment and remedy", () => {
     const html = pages.get("/docs/api/errors") ?? "";

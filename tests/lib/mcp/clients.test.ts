@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/api/errors";
 import { mcpServer } from "@/lib/api/operations";
-import { portableMarkdown } from "@/lib/docs/document";
+import { markdownPath } from "@/lib/api/pages";
 import { documents } from "@/lib/docs/documents";
 import { tools } from "@/lib/mcp/tools";
 import { bodyLimits, quotas } from "@/lib/settings/limits";
@@ -105,7 +105,9 @@ describe.each(clients)("$name", ({ connect }) => {
       read.set(uri, (contents[0] as { text: string }).text);
     }
     for (const document of documents) {
-      expect(read.get(`corner-office:/${document.path}`)).toBe(portableMarkdown(document, service.url));
+      expect(read.get(`corner-office:/${document.path}`)).toBe(
+        (await service.ask(markdownPath(document.path))).text,
+      );
     }
     const { errors } = JSON.parse(read.get("corner-office://errors") ?? "");
     expect(errors.map(({ code }: { code: string }) => code)).toEqual(Object.keys(errorCatalogue));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
 import { mcpServer } from "@/lib/api/operations";
-import { portableMarkdown } from "@/lib/docs/document";
+import { markdownPath } from "@/lib/api/pages";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { mostCharacters } from "@/lib/mcp/reading";
 import { tools } from "@/lib/mcp/tools";
@@ -238,7 +238,7 @@ describe("the tools", () => {
       return [text, ...sections].join("\n");
     };
     for (const document of documents) {
-      const whole = portableMarkdown(document, service.url);
+      const { text: whole } = await service.ask(markdownPath(document.path));
       const beginning = await read(document.path);
       if (whole.length <= mostCharacters) expect(beginning).toBe(whole);
       else expect(beginning.length).toBeLessThan(mostCharacters + 2000);

@@ -27,7 +27,7 @@ export default async function CodePage({ searchParams }: PageProps<"/sign-in/cod
   const browser = readCookie(await headers(), "office-code");
   if (settings().signIn.kind !== "local") notFound();
   const asked = browser && (await findCode(browser));
-  if (!asked) redirect("/sign-in?problem=over");
+  if (!asked) redirect(`${pages.signIn.path}?problem=over`);
   const query = await searchParams;
   return (
     <div className="narrow">
@@ -54,7 +54,7 @@ function Unavailable() {
         This is on our side, and nothing is lost: your code works as long as it would have. This page tries
         again by itself.
       </p>
-      <TryAgain at="/sign-in/code" />
+      <TryAgain at={pages.code.path} />
     </>
   );
 }
