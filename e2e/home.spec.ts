@@ -131,6 +131,54 @@ test("moments are told by the reader's own clock", async ({ browser }) => {
   await context.close();
 });
 
+test("the first days tick themselves off, from what is known and never by hand", async ({ page }) => {
+  const email = "first-days@example.com";
+  await comeHome(page, email, "--trial-days", "14");
+  const firstDays = page.getByRole("region", { name: "Your first days" });
+  const done = firstDays.locator("[data-is-done=true]");
+  await expect(done).toHaveText(["Sign in: done."]);
+  await expect(firstDays.getByRole("status")).toContainText("1 of 4 done");
+  await expect(firstDays.locator("input, button")).toHaveCount(0);
+  const headers = { Authorization: `Bearer ${await service.token(email)}` };
+  expect((await service.ask("/api/entitlement", { headers })).status).toBe(200);
+  const own = `(SELECT id FROM accounts WHERE email = '${email}')`;
+  runSql(`UPDATE local_sessions SET kind = 'app' WHERE kind = 'program' AND account_id = ${own}`);
+  await expect(async () => {
+    await page.reload();
+    await expect(done).toHaveText(
+      ["Sign in: done.", "Connect an app: done.", "Let it ask whether your company may run: done."],
+      { timeout: 1000 },
+    );
+  }).toPass();
+  await service.adminJson("account", "set", email, "--plan", "licensed");
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
+  await expect(firstDays).toHaveCount(0);
+});
+
+test("all moments are told by one clock, and it says whose", async ({ browser }) => {
+  const context = await browser.newContext({ timezoneId: "America/New_York" });
+  const page = await context.newPage();
+  await comeHome(page, "new-york@example.com", "--trial-days", "9");
+  await expect(page.getByText(/^Checked at \d\d:\d\d \(America\/New York\)\./)).toBeVisible();
+  await page.getByText("For developers").click();
+  await page.getByRole("button", { name: "Copy a token" }).click();
+  await expect(page.getByText(/It works until \d\d:\d\d\.$/)).toBeVisible();
+  expect(await page.locator("time").allTextContents()).not.toContain("UTC");
+  await context.close();
+});
+
+test("who is stopped has one button, to whoever can help", async ({ page }) => {
+  await comeHome(page, "stopped@example.com", "--trial-ends", "2026-01-01");
+  await expect(verdict(page)).toHaveAttribute("data-colour", "stopped");
+  const help = verdict(page).getByRole("link");
+  await expect(help).toHaveCount(1);
+  await expect(help).toHaveAttribute(
+    "href",
+    "mailto:help@example.com?subject=Corner%20Office%3A%20your%20trial%20has%20ended&body=My%20account%20is%20stopped%40example.com.%0A%0A",
+  );
+});
+
 test("a hobby company may run, and hears how it differs", async ({ page }) => {
   await comeHome(page, "hobby@example.com", "--plan", "hobby");
   await expect(verdict(page)).toContainText("Hobby");

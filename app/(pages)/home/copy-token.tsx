@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { actions } from "@/lib/api/pages";
+import { tellMoment } from "../clock";
 
 type Copying = { said: string; shown?: string };
 
@@ -43,7 +44,7 @@ async function copyNewToken(): Promise<Copying> {
   if (answer?.status === 401) return { said: "You are signed out. Sign in again, then copy a token." };
   if (!answer?.ok) return { said: "There is no token at the moment. Try again shortly." };
   const { token, expiresAt } = (await answer.json()) as { token: string; expiresAt: string };
-  const until = new Date(expiresAt).toLocaleTimeString([], { timeStyle: "short" });
+  const until = tellMoment(Date.parse(expiresAt), "time");
   try {
     await navigator.clipboard.writeText(token);
     return { said: `Copied. It works until ${until}.` };

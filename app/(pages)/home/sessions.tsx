@@ -8,7 +8,8 @@ import { Clock } from "../clock";
 const hourMs = 60 * 60 * 1000;
 
 type SessionsProps = {
-  accountId: string;
+  /** None when they cannot be read: the rest of the page stands without them. */
+  sessions: readonly Session[] | undefined;
   /** The one that this page is shown in. */
   ownId: string;
   isLocal: boolean;
@@ -18,8 +19,7 @@ type SessionsProps = {
 };
 
 /** Who acts for the account: apps, browsers and programs, each with a button that ends it. */
-export async function Sessions({ accountId, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
-  const sessions = await readSessions(accountId, nowMs);
+export function Sessions({ sessions, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
   const list = (some: Session[]) => <SessionList {...{ sessions: some, ownId, nowMs }} />;
   const apps = sessions?.filter(({ kind }) => kind === "app") ?? [];
   const others = sessions?.filter(({ kind }) => kind !== "app") ?? [];
@@ -52,8 +52,8 @@ export async function Sessions({ accountId, ownId, isLocal, hasEnded, nowMs }: S
   );
 }
 
-/** `undefined` when it cannot be read: the rest of the page stands without it. */
-async function readSessions(accountId: string, nowMs: number): Promise<Session[] | undefined> {
+/** Who acts for the account; `undefined` when it cannot be read. */
+export async function readSessions(accountId: string, nowMs: number): Promise<Session[] | undefined> {
   try {
     return await listSessions(await store(), accountId, nowMs);
   } catch (failure) {

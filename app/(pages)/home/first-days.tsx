@@ -1,0 +1,78 @@
+import type { ReactNode } from "react";
+import type { Account } from "@/lib/accounts/account";
+import { pages } from "@/lib/api/pages";
+import type { Session } from "@/lib/session/session";
+
+const firstDaysMs = 14 * 24 * 60 * 60 * 1000; // 14 days
+
+type Step = { isDone: boolean; title: string; how: ReactNode };
+
+/** What comes first on a new account. Nobody ticks it off: each step is a fact that this service knows. */
+function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
+  const apps = sessions.filter(({ kind }) => kind !== "browser");
+  return [
+    { isDone: true, title: "Sign in", how: "You are here." },
+    {
+      isDone: apps.some(({ kind }) => kind === "app"),
+      title: "Connect an app",
+      how: (
+        <>
+          It asks here for your word, or shows a code to type at <a href={pages.connect.path}>Connect</a>.
+        </>
+      ),
+    },
+    {
+      isDone: apps.some(({ lastSeenAtMs }) => lastSeenAtMs !== null),
+      title: "Let it ask whether your company may run",
+      how: "It does so as soon as it is connected.",
+    },
+    {
+      isDone: plan !== "trial",
+      title: "Have a plan before the trial ends",
+      how: "Ask whoever invited you.",
+    },
+  ];
+}
+
+type FirstDaysProps = { account: Account; sessions: readonly Session[]; nowMs: number };
+
+/** The first days of an account, until they are over or all is done. */
+export function FirstDays({ account, sessions, nowMs }: FirstDaysProps) {
+  const steps = stepsOf(account, sessions);
+  const done = steps.filter(({ isDone }) => isDone).length;
+  if (done === steps.length || nowMs >= account.createdAtMs + firstDaysMs) return null;
+  return (
+    <section aria-labelledby="first-days">
+      <h2 id="first-days">Your first days</h2>
+      <p className="quiet" role="status">
+        {done} of {steps.length} done. It ticks itself off.
+      </p>
+      <ol className="first-days">
+        {steps.map(({ isDone, title, how }) => (
+          <li key={title} data-is-done={isDone}>
+            <Tick isDone={isDone} />
+            <div>
+              <strong>{title}</strong>
+              <span className="unseen">{isDone ? ": done." : ": not done yet."}</span>
+              {!isDone && <p>{how}</p>}
+            </div>
+          </li>
+        ))}
+      </ol>
+      <p>
+        Then give one assistant one job: one that comes back every week, and whose result you can judge in
+        five minutes. Read the thing itself before you approve it, at fixed times, twice a day.
+      </p>
+    </section>
+  );
+}
+
+/** A shape as well as a colour. */
+function Tick({ isDone }: { isDone: boolean }) {
+  return (
+    <svg className="tick" viewBox="0 0 20 20" aria-hidden="true">
+      <circle cx="10" cy="10" r="8.5" />
+      {isDone && <path d="m6 10.2 2.8 2.8L14.2 7" />}
+    </svg>
+  );
+}

@@ -1,0 +1,22 @@
+import { pages } from "@/lib/api/pages";
+import { CopyToken } from "./copy-token";
+
+/** For who writes programs, folded away: a token to try something with. */
+export function ForPrograms({ isLocal }: { isLocal: boolean }) {
+  return (
+    <details className="fold">
+      <summary>For developers: a token for a program</summary>
+      <p>
+        A program of yours may ask what this page shows: whether the company may run, and its credits. Give it
+        a token. It lives for an hour at most, ends when you {isLocal && "sign out or "}end it above, and
+        cannot make an assistant send, publish, deploy or charge: those steps wait for your approval in the
+        app.
+      </p>
+      <CopyToken />
+      <p className="quiet">
+        A token is a key. Never put it into a chat, an issue or a log.{" "}
+        <a href={pages.quickStart.path}>How a program uses it</a>
+      </p>
+    </details>
+  );
+}

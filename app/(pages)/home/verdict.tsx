@@ -1,0 +1,57 @@
+import type { Account } from "@/lib/accounts/account";
+import { settings } from "@/lib/settings/settings";
+import { Light, type LightColour } from "../light";
+import type { HomeState } from "./state";
+import { endsSoon, TrialLeft } from "./trial-left";
+
+type VerdictProps = { state: HomeState; account: Account | undefined; nowMs: number };
+
+/** One sentence with a light. What changes while the page is open is announced. */
+export function Verdict({ state, account, nowMs }: VerdictProps) {
+  const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
+  const isEnding = trial !== undefined && endsSoon(trial.trialEndsAtMs - nowMs);
+  const [colour, word] = lightOf(state, isEnding);
+  return (
+    <section className="verdict" data-colour={colour} data-may-run={state.mayRun} aria-live="polite">
+      <div className="lights">
+        <Light colour={colour}>{word}</Light>
+        <span className="tag">{statusNames[state.status]}</span>
+      </div>
+      <h1>{state.heading}</h1>
+      {trial && <TrialLeft startedAtMs={trial.createdAtMs} endsAtMs={trial.trialEndsAtMs} nowMs={nowMs} />}
+      <p>{state.next}</p>
+      {!state.mayRun && <WriteForHelp state={state} account={account} />}
+    </section>
+  );
+}
+
+function lightOf({ mayRun, status }: HomeState, isEnding: boolean): [LightColour, string] {
+  if (status === "unavailable") return ["unknown", "We cannot tell"];
+  if (!mayRun) return ["stopped", "Stopped"];
+  return isEnding ? ["soon", "Ends soon"] : ["good", "Runs"];
+}
+
+/** To whoever can help, with what they will ask for. */
+function WriteForHelp({ state, account }: Omit<VerdictProps, "nowMs">) {
+  const { supportEmail } = settings();
+  if (!supportEmail || state.status === "unavailable") return null;
+  const subject = encodeURIComponent(`Corner Office: ${state.heading.toLowerCase()}`);
+  const body = encodeURIComponent(`My account is ${account?.email ?? ""}.\n\n`);
+  return (
+    <p className="actions">
+      <a className="button" href={`mailto:${supportEmail}?subject=${subject}&body=${body}`}>
+        Write to whoever can help
+      </a>
+    </p>
+  );
+}
+
+const statusNames: Record<HomeState["status"], string> = {
+  licensed: "Licensed",
+  trial: "Trial",
+  hobby: "Hobby",
+  "trial-ended": "Trial ended",
+  invalid: "Account not readable",
+  unavailable: "Not checked",
+  unconfigured: "Not set up",
+};
