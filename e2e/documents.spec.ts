@@ -2,44 +2,6 @@ import { expect } from "@playwright/test";
 import { expectAccessible } from "./support/axe";
 import { test } from "./support/office";
 
-const documents = [
-  ["/docs", "Quick start"],
-  ["/docs/authentication", "Authentication"],
-  ["/docs/connect", "Connect an app"],
-  ["/docs/client", "A complete client"],
-  ["/docs/api", "API reference"],
-  ["/docs/api/entitlement", "GET /api/entitlement"],
-  ["/docs/api/headers", "Headers"],
-  ["/docs/api/error-object", "The error object"],
-  ["/changes", "Changes"],
-  ["/status", "Everything works"],
-  ["/docs/api/errors", "Error codes"],
-  ["/docs/api/limits", "Limits"],
-  ["/docs/api/policy", "Versions and retirement"],
-  ["/docs/mcp", "MCP"],
-  ["/docs/search?q=token", "Search the documents"],
-  ["/docs/nothing-here", "Nothing here"],
-] as const;
-
-for (const [address, heading] of documents) {
-  test(`${address} opens with no fault that a browser or axe can find`, async ({ page, baseURL }) => {
-    const faults: string[] = [];
-    const isMissing = heading === "Nothing here";
-    page.on("console", (message) => {
-      const isExpected = isMissing && message.text().includes("404");
-      if (message.type() === "error" && !isExpected) faults.push(message.text());
-    });
-    page.on("pageerror", (error) => faults.push(error.message));
-    page.on("request", (request) => {
-      if (!request.url().startsWith(`${baseURL}/`)) faults.push(request.url());
-    });
-    await page.goto(address, { waitUntil: "networkidle" });
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText(heading);
-    await expectAccessible(page);
-    expect(faults).toEqual([]);
-  });
-}
-
 test("the open palette is clean too", async ({ page }) => {
   await page.goto("/docs", { waitUntil: "networkidle" });
   await page.keyboard.press("Control+k");
@@ -59,7 +21,7 @@ test("the palette is used with the keyboard alone", async ({ page }) => {
   const first = page.getByRole("option").first();
   await expect(first).toContainText("Error codes: trial_ended");
   await expect(first).toHaveAttribute("aria-selected", "true");
-  await expect(box).toHaveAttribute("aria-activedescendant", "hit-0");
+  await expect(box).toHaveAttribute("aria-activedescendant", "hit-0-0");
   await page.keyboard.press("ArrowDown");
   await expect(first).toHaveAttribute("aria-selected", "false");
   await page.keyboard.press("ArrowUp");
@@ -79,7 +41,24 @@ test("the palette helps where nothing fits", async ({ page }) => {
   await expect(page.getByRole("dialog").getByRole("status")).toContainText(
     "Nothing found for “xylophone”. Try",
   );
-  await expect(page.getByRole("option", { name: "See the status of this service" })).toBeVisible();
+  await expect(page.getByRole("group", { name: "Start" }).getByRole("option").first()).toHaveText(
+    "Quick start",
+  );
+  await expect(page.getByRole("group", { name: "Actions" }).getByText("Status")).toBeVisible();
+});
+
+test("the palette puts what it finds under headings, and forgives a slip of the keys", async ({ page }) => {
+  await page.goto("/docs", { waitUntil: "networkidle" });
+  await page.keyboard.press("/");
+  await page.keyboard.type("entitlment");
+  const hits = page.getByRole("group", { name: "Documents" });
+  await expect(hits.getByRole("option").first()).toContainText("GET /api/entitlement");
+  await page.getByRole("combobox").fill("ended trail");
+  const codes = page.getByRole("group", { name: "Error codes" });
+  await expect(codes.getByRole("option").first()).toContainText("trial_ended");
+  await page.getByRole("combobox").fill("stat");
+  await page.getByRole("group", { name: "Actions" }).getByText("Status").click();
+  await expect(page).toHaveURL(/\/status$/);
 });
 
 test("a hit opens on a click", async ({ page }) => {
@@ -145,4 +124,15 @@ test.describe("without JavaScript", () => {
     await page.getByRole("link", { name: "Error codes: balance_unavailable" }).click();
     await expect(page.locator(":target")).toContainText("Try again shortly.");
   });
+});
+
+test("a document prints its words and all of its samples, and nothing to press", async ({ page }) => {
+  await page.goto("/docs/client");
+  await page.emulateMedia({ media: "print" });
+  for (const gone of [".contents", ".sections", ".copy", ".foot nav", ".tabs fieldset"]) {
+    await expect(page.locator(gone).first(), gone).toBeHidden();
+  }
+  for (const shown of ["class CompanyGate:", "actor CompanyGate", "What each answer means"]) {
+    await expect(page.getByText(shown).first()).toBeVisible();
+  }
 });

@@ -1,7 +1,4 @@
-import type { SearchHit } from "@/lib/docs/search";
-import { readPage } from "./copy";
-
-type Entry = { title: string; snippet?: string; path?: string; act?: () => void };
+import { actions, documentsOfMenu, type Entry, type Group, search } from "./entries";
 
 /*
  * The palette, over documents, codes and actions. `/` and ⌘K (Ctrl K) open it; the arrows choose, Enter opens, Escape
@@ -12,45 +9,45 @@ export function openPalette(): void {
   if (!box?.form) return;
   const address = `${box.form.action}.json`;
   const { dialog, input, list, note } = build();
-  let entries: Entry[] = [];
-  let chosen = -1;
+  let options: HTMLElement[] = [];
+  let chosen: HTMLElement | undefined;
 
-  function show(next: Entry[], words: string): void {
-    entries = next;
-    list.replaceChildren(...entries.map(toOption));
+  function show(groups: Group[], words = ""): void {
+    list.replaceChildren(...groups.filter(({ entries }) => entries.length > 0).map(toGroup));
+    options = [...list.querySelectorAll<HTMLElement>("[role=option]")];
     note.textContent = words;
-    choose(entries.length > 0 ? 0 : -1);
+    choose(options[0]);
   }
 
-  function choose(at: number): void {
-    chosen = at;
-    for (const [n, option] of [...list.children].entries()) option.ariaSelected = String(n === at);
-    if (at < 0) input.removeAttribute("aria-activedescendant");
-    else input.setAttribute("aria-activedescendant", `hit-${at}`);
-    list.children[at]?.scrollIntoView({ block: "nearest" });
+  function choose(option: HTMLElement | undefined): void {
+    chosen = option;
+    for (const other of options) other.ariaSelected = String(other === option);
+    if (option) input.setAttribute("aria-activedescendant", option.id);
+    else input.removeAttribute("aria-activedescendant");
+    // The first is shown with the heading above it.
+    (option === options[0] ? list.firstElementChild : option)?.scrollIntoView({ block: "nearest" });
   }
 
-  async function search(): Promise<void> {
-    const query = input.value;
-    if (!query.trim()) return show([...actions(), ...documentsOfMenu()], "");
-    const answer = await fetch(`${address}?q=${encodeURIComponent(query)}`).catch(() => undefined);
+  /** The next option, or the one before; after the last comes the first. */
+  function step(by: number): void {
+    const at = chosen ? options.indexOf(chosen) : 0;
+    choose(options[(at + by + options.length) % options.length]);
+  }
+
+  async function find(): Promise<void> {
+    const query = input.value.trim();
+    if (!query) return show([...documentsOfMenu(), actions()]);
+    const hits = await search(address, query);
     // An answer to what was typed before comes too late.
-    if (input.value !== query) return;
-    if (!answer?.ok) return show(actions(), "The search cannot be reached at the moment.");
-    const asked = query.trim().toLowerCase();
-    const hits: Entry[] = ((await answer.json()) as SearchHit[]).map(({ title, snippet, path }) => ({
-      title,
-      snippet,
-      path,
-    }));
-    const fitting = actions().filter(({ title }) => title.toLowerCase().includes(asked));
-    const isEmpty = hits.length + fitting.length === 0;
-    if (isEmpty)
+    if (input.value.trim() !== query) return;
+    if (!hits) return show([actions()], "The search cannot be reached at the moment.");
+    const groups = [...hits, actions(query)];
+    if (groups.some(({ entries }) => entries.length > 0)) show(groups);
+    else
       show(
-        actions(),
-        `Nothing found for “${query}”. Try one word of it, a code such as trial_ended, or a path.`,
+        [...documentsOfMenu(), actions()],
+        `Nothing found for “${query}”. Try one word of it, a code such as trial_ended, or a path; or choose here.`,
       );
-    else show([...hits, ...fitting], "");
   }
 
   function open(): void {
@@ -58,17 +55,16 @@ export function openPalette(): void {
     input.value = box?.value ?? "";
     dialog.showModal();
     input.select();
-    void search();
+    void find();
   }
 
   dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
-  input.addEventListener("input", search);
+  input.addEventListener("input", find);
   input.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const option = list.children[chosen];
-    if (step && entries.length > 0) choose((chosen + step + entries.length) % entries.length);
+    if (event.key === "ArrowDown") step(1);
+    else if (event.key === "ArrowUp") step(-1);
     else if (event.key === "Escape") dialog.close();
-    else if (event.key === "Enter" && option instanceof HTMLElement) option.click();
+    else if (event.key === "Enter") chosen?.click();
     else return;
     event.preventDefault();
   });
@@ -116,33 +112,20 @@ function build() {
   return { dialog, input, list, note };
 }
 
-/** What can be done from any document. */
-function actions(): Entry[] {
-  const page = document.querySelector<HTMLAnchorElement>('[data-copies="page"]');
-  const copies: Entry[] = page
-    ? [
-        {
-          title: "Copy this page as Markdown",
-          act: () => void readPage(page.href).then((text) => navigator.clipboard.writeText(text)),
-        },
-      ]
-    : [];
-  return [
-    ...copies,
-    { title: "Open your home page", path: "/home" },
-    { title: "See the status of this service", path: "/status" },
-  ];
+function toGroup({ heading, entries }: Group, at: number): HTMLElement {
+  const group = document.createElement("div");
+  const name = document.createElement("p");
+  name.id = `group-${at}`;
+  name.textContent = heading;
+  group.role = "group";
+  group.setAttribute("aria-labelledby", name.id);
+  group.append(name, ...entries.map((entry, n) => toOption(entry, `hit-${at}-${n}`)));
+  return group;
 }
 
-/** The documents themselves, as the menu has them. */
-function documentsOfMenu(): Entry[] {
-  const links = document.querySelectorAll<HTMLAnchorElement>(".contents > nav a");
-  return [...links].map((link) => ({ title: link.textContent ?? "", path: link.getAttribute("href") ?? "" }));
-}
-
-function toOption({ title, snippet, path, act }: Entry, at: number): HTMLElement {
+function toOption({ title, snippet, path, act }: Entry, id: string): HTMLElement {
   const option = document.createElement("a");
-  option.id = `hit-${at}`;
+  option.id = id;
   option.role = "option";
   option.tabIndex = -1;
   option.href = path ?? "#";

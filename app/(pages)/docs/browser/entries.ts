@@ -1,0 +1,53 @@
+import type { PaletteHit } from "../search.json/route";
+import { readPage } from "./copy";
+
+/** What can be chosen in the palette: an address to open, or something to do. */
+export type Entry = { title: string; snippet?: string; path?: string; act?: () => void };
+
+/** Entries under one heading. */
+export type Group = { heading: string; entries: Entry[] };
+
+/** What can be done from any document, where all or part of it is named so. */
+export function actions(named = ""): Group {
+  const page = document.querySelector<HTMLAnchorElement>('[data-copies="page"]');
+  const copies: Entry[] = page
+    ? [
+        {
+          title: "Copy this page as Markdown",
+          act: () => void readPage(page.href).then((text) => navigator.clipboard.writeText(text)),
+        },
+      ]
+    : [];
+  const entries = [...copies, ...linksIn(".site .door, .foot a")];
+  return {
+    heading: "Actions",
+    entries: entries.filter(({ title }) => title.toLowerCase().includes(named.toLowerCase())),
+  };
+}
+
+/** The documents themselves, as the menu has them. */
+export function documentsOfMenu(): Group[] {
+  const sections = document.querySelectorAll<HTMLElement>(".contents > nav section");
+  return [...sections].map((section, at) => ({
+    heading: section.querySelector("h2")?.textContent ?? "",
+    entries: linksIn(`.contents > nav section:nth-of-type(${at + 1}) a`),
+  }));
+}
+
+/** What the search finds, the kind of the best hit first; none when it cannot be reached. */
+export async function search(address: string, query: string): Promise<Group[] | undefined> {
+  const answer = await fetch(`${address}?q=${encodeURIComponent(query)}`).catch(() => undefined);
+  if (!answer?.ok) return undefined;
+  const groups = new Map<string, Entry[]>();
+  for (const { kind, ...entry } of (await answer.json()) as PaletteHit[]) {
+    groups.set(kind, [...(groups.get(kind) ?? []), entry]);
+  }
+  return [...groups].map(([heading, entries]) => ({ heading, entries }));
+}
+
+function linksIn(selector: string): Entry[] {
+  return [...document.querySelectorAll<HTMLAnchorElement>(selector)].map((link) => ({
+    title: link.textContent ?? "",
+    path: link.getAttribute("href") ?? "",
+  }));
+}
