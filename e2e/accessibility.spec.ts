@@ -1,20 +1,18 @@
 import { expect } from "@playwright/test";
-import { type Page as Entry, pages } from "@/lib/api/pages";
 import { codeTo } from "@/tests/support/mailbox";
 import { expectAccessible } from "./support/axe";
 import { newEmail, test, typeCode } from "./support/office";
 
-const publicPages = [
-  ...Object.values<Entry>(pages)
-    .filter(({ access, path }) => access !== "session" && !path.startsWith("/docs"))
-    .map(({ path }) => path),
+/** States of pages that their addresses name; the pages themselves are in `every-page.spec.ts`. */
+const states = [
   "/waitlist?problem=email",
   "/waitlist?joined",
   "/sign-in?problem=over",
   "/invitation?token=x",
+  "/unsubscribe?token=x",
 ];
 
-for (const path of publicPages) {
+for (const path of states) {
   test(`axe finds nothing wrong on ${path}`, async ({ page }) => {
     await page.goto(path);
     await expectAccessible(page);

@@ -21,19 +21,28 @@ export function EmailForm({ action, button, problem, typed, hidden = {}, takesFo
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       <label htmlFor="email">Email</label>
-      <input
-        id="email"
-        name="email"
-        type="email"
-        autoComplete="email"
-        inputMode="email"
-        maxLength={254}
-        required
-        defaultValue={typed}
-        {...problemOfField(problem)}
-        {...(takesFocus && { autoFocus: true })}
-      />
+      <EmailField typed={typed} problem={problem} {...(takesFocus && { takesFocus })} />
       <button type="submit">{button}</button>
     </form>
+  );
+}
+
+type EmailFieldProps = Partial<Pick<EmailFormProps, "typed" | "problem" | "takesFocus">>;
+
+/** The field alone, for a form of another shape. */
+export function EmailField({ typed, problem, takesFocus }: EmailFieldProps) {
+  return (
+    <input
+      id="email"
+      name="email"
+      type="email"
+      autoComplete="email"
+      inputMode="email"
+      maxLength={254}
+      required
+      defaultValue={typed}
+      {...problemOfField(problem)}
+      {...(takesFocus && { autoFocus: true })}
+    />
   );
 }

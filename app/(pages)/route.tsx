@@ -1,10 +1,12 @@
+import { STATUS_CODES } from "node:http";
+import * as healthOperation from "@/app/api/health/route";
 import { operations } from "@/lib/api/operations";
 import { actions, pages, publications } from "@/lib/api/pages";
 import { operationWords } from "@/lib/docs/operation-words";
-import { health } from "@/lib/health";
-import { quotas } from "@/lib/settings/limits";
+import { oncePerProcess } from "@/lib/process/once-per-process";
 import { settings } from "@/lib/settings/settings";
 import { Drawing } from "./drawing";
+import { EmailField } from "./email-form";
 import { htmlPage } from "./html-page";
 
 /** Where a program that knows only our address finds the rest (RFC 9727 §3, RFC 8631). */
@@ -14,9 +16,12 @@ const discovery = [
   `<${pages.quickStart.path}>; rel="service-doc"; type="text/html"`,
 ].join(", ");
 
-export const GET = htmlPage(pages.front, () => ({ content: <FrontPage />, headers: ["link", discovery] }));
+export const GET = htmlPage(pages.front, async () => ({
+  content: <FrontPage answer={await askHealth()} />,
+  headers: ["link", discovery],
+}));
 
-function FrontPage() {
+function FrontPage({ answer }: { answer: HealthAnswer }) {
   return (
     <div className="front">
       <div className="hero">
@@ -43,7 +48,7 @@ function FrontPage() {
           <p>No session, token or program can take that step in your place. Ours included.</p>
         </li>
       </ol>
-      <ForDevelopers />
+      <ForDevelopers answer={answer} />
     </div>
   );
 }
@@ -53,15 +58,7 @@ function AskForPlace() {
     <form className="ask" method="post" action={actions.joinWaitlist.path}>
       <label htmlFor="email">Your email</label>
       <div>
-        <input
-          id="email"
-          name="email"
-          type="email"
-          autoComplete="email"
-          inputMode="email"
-          maxLength={254}
-          required
-        />
+        <EmailField />
         <button type="submit">Join the waitlist</button>
       </div>
       <p className="quiet">
@@ -82,7 +79,7 @@ function Closed() {
   );
 }
 
-function ForDevelopers() {
+function ForDevelopers({ answer }: { answer: HealthAnswer }) {
   return (
     <section className="strip" aria-labelledby="developers">
       <div>
@@ -107,15 +104,17 @@ function ForDevelopers() {
           </a>
         </p>
       </div>
-      <LiveAnswer />
+      <LiveAnswer answer={answer} />
     </section>
   );
 }
 
-/** What this service answers at the moment, to whoever asks that it is up. */
-function LiveAnswer() {
+const shownHeaders = ["content-type", "api-version", "ratelimit-policy", "ratelimit", "cache-control"];
+
+/** What this service answered when this page was made: its own health was asked, by the handler that everybody asks. */
+function LiveAnswer({ answer: { status, headers, body } }: { answer: HealthAnswer }) {
   const { path } = operations.health;
-  const { requests, windowSeconds } = quotas.health;
+  const lines = shownHeaders.flatMap((name) => (headers.has(name) ? [`${name}: ${headers.get(name)}`] : []));
   return (
     <figure className="terminal">
       <figcaption>
@@ -125,10 +124,20 @@ function LiveAnswer() {
       <pre>
         <code>
           {`$ curl -i ${settings().appUrl}${path}\n\n`}
-          {`HTTP/1.1 200 OK\nAPI-Version: 1\nRateLimit-Policy: "health";q=${requests};w=${windowSeconds}\n\n`}
-          {JSON.stringify(health, null, 2)}
+          {`HTTP/1.1 ${status} ${STATUS_CODES[status]}\n${lines.join("\n")}\n\n`}
+          {JSON.stringify(body, null, 2)}
         </code>
       </pre>
     </figure>
   );
+}
+
+type HealthAnswer = { status: number; headers: Headers; body: unknown };
+
+/** Once a process: a page that is looked at often must not spend a quota. */
+function askHealth(): Promise<HealthAnswer> {
+  return oncePerProcess("answer on the front page", async () => {
+    const answer = await healthOperation.GET(new Request(`${settings().appUrl}${operations.health.path}`));
+    return { status: answer.status, headers: answer.headers, body: await answer.json() };
+  });
 }

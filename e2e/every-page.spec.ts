@@ -1,0 +1,161 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, type Page } from "@playwright/test";
+import { pages } from "@/lib/api/pages";
+import { expectAccessible } from "./support/axe";
+import { newEmail, type Office, signIn, test } from "./support/office";
+
+/*
+ * What holds for every page of the register, whichever is added: what axe says, in both themes and in forced colours;
+ * small screens and large letters; the keyboard; less motion; paper; and that nothing is asked of anybody else.
+ */
+
+type Name = keyof typeof pages;
+
+/** How a page is come by whose address alone does not show it. */
+const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown>>> = {
+  home: async (page, { service }) => {
+    const email = newEmail("every");
+    const terms = ["--trial-days", "2", "--assistant-limit", "40", "--credits", "5"];
+    await service.adminJson("account", "add", email, ...terms);
+    await signIn(page, { service }, email);
+  },
+  code: async (page, { service }) => {
+    const email = newEmail("every");
+    await service.adminJson("account", "add", email);
+    await page.goto("/sign-in");
+    await page.getByLabel("Email").fill(email);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("/sign-in/code");
+  },
+  invitation: async (page, { service }) =>
+    page.goto((await service.adminJson<{ url: string }>("invite", newEmail("every"))).url),
+  unsubscribe: async (page, { service }) => {
+    const email = newEmail("every");
+    await service.adminJson("account", "add", email);
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    await page.goto(`/unsubscribe${new URL(url).search}`);
+  },
+  connect: async (page, { service }) => {
+    const email = newEmail("every");
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    await signIn(page, { service }, email);
+    const form = { client_id: "native", scope: "account:read" };
+    const asked = await (await page.request.post("/oauth/device", { form })).json();
+    await page.goto(`/connect?user_code=${asked.user_code}`);
+  },
+  search: (page) => page.goto("/docs/search?q=token"),
+  nothingHere: (page) => page.goto("/no/such/page"),
+};
+
+for (const name of Object.keys(pages) as Name[]) {
+  test(`${pages[name].path} holds`, async ({ page, office, baseURL }) => {
+    const faults = listenForFaults(page, `${baseURL}/`);
+    await (ways[name]?.(page, office) ?? page.goto(pages[name].path));
+    await page.waitForLoadState("networkidle");
+    await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
+    await test.step("axe, in both themes, on a screen and a phone", () => expectAccessible(page));
+    await test.step("axe, in forced colours", () => expectAccessibleInForcedColours(page));
+    await test.step("320 px, and 200 % of a small screen", () => expectNoSidewaysScroll(page));
+    await test.step("the keyboard alone", () => expectWalkable(page));
+    await test.step("less motion", () => expectStill(page));
+    await test.step("paper", () => expectPrintable(page));
+    expect(faults).toEqual([]);
+  });
+}
+
+/** What the browser says is wrong, and what it asks of others. */
+function listenForFaults(page: Page, ours: string): string[] {
+  const faults: string[] = [];
+  page.on("console", (message) => {
+    const isThePageItself = message.text().includes("404") && message.location().url === page.url();
+    if (message.type() === "error" && !isThePageItself) faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(ours)) faults.push(request.url());
+  });
+  return faults;
+}
+
+async function expectAccessibleInForcedColours(page: Page): Promise<void> {
+  await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });
+  // Colours are the reader's there; all else holds.
+  const axe = new AxeBuilder({ page }).setLegacyMode().disableRules(["color-contrast"]);
+  const { violations } = await axe.analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  await page.emulateMedia({ forcedColors: null, colorScheme: null });
+}
+
+async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  for (const [width, height] of [
+    [320, 568],
+    [640, 400],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow, `${width} px`).toBe(0);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** Tab leads through everything that can be pressed, and shows where one is. */
+async function expectWalkable(page: Page): Promise<void> {
+  // From the very first, whichever field took the focus.
+  await page.getByRole("link", { name: "Skip to the content" }).focus();
+  const pressable = await page.evaluate(
+    () =>
+      [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary")].filter(
+        (element) =>
+          element.checkVisibility({ visibilityProperty: true }) &&
+          element.tabIndex >= 0 &&
+          !element.matches("[type=radio]:not(:checked), [type=hidden], :disabled"),
+      ).length,
+  );
+  const seen = new Set<number>();
+  for (let presses = 0; presses < pressable + 100; presses++) {
+    const stop = await page.evaluate(() => {
+      const focused = document.activeElement;
+      if (!focused || focused === document.body) return undefined;
+      const shown = focused.matches("input[type=radio]") ? focused.parentElement : focused;
+      const { width, height } = focused.getBoundingClientRect();
+      const { outlineStyle } = getComputedStyle(shown ?? focused);
+      return {
+        at: [...document.querySelectorAll("*")].indexOf(focused),
+        isSeen: width * height > 0 && outlineStyle !== "none",
+        what: focused.outerHTML.slice(0, 120),
+      };
+    });
+    if (!stop || seen.has(stop.at)) break;
+    expect(stop.isSeen, stop.what).toBe(true);
+    seen.add(stop.at);
+    await page.keyboard.press("Tab");
+  }
+  expect(seen.size).toBeGreaterThanOrEqual(pressable);
+}
+
+async function expectStill(page: Page): Promise<void> {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  const moving = await page.evaluate(() =>
+    [...document.querySelectorAll("*")].flatMap((element) => {
+      const { transitionDuration, animationName } = getComputedStyle(element);
+      const isStill = animationName === "none" && /^0s(, 0s)*$/.test(transitionDuration);
+      return isStill ? [] : [`${element.tagName} ${transitionDuration} ${animationName}`];
+    }),
+  );
+  expect(moving).toEqual([]);
+  await page.emulateMedia({ reducedMotion: null });
+}
+
+/** On paper there are the page's words and nothing to press. */
+async function expectPrintable(page: Page): Promise<void> {
+  await page.emulateMedia({ media: "print" });
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  const pressable = await page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>("button, input, .skip, .contents, .foot nav a")].flatMap(
+      (element) => (element.checkVisibility() ? [element.outerHTML.slice(0, 120)] : []),
+    ),
+  );
+  expect(pressable).toEqual([]);
+}
