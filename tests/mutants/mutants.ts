@@ -346,8 +346,8 @@ const bounds: Mutant[] = [
   {
     file: "lib/api/body.ts",
     mistake: "a body may be a byte over its bound",
-    was: "bytes > mostBytes",
-    becomes: "bytes > mostBytes + 1",
+    was: "if (bytes > mostBytes) throw",
+    becomes: "if (bytes > mostBytes + 1) throw",
     tests: ["tests/lib/api/body.test.ts"],
   },
   {
