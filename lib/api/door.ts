@@ -30,10 +30,11 @@ export function pageAt(path: string): Page | undefined {
   return page && isHere(page) ? page : undefined;
 }
 
-/** Whether this deployment has a place: some are there only under one kind of sign-in, or in development. */
-export function isHere({ under, onlyInDevelopment }: Place): boolean {
-  const { signIn, production } = settings();
-  return (!under || under.includes(signIn.kind)) && !(onlyInDevelopment && production);
+/** Whether this deployment has a place: some are there only under one kind of sign-in, by a setting, or in development. */
+export function isHere({ under, onlyInDevelopment, onlyWithRegistration }: Place): boolean {
+  const { signIn, production, connectRegistration } = settings();
+  if ((onlyInDevelopment && production) || (onlyWithRegistration && !connectRegistration)) return false;
+  return !under || under.includes(signIn.kind);
 }
 
 const hookPaths = new Set<string>(Object.values(hooks).map(({ path }) => path));

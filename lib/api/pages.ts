@@ -15,6 +15,8 @@ export type Place = {
   /** The same for everyone: the front server keeps its answers in memory, and shared caches may. */
   isShared?: true;
   onlyInDevelopment?: true;
+  /** There where the operator lets apps make themselves known. */
+  onlyWithRegistration?: true;
 };
 
 /** A script that a page loads: that of the documents, the framework's, Clerk's where Clerk signs in. */
@@ -108,6 +110,7 @@ export const connectEndpoints = {
   token: { path: "/oauth/token", ...endpoint },
   device: { path: "/oauth/device", ...endpoint },
   revocation: { path: "/oauth/revoke", ...endpoint },
+  registration: { path: "/oauth/register", ...endpoint, onlyWithRegistration: true },
 } as const satisfies Record<string, Place>;
 
 /** What our providers call. */

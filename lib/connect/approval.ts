@@ -1,8 +1,11 @@
 import type { AdapterPayload, InteractionResults } from "oidc-provider";
+import { ownClientKey } from "@/lib/api/client-address";
+import { counter } from "@/lib/api/rate-limit";
 import { appSessionId } from "@/lib/connect/app-session";
 import { authorizationServer } from "@/lib/connect/authorization-server";
 import { describeClient } from "@/lib/connect/clients";
 import { lifetimes } from "@/lib/connect/lifetimes";
+import { RegisteredClients } from "@/lib/connect/registered-clients";
 import { accountScope, resourceAddresses } from "@/lib/connect/resources";
 import { ConnectState } from "@/lib/connect/state";
 import { startAppSession } from "@/lib/session/session";
@@ -61,6 +64,7 @@ export async function approve(
   const endsAtMs = nowMs + lifetimes.session * 1000;
   const session = { id: appSessionId(grantId), accountId: owner.id, name: asking.name, endsAtMs };
   await startAppSession(db, session, nowMs);
+  await new RegisteredClients().keep(asking.id, lifetimes.usedClient);
   if (ask.by === "request") {
     return settleRequest(ask.uid, {
       login: { accountId: owner.subject, remember: false },
@@ -87,6 +91,21 @@ export async function decline(
   return ask.by === "request"
     ? settleRequest(ask.uid, { error: "access_denied", error_description: description })
     : settleDevice(ask.code, { error: "access_denied", errorDescription: description });
+}
+
+/**
+ * Codes that may be looked up in ten minutes, from one client address and from all that cannot be told apart. A code is
+ * one of 20^8 and lives ten minutes: thirty guesses find a given one once in 850 million times (RFC 8628 §5.1).
+ */
+const mostLookUps = { ofOne: 30, ofAllUnknown: 3000 };
+const windowSeconds = 10 * 60; // 10 minutes
+
+/** Whether whoever asks may look up another device's code. */
+export async function mayLookUp(headers: Headers): Promise<boolean> {
+  const client = ownClientKey(headers);
+  const ofAll = counter("user-codes-of-unknown", mostLookUps.ofAllUnknown, { windowSeconds });
+  const of = client ? counter("user-codes", mostLookUps.ofOne, { windowSeconds }) : ofAll;
+  return (await of.spend(client ?? "all", performance.now())).allowed;
 }
 
 async function readParams(ask: Ask): Promise<Record<string, unknown> | undefined> {

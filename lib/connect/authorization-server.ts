@@ -5,7 +5,7 @@ import { ApiError } from "@/lib/api/errors";
 import { connectEndpoints, pages } from "@/lib/api/pages";
 import { mayRedirectTo } from "@/lib/connect/added-clients";
 import { appSessionId } from "@/lib/connect/app-session";
-import { AddedClients, clientDefaults, mayFetchClient, nativeClient } from "@/lib/connect/clients";
+import { clientDefaults, KnownClients, mayFetchClient, nativeClient } from "@/lib/connect/clients";
 import { lifetimes } from "@/lib/connect/lifetimes";
 import { accountScope, resourceAddresses } from "@/lib/connect/resources";
 import { makeRingKey } from "@/lib/connect/signing-key";
@@ -50,7 +50,7 @@ function endAppSession(grantId: string): void {
 function configuration(library: Library, publicKey: KeyObject): Configuration {
   const { errors } = library;
   return {
-    adapter: (kind: string) => (kind === "Client" ? new AddedClients() : new ConnectState(kind)),
+    adapter: (kind: string) => (kind === "Client" ? new KnownClients() : new ConnectState(kind)),
     clients: [nativeClient],
     clientDefaults,
     clientAuthMethods: ["none"],

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { findClient } from "@/lib/connect/added-clients";
-import { ConnectState } from "@/lib/connect/state";
+import { RegisteredClients } from "@/lib/connect/registered-clients";
 import { isLoopback } from "@/lib/settings/loopback";
 import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
@@ -33,15 +33,12 @@ export const nativeClient = {
   ]),
 } satisfies ClientMetadata;
 
-/** The clients that the operator has added, as the authorization server asks for them. */
-export class AddedClients extends ConnectState {
-  constructor() {
-    super("Client");
-  }
-
+/** The clients that the operator has added, and those that have registered, as the authorization server asks for them. */
+export class KnownClients extends RegisteredClients {
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const added = await findClient(await store(), id);
-    return added && { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris };
+    if (!added) return settings().connectRegistration ? super.find(id) : undefined;
+    return { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris };
   }
 }
 

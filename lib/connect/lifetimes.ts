@@ -10,4 +10,8 @@ export const lifetimes = {
   accessToken: 60 * 60,
   /** A browser's week, from its owner's approval: an app's session, and what renews its tokens. */
   session: 7 * 24 * 60 * 60,
+  /** A client that has registered, until an owner lets it in: 1 day. */
+  unusedClient: 24 * 60 * 60,
+  /** A client that has registered, after an owner last let it in: 90 days, so that it finds its way back. */
+  usedClient: 90 * 24 * 60 * 60,
 } as const;

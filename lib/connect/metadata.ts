@@ -11,6 +11,9 @@ export function authorizationServerMetadata() {
     token_endpoint: appUrl + connectEndpoints.token.path,
     device_authorization_endpoint: appUrl + connectEndpoints.device.path,
     revocation_endpoint: appUrl + connectEndpoints.revocation.path,
+    ...(settings().connectRegistration && {
+      registration_endpoint: appUrl + connectEndpoints.registration.path,
+    }),
     jwks_uri: `${appUrl}/.well-known/jwks.json`,
     scopes_supported: [accountScope],
     response_types_supported: ["code"],

@@ -23,6 +23,7 @@ import * as resend from "@/app/hooks/resend/route";
 import * as mcp from "@/app/mcp/route";
 import * as authorization from "@/app/oauth/authorize/route";
 import * as device from "@/app/oauth/device/route";
+import * as registration from "@/app/oauth/register/route";
 import * as resume from "@/app/oauth/resume/route";
 import * as revocation from "@/app/oauth/revoke/route";
 import * as token from "@/app/oauth/token/route";
@@ -67,6 +68,7 @@ const ofConnect: Record<keyof typeof connectEndpoints, Handlers> = {
   resume,
   token,
   device,
+  registration,
   revocation,
 };
 

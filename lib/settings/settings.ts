@@ -87,6 +87,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     mail,
     supportEmail: env.SUPPORT_EMAIL,
     connectClientHosts: env.CONNECT_CLIENT_HOSTS.split(",").map((host) => host.trim()),
+    connectRegistration: env.CONNECT_REGISTRATION,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
     requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
@@ -151,6 +152,10 @@ const environmentSchema = z.object({
   DKIM_PRIVATE_KEY: z.string().optional(),
   SUPPORT_EMAIL: z.email("must be an email address").optional(),
   CONNECT_CLIENT_HOSTS: z.string().default("claude.ai,chatgpt.com,vscode.dev"),
+  CONNECT_REGISTRATION: z
+    .enum(["on", "off"], { error: "must be on or off" })
+    .default("off")
+    .transform((text) => text === "on"),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
   RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),

@@ -112,6 +112,8 @@ ${table(
   ],
 )}
 
+Some deployments let an app make itself known by itself (RFC 7591): their metadata names a \`registration_endpoint\`. What registers is forgotten after a day, or 90 days after an owner last let it in. Elsewhere there is none.
+
 For all of them PKCE with \`S256\` is required, there is no client secret, and everything is found at ${door(publications.authorizationServer)} (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth needs our address alone. It ends in no slash.
 
 The operator makes an app known by a command:

@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { clientKey } from "@/lib/api/client-address";
+import { ApiError } from "@/lib/api/errors";
+import { type Answer, refusal } from "@/lib/api/headers";
+import type { Place } from "@/lib/api/pages";
+import { counter } from "@/lib/api/rate-limit";
+import { mayRedirectTo } from "@/lib/connect/added-clients";
+import { clientDefaults } from "@/lib/connect/clients";
+import { lifetimes } from "@/lib/connect/lifetimes";
+import { RegisteredClients } from "@/lib/connect/registered-clients";
+import { type Call, hall } from "@/lib/pages/hall";
+
+/** Clients that one address may register in an hour, and that there may be at once. */
+const mostRegistered = { perAddress: 10, atOnce: 1000 };
+const windowSeconds = 60 * 60; // 1 hour
+
+const clients = new RegisteredClients();
+
+/** What we heed of what a client says of itself (RFC 7591 §2); it is told what it became instead. */
+const application = z.object({
+  client_name: z.string().trim().min(1).max(80).default("An app that named itself"),
+  redirect_uris: z.array(z.string().max(400).refine(mayRedirectTo)).min(1).max(10),
+});
+
+/**
+ * The route handler by which an app makes itself known (RFC 7591), where the operator lets it: it is public, as every
+ * client, its name is its own word, and unless an owner lets it in it is forgotten within a day.
+ */
+export function register(place: Place): (request: Request) => Promise<Response> {
+  return hall(place, answer, { fromAnywhere: true, say: (error) => openToAll(refusal(error)) });
+}
+
+async function answer({ visit, headers, body, nowMs }: Call): Promise<Answer> {
+  if (visit.method === "OPTIONS") return openToAll({ status: 204, body: null });
+  const { allowed, retryAfterSeconds = windowSeconds } = await counter(
+    "connect-register",
+    mostRegistered.perAddress,
+    { windowSeconds },
+  ).spend(clientKey(headers), performance.now());
+  if (!allowed) {
+    throw new ApiError("unavailable", { status: 429, headers: { "retry-after": String(retryAfterSeconds) } });
+  }
+  const said = application.safeParse(parseJson(body));
+  if (!said.success) {
+    const isAddress = said.error.issues.some(({ path }) => path[0] === "redirect_uris");
+    return refuse(isAddress ? "invalid_redirect_uri" : "invalid_client_metadata");
+  }
+  if ((await clients.count()) >= mostRegistered.atOnce) throw new ApiError("unavailable");
+  const client = { client_id: `app_${randomBytes(16).toString("base64url")}`, ...said.data };
+  await clients.upsert(client.client_id, client, lifetimes.unusedClient);
+  const issuedAt = Math.floor(nowMs / 1000);
+  return openToAll({ status: 201, body: { ...clientDefaults, ...client, client_id_issued_at: issuedAt } });
+}
+
+/** A refusal in the words of RFC 7591 §3.2.2. */
+function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): Answer {
+  const error_description = {
+    invalid_redirect_uri: "redirect_uris takes one to ten: loopback, HTTPS, or a scheme with a dot in it.",
+    invalid_client_metadata: "Send a JSON object; client_name has 80 characters at most.",
+  }[error];
+  return openToAll({ status: 400, body: { error, error_description } });
+}
+
+/** Clients in browsers register too, and send no cookie. */
+function openToAll(answer: Answer): Answer {
+  const cors = ["access-control-allow-origin", "*", "access-control-allow-headers", "content-type"];
+  return { ...answer, headers: [...(answer.headers ?? []), ...cors] };
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { makeClock } from "@/tests/support/clock";
+import { engines, type Stage } from "@/tests/support/engines";
+import { answerApp } from "@/tests/support/owner";
+import { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+const redirect = "http://127.0.0.1:51000/callback";
+const dayMs = 24 * 60 * 60 * 1000;
+const path = "/oauth/register";
+
+let from = 0;
+
+describe.each(engines)("an app that makes itself known, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let browser: Browser;
+  const clock = makeClock();
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ ...stage.environment, ...clock.environment, CONNECT_REGISTRATION: "on" });
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    browser = await Browser.signIn(service, email);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  const register = (body: object | string, address = `127.9.0.${++from}`) =>
+    service.ask(path, {
+      ...{ method: "POST", from: address, headers: { "content-type": "application/json" } },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  const addressFor = (client_id: string) =>
+    `${service.url}/oauth/authorize?${new URLSearchParams({
+      ...{ client_id, redirect_uri: redirect, response_type: "code", scope: "account:read" },
+      ...{ code_challenge: "a".repeat(43), code_challenge_method: "S256" },
+    })}`;
+  const opens = async (client_id: string) =>
+    (await browser.open(addressFor(client_id).replace(service.url, ""))).status;
+
+  it("finds the endpoint in the metadata, and becomes a public client under the name that it gave", async () => {
+    const { text } = await service.ask("/.well-known/oauth-authorization-server");
+    expect(JSON.parse(text).registration_endpoint).toBe(service.url + path);
+    const {
+      status,
+      headers,
+      text: answer,
+    } = await register({
+      ...{ client_name: "Desk", redirect_uris: [redirect], token_endpoint_auth_method: "client_secret_post" },
+      ...{ scope: "everything", client_secret: "mine" },
+    });
+    expect(status).toBe(201);
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    const client = JSON.parse(answer);
+    expect(client).toMatchObject({
+      ...{ client_name: "Desk", redirect_uris: [redirect], token_endpoint_auth_method: "none" },
+    });
+    expect(client).not.toHaveProperty("client_secret");
+    const back = await answerApp(browser, service, addressFor(client.client_id));
+    expect(new URL(back).searchParams.get("code")).toMatch(/./);
+  });
+
+  it("is forgotten after a day, and 90 days after its owner let it in", async () => {
+    const unused = JSON.parse((await register({ redirect_uris: [redirect] })).text).client_id;
+    const used = JSON.parse((await register({ redirect_uris: [redirect] })).text).client_id;
+    await answerApp(browser, service, addressFor(used));
+    clock.pass(dayMs + 1000);
+    expect(await opens(unused)).toBe(400);
+    expect(await opens(used)).toBe(303);
+    clock.pass(89 * dayMs);
+    expect(await opens(used)).toBe(400);
+    browser = await Browser.signIn(service, email);
+  });
+
+  it.each([
+    ["no JSON", "{", "invalid_client_metadata"],
+    ["no address", { client_name: "Desk" }, "invalid_redirect_uri"],
+    ["plain http elsewhere", { redirect_uris: ["http://evil.example/"] }, "invalid_redirect_uri"],
+    ["a script", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
+    ["eleven addresses", { redirect_uris: Array(11).fill(redirect) }, "invalid_redirect_uri"],
+    ["a long name", { client_name: "x".repeat(81), redirect_uris: [redirect] }, "invalid_client_metadata"],
+  ])("is refused with %s", async (_, body, error) => {
+    const { status, text } = await register(body);
+    expect(status).toBe(400);
+    expect(JSON.parse(text).error).toBe(error);
+  });
+
+  it("may do so ten times an hour from one address, and a thousand are kept at once", async () => {
+    for (let time = 0; time < 10; time++) {
+      expect((await register({ redirect_uris: [redirect] }, "127.9.9.9")).status).toBe(201);
+    }
+    const { status, headers } = await register({ redirect_uris: [redirect] }, "127.9.9.9");
+    expect(status).toBe(429);
+    expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+    const endsAtMs = Date.now() + 1000 * dayMs;
+    const rows = Array.from({ length: 1000 }, (_, n) => `('Client', 'filled-${n}', '{}', ${endsAtMs})`);
+    await stage.query(`INSERT INTO connect_state (kind, id_hash, payload, expires_at_ms) VALUES ${rows}`);
+    expect((await register({ redirect_uris: [redirect] })).status).toBe(503);
+    await stage.query("DELETE FROM connect_state WHERE id_hash LIKE 'filled-%'");
+    expect((await register({ redirect_uris: [redirect] })).status).toBe(201);
+  });
+
+  it("finds nothing where the operator has not turned it on, and one that had is not known any longer", async () => {
+    const { client_id } = JSON.parse((await register({ redirect_uris: [redirect] })).text);
+    const off = await Service.start({ ...stage.environment, ...clock.environment });
+    const { status, text } = await off.submit(path, {});
+    expect(status).toBe(404);
+    expect(JSON.parse(text).error.code).toBe("not_found");
+    const metadata = await off.ask("/.well-known/oauth-authorization-server");
+    expect(JSON.parse(metadata.text)).not.toHaveProperty("registration_endpoint");
+    expect((await off.ask(addressFor(client_id).replace(service.url, ""))).status).toBe(400);
+    await off.stop();
+  });
+});
