@@ -35,13 +35,13 @@ No tool changes anything. ${whatSessionsCannotDo}
 
 ## Connecting
 
-A client needs nothing but the address. Connecting, the documents, health and the banner need no sign-in; when it first reads your account it opens our approval page in your browser, you sign in and approve, and from then on it renews its token by itself, for a week at most. Nothing is pasted, and no token lies in a file of yours. ${door(pages.home)} lists what you have let in, and ends it.
+A client needs nothing but the address. Connecting, the documents, health and the banner need no sign-in; when it first reads your account it opens our approval page in your browser, you sign in and approve, and from then on it renews its token by itself, for a week at most. Nothing is pasted, and no line below holds a token. What a client was given it keeps itself: in the system's keychain, or, where there is none, in a file under your home folder (Claude Code, Codex, \`mcp-remote\`). ${door(pages.home)} lists what you have let in, and ends it.
 
 ### Claude Code
 
-${code("console", `claude mcp add --transport http corner-office ${address}`)}
+${code("console", `claude mcp add --transport http corner-office ${address}\nclaude mcp login corner-office`)}
 
-Then \`/mcp\` in a session leads to the approval.
+\`/mcp\` in a session leads to the approval too.
 
 ### Codex
 
@@ -71,7 +71,7 @@ ${code("console", `npx mcp-remote ${address} --static-oauth-client-info '{"clien
 
 ### The Inspector
 
-${code("console", `npx @modelcontextprotocol/inspector --cli ${address} --transport http --method tools/list`)}
+${code("console", `npx @modelcontextprotocol/inspector --cli ${address} --transport http --client-id native --method tools/list`)}
 
 ### With a token of your own
 
