@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "@/lib/api/errors";
+import { appSessionId } from "@/lib/connect/app-session";
+import { endSession } from "@/lib/session/session";
 import { isLoopback } from "@/lib/settings/loopback";
 import { change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
@@ -53,7 +55,7 @@ export async function findClient(db: Db, id: string): Promise<AddedClient | unde
 }
 
 /**
- * Removes a client: from now on it gets no token, and those that it has are over within the hour. Throws an
+ * Removes a client, and ends every session that owners have let it have: its next request is refused. Throws an
  * {@link ApiError} when there is none.
  */
 export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
@@ -63,6 +65,21 @@ export async function removeClient(db: Db, id: string, nowMs: number): Promise<v
   if (!removed) {
     throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
   }
+  for (const grantId of await findGrants(db, id)) {
+    await endSession(db, { by: "operator", what: "connect remove" }, appSessionId(grantId), nowMs);
+  }
+}
+
+/** The grants of a client, which its codes and refresh tokens name. */
+async function findGrants(db: Db, clientId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("connect_state")
+    .select(["grant_id", "payload"])
+    .where("grant_id", "is not", null)
+    .where("payload", "like", `%${JSON.stringify(clientId)}%`)
+    .execute();
+  const ofClient = rows.filter(({ payload }) => JSON.parse(payload).clientId === clientId);
+  return [...new Set(ofClient.flatMap(({ grant_id }) => grant_id ?? []))];
 }
 
 /**

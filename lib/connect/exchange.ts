@@ -3,10 +3,11 @@ import { clientKey } from "@/lib/api/client-address";
 import { dropCookie, readCookie, writeCookie } from "@/lib/api/cookies";
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, type HeaderList, refusal } from "@/lib/api/headers";
-import { connectEndpoints, type Place } from "@/lib/api/pages";
+import { connectEndpoints, type Place, pages } from "@/lib/api/pages";
 import { counter } from "@/lib/api/rate-limit";
 import { authorizationServer, serverCookies } from "@/lib/connect/authorization-server";
 import { lifetimes } from "@/lib/connect/lifetimes";
+import { goTo, withProblem } from "@/lib/pages/form";
 import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
 import { settings } from "@/lib/settings/settings";
 
@@ -58,6 +59,9 @@ async function exchange({ url, headers, body, visit }: Call): Promise<Answer> {
     },
     payload: body,
   });
+  if (statusCode === 400 && headers.get("accept")?.includes("text/html")) {
+    return goTo({ to: withProblem(pages.connect.path, "app") });
+  }
   const { "content-type": mediaType, "content-length": _, "set-cookie": cookies, ...others } = answered;
   return {
     status: statusCode,

@@ -91,8 +91,22 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect(other.status, "an address that differs by a byte").toBe(400);
   });
 
-  it("that were removed get nothing any longer", async () => {
+  it("that were removed get nothing any longer, and what they have is over", async () => {
+    const { device_code, user_code } = JSON.parse(
+      (await service.submit("/oauth/device", { client_id: "studio", scope: "account:read" })).text,
+    );
+    await browser.submit("/connect/answer", { user_code, answer: "approve" });
+    const redeem = async (fields: Record<string, string>) =>
+      JSON.parse((await service.submit("/oauth/token", { client_id: "studio", ...fields })).text);
+    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+    const { access_token, refresh_token } = await redeem({ grant_type, device_code });
+    const entitlement = async () =>
+      (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } }))
+        .status;
+    expect(await entitlement()).toBe(200);
     await service.adminJson("connect", "remove", "studio");
+    expect(await entitlement()).toBe(401);
+    expect((await redeem({ grant_type: "refresh_token", refresh_token })).error).toBe("invalid_client");
     const { status, headers } = await ask("studio", redirect);
     expect(status).toBe(400);
     expect(headers).not.toHaveProperty("location");

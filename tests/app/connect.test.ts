@@ -201,6 +201,36 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       await expect(renewal).rejects.toMatchObject({ error: "invalid_grant" });
     });
 
+    it("says in a browser that nobody was let in, and leads it nowhere else", async () => {
+      const { path } = await ask({ redirect_uri: "https://evil.example/callback" });
+      const headers = { accept: "text/html,*/*" };
+      expect((await service.ask(path, { headers })).headers.location).toBe("/connect?problem=app");
+      expect((await browser.open("/connect?problem=app")).text).toContain("Nobody was let in");
+    });
+
+    it("looks up thirty codes in ten minutes from one address, of 25 thousand million", async () => {
+      const { user_code } = await oauth.initiateDeviceAuthorization(client, { scope: "account:read" });
+      expect(user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+      const guess = (code: string) => service.ask(`/connect?user_code=${code}`, { from: "127.40.0.1" });
+      for (let time = 0; time < 30; time++) {
+        expect((await guess("BBBB-BBBB")).text).toContain("No device shows this code now");
+      }
+      const { headers } = await guess(user_code);
+      expect(headers.location).toBe("/connect?problem=codes");
+      expect((await browser.open(`/connect?user_code=${user_code}`)).text).toContain("Only go on if");
+    });
+
+    it("is told in the answer who answered (RFC 9207), so that no other server's is taken for ours", async () => {
+      const { verifier, path } = await ask();
+      await browser.open(path);
+      const back = await answer("approve");
+      const other = new URL(back);
+      other.searchParams.set("iss", "https://evil.example");
+      const checks = { pkceCodeVerifier: verifier, expectedState: "kept" };
+      await expect(oauth.authorizationCodeGrant(client, other, checks)).rejects.toThrow();
+      expect((await oauth.authorizationCodeGrant(client, back, checks)).access_token).toMatch(/./);
+    });
+
     it("names our own address, whatever the request says of it", async () => {
       const { text } = await service.ask("/oauth/device", {
         method: "POST",

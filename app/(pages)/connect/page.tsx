@@ -5,11 +5,12 @@ import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readCookie } from "@/lib/api/cookies";
 import { actions, connectEndpoints, documentPages, pages } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
-import { type Ask, type Asking, findAsking, readAsk } from "@/lib/connect/approval";
+import { type Ask, type Asking, findAsking, mayLookUp, readAsk } from "@/lib/connect/approval";
 import { accountScopeWords } from "@/lib/connect/resources";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
+import { withProblem } from "@/lib/pages/form";
 import { KeepFresh } from "../home/keep-fresh";
-import { findProblem, ProblemNote } from "../problem";
+import { findProblem, type Problem, ProblemNote } from "../problem";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
 
@@ -17,24 +18,36 @@ export const metadata: Metadata = { title: "Connect an app", robots: { index: fa
 
 const checkAgainAfterSeconds = 15 * 60; // 15 minutes, as long as a request waits
 
+const problems: Record<string, Problem> = {
+  app: {
+    words:
+      "The app that sent you here is not known to us, or asked in a way that we cannot answer. Try again from the app; when that leads here too, tell its maker.",
+  },
+  codes: { words: "Many codes were looked up from here just now. Try again in ten minutes." },
+};
+
 /** Where the owner of an account lets an app in or turns it away, and types the code that a device shows. */
 export default async function ConnectPage({ searchParams }: PageProps<"/connect">) {
   const requestHeaders = await headers();
   const query = await searchParams;
   const uid = readCookie(requestHeaders, "office-request");
   const code = query.user_code?.toString();
+  if (code && !(await mayLookUp(requestHeaders))) redirect(withProblem(pages.connect.path, "codes"));
+  const problem = findProblem(query, problems);
   const ask = readAsk((name) => (name === "user_code" ? code : code ? undefined : uid));
   const asking = ask && (await findAsking(ask, uid));
+  const isAsked = !query.answered && query.problem !== "app";
   return (
     <div className="narrow">
       <SiteBanner isPublic />
-      <ProblemNote problem={findProblem(query)} />
+      {query.problem === "app" && <h1>Nobody was let in</h1>}
+      <ProblemNote problem={problem} />
       {query.answered === "request" && <BackToTheApp />}
       {query.answered === "user_code" && <BackToTheDevice />}
-      {!query.answered && ask && asking && (
+      {isAsked && ask && asking && (
         <Approval ask={ask} asking={asking} caller={await identify(requestHeaders, query)} />
       )}
-      {!query.answered && !asking && <TypeCode wasUnknown={code !== undefined} />}
+      {isAsked && !asking && <TypeCode wasUnknown={code !== undefined} />}
       <Support />
     </div>
   );
