@@ -93,7 +93,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
     port: env.PORT,
     host: env.HOST,
-    drainSeconds: env.DRAIN_SECONDS,
+    /** How long a stopping instance goes on answering: in production long enough for a balancer to look again. */
+    drainSeconds: env.DRAIN_SECONDS ?? (production ? 5 : 0),
     metricsPort: env.METRICS_PORT,
     logLevel: env.LOG_LEVEL,
   };
@@ -161,7 +162,7 @@ const environmentSchema = z.object({
   RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),
   PORT: wholeNumber(1, 65_535).default(3000),
   HOST: z.string().optional(),
-  DRAIN_SECONDS: wholeNumber(0, 300).default(0),
+  DRAIN_SECONDS: wholeNumber(0, 300).optional(),
   METRICS_PORT: wholeNumber(1, 65_535).optional(),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })

@@ -59,6 +59,7 @@ export class Service {
         NODE_ENV: "production",
         PORT: String(port),
         DATA_DIR: dataDir,
+        DRAIN_SECONDS: "0",
         ...environment,
       },
       port,

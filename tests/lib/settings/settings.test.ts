@@ -52,6 +52,13 @@ describe("parseSettings", () => {
     expect(parseSettings({ NODE_ENV: "production", SIGN_IN: "local" }).signIn).toEqual({ kind: "local" });
   });
 
+  it("drains for five seconds in production, where a balancer may look", () => {
+    const drain = (environment: Environment) => parseSettings(environment).drainSeconds;
+    expect(drain({})).toBe(0);
+    expect(drain({ NODE_ENV: "production" })).toBe(5);
+    expect(drain({ NODE_ENV: "production", DRAIN_SECONDS: "0" })).toBe(0);
+  });
+
   it("takes an empty value for none", () => {
     expect(parseSettings({ PORT: "", APP_SECRET: " ", SIGN_IN: "", TRUSTED_PROXY_HOPS: "" })).toEqual(
       parseSettings({}),
