@@ -11,7 +11,7 @@ import org.json.JSONObject
 
 /**
  * Knows whether the company may run, and when to ask again. Run while mayRun(), and show why when not.
- * readToken hands out the session token from the keystore, or "" when a person has to sign in first.
+ * readToken hands out the session token, "" when a person has to sign in first; it throws when it cannot tell.
  */
 class CompanyGate(private val url: String, private val readToken: () -> String) {
     var why = "not_asked"
@@ -24,7 +24,11 @@ class CompanyGate(private val url: String, private val readToken: () -> String) 
 
     /** Asks once, off the main thread. Answers in how many seconds to ask again; null: when there is another token. */
     fun ask(nowMs: Long = System.currentTimeMillis()): Double? {
-        val token = readToken()
+        val token = try {
+            readToken()
+        } catch (failure: Exception) {
+            return hold("unreachable", 0.0, nowMs)
+        }
         if (token.isEmpty() || token == deadToken) return stop("signed_out", null)
         val (status, answer, retryAfter) = fetchEntitlement(token)
         if (status == 200 && answer.optBoolean("ok")) {
@@ -42,7 +46,11 @@ class CompanyGate(private val url: String, private val readToken: () -> String) 
             return stop(code, null)
         }
         if (status == 403 || code == "not_configured") return stop(code, 600 * Random.nextDouble(1.0, 1.1))
-        // 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+        return hold(code, retryAfter, nowMs)
+    }
+
+    /** 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end. */
+    private fun hold(code: String, retryAfter: Double, nowMs: Long): Double {
         if (!mayRun(nowMs)) why = code
         val backoff = min(300.0, 5 * 2.0.pow(faults++))
         return max(retryAfter, backoff) * Random.nextDouble(1.0, 1.2)

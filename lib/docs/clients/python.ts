@@ -10,7 +10,7 @@ class CompanyGate:
     """Knows whether the company may run, and when to ask again. Run while may_run(), and show why when not."""
 
     def __init__(self, url, read_token):
-        """read_token hands out the session token from the keychain, or "" when a person has to sign in first."""
+        """read_token hands out the session token, "" when a person has to sign in first; it raises when it cannot tell."""
         self.url, self.read_token = url, read_token
         self.why, self.yes_until, self.faults, self.dead_token = "not_asked", 0.0, 0, ""
 
@@ -20,7 +20,10 @@ class CompanyGate:
     def ask(self, now=None):
         """Asks once. Answers in how many seconds to ask again; infinity: when there is another token."""
         now = time.time() if now is None else now
-        token = self.read_token()
+        try:
+            token = self.read_token()
+        except Exception:
+            return self.hold("unreachable", 0, now)
         if token in ("", self.dead_token):
             return self.stop("signed_out", math.inf)
         status, answer, retry_after = self.fetch_entitlement(token)
@@ -37,7 +40,10 @@ class CompanyGate:
             return self.stop(code, math.inf)
         if status == 403 or code == "not_configured":
             return self.stop(code, SECONDS_AFTER_NO * random.uniform(1, 1.1))
-        # 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+        return self.hold(code, retry_after, now)
+
+    def hold(self, code, retry_after, now):
+        """429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end."""
         self.why = self.why if self.may_run(now) else code
         backoff = min(MOST_SECONDS_AFTER_FAULT, 5 * 2**self.faults)
         self.faults += 1

@@ -9,10 +9,10 @@ actor CompanyGate {
   private var faults = 0
   private var deadToken = ""
   private let url: URL
-  private let readToken: @Sendable () async -> String
+  private let readToken: @Sendable () async throws -> String
 
-  /// readToken hands out the session token from the keychain, or "" when a person has to sign in first.
-  init(url: URL, readToken: @escaping @Sendable () async -> String) {
+  /// readToken hands out the session token, "" when a person has to sign in first; it throws when it cannot tell.
+  init(url: URL, readToken: @escaping @Sendable () async throws -> String) {
     self.url = url
     self.readToken = readToken
   }
@@ -21,7 +21,7 @@ actor CompanyGate {
 
   /// Asks once. Answers in how many seconds to ask again; nil: when there is another token.
   func ask(now: Date = Date()) async -> TimeInterval? {
-    let token = await readToken()
+    guard let token = try? await readToken() else { return hold("unreachable", 0, now) }
     if token.isEmpty || token == deadToken { return stop("signed_out", nil) }
     let (status, answer, retryAfter) = await fetchEntitlement(token)
     if status == 200, answer["ok"] as? Bool == true, let recheck = answer["recheckAfterSeconds"] as? Double {
@@ -37,7 +37,11 @@ actor CompanyGate {
       return stop(code, nil)
     }
     if status == 403 || code == "not_configured" { return stop(code, 600 * Double.random(in: 1...1.1)) }
-    // 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+    return hold(code, retryAfter, now)
+  }
+
+  /// 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+  private func hold(_ code: String, _ retryAfter: TimeInterval, _ now: Date) -> TimeInterval {
     if !mayRun(now: now) { why = code }
     let backoff = min(300, 5 * pow(2, Double(faults)))
     faults += 1

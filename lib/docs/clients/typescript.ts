@@ -14,7 +14,7 @@ export class CompanyGate {
   url;
   readToken;
 
-  /** readToken hands out the session token from the keychain, or "" when a person has to sign in first. */
+  /** readToken hands out the session token, "" when a person has to sign in first; it throws when it cannot tell. */
   constructor(url = "", readToken = async () => "") {
     this.url = url;
     this.readToken = readToken;
@@ -26,7 +26,12 @@ export class CompanyGate {
 
   /** Asks once. Answers in how many seconds to ask again; Infinity: when there is another token. */
   async ask(nowMs = Date.now()) {
-    const token = await this.readToken();
+    let token = "";
+    try {
+      token = await this.readToken();
+    } catch {
+      return this.hold("unreachable", 0, nowMs);
+    }
     if (token === "" || token === this.deadToken) return this.stop("signed_out", Infinity);
     const { status, answer, retryAfter } = await this.fetchEntitlement(token);
     if (status === 200 && answer.ok === true) {
@@ -44,8 +49,12 @@ export class CompanyGate {
     if (status === 403 || code === "not_configured") {
       return this.stop(code, secondsAfterNo * (1 + Math.random() * 0.1));
     }
-    // 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
-    this.why = this.mayRun(nowMs) ? this.why : code;
+    return this.hold(code, retryAfter, nowMs);
+  }
+
+  /** 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end. */
+  hold(code = "", retryAfter = 0, nowMs = 0) {
+    if (!this.mayRun(nowMs)) this.why = code;
     const backoff = Math.min(mostSecondsAfterFault, 5 * 2 ** this.faults++);
     return Math.max(retryAfter, backoff) * (1 + Math.random() * 0.2);
   }

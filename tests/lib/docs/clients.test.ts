@@ -71,9 +71,14 @@ const clients: Record<string, Client> = {
       "drive.mjs": `import { CompanyGate } from "./client.mjs";
 const [url, ...moments] = process.argv.slice(2);
 let token = "first";
-const gate = new CompanyGate(url, async () => token);
+let isAway = false;
+const gate = new CompanyGate(url, async () => {
+  if (isAway) throw new Error("away");
+  return token;
+});
 for (const moment of moments) {
   if (moment === "renew") { token = "second"; continue; }
+  if (moment === "away") { isAway = !isAway; continue; }
   const nowMs = Number(moment) * 1000;
   const seconds = await gate.ask(nowMs);
   console.log("said " + JSON.stringify({ mayRun: gate.mayRun(nowMs), why: gate.why, seconds: Number.isFinite(seconds) ? seconds : null }));
@@ -87,11 +92,14 @@ for (const moment of moments) {
       "client.py": pythonClient,
       "drive.py": `import json, math, sys
 from client import CompanyGate
-token = ["first"]
-gate = CompanyGate(sys.argv[1], lambda: token[0])
+token, away = ["first"], []
+gate = CompanyGate(sys.argv[1], lambda: 1 / 0 if away else token[0])
 for moment in sys.argv[2:]:
     if moment == "renew":
         token[0] = "second"
+        continue
+    if moment == "away":
+        away = [] if away else ["away"]
         continue
     now = float(moment)
     seconds = gate.ask(now)
@@ -105,11 +113,19 @@ for moment in sys.argv[2:]:
       // Away from Apple's systems a module of its own has what speaks HTTP.
       "client.swift": `#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n${swiftClient}`,
       "main.swift": `import Foundation
-actor Keychain { var token = "first"; func renew() { token = "second" } }
+struct Away: Error {}
+actor Keychain {
+  var token = "first"
+  var isAway = false
+  func renew() { token = "second" }
+  func goAway() { isAway.toggle() }
+  func read() throws -> String { if isAway { throw Away() }; return token }
+}
 let keychain = Keychain()
-let gate = CompanyGate(url: URL(string: CommandLine.arguments[1])!) { await keychain.token }
+let gate = CompanyGate(url: URL(string: CommandLine.arguments[1])!) { try await keychain.read() }
 for moment in CommandLine.arguments.dropFirst(2) {
   if moment == "renew" { await keychain.renew(); continue }
+  if moment == "away" { await keychain.goAway(); continue }
   let now = Date(timeIntervalSince1970: Double(moment)!)
   let seconds = await gate.ask(now: now).map { String($0) } ?? "null"
   print("said {\\"mayRun\\":\\(await gate.mayRun(now: now)),\\"why\\":\\"\\(await gate.why)\\",\\"seconds\\":\\(seconds)}")
@@ -124,9 +140,11 @@ for moment in CommandLine.arguments.dropFirst(2) {
       "client.kt": kotlinClient,
       "drive.kt": `fun main(arguments: Array<String>) {
     var token = "first"
-    val gate = CompanyGate(arguments[0]) { token }
+    var isAway = false
+    val gate = CompanyGate(arguments[0]) { if (isAway) throw java.io.IOException("away") else token }
     for (moment in arguments.drop(1)) {
         if (moment == "renew") { token = "second"; continue }
+        if (moment == "away") { isAway = !isAway; continue }
         val nowMs = moment.toLong() * 1000
         val seconds = gate.ask(nowMs)
         println("""said {"mayRun":\${gate.mayRun(nowMs)},"why":"\${gate.why}","seconds":$seconds}""")
@@ -142,8 +160,11 @@ const execute = promisify(execFile);
 const environment = { PATH: process.env.PATH ?? "" } as unknown as NodeJS.ProcessEnv;
 const inFolder = { cwd: folder, env: environment, timeout: 240_000 };
 
-/** Lets a client ask at these moments (in seconds), each answered by the next of the script. */
-async function drive({ run }: Client, answers: Script[], moments: (number | "renew")[]): Promise<Said[]> {
+/** In seconds; or the token is another now, or cannot be read any more, or can again. */
+type Moment = number | "renew" | "away";
+
+/** Lets a client ask at these moments, each answered by the next of the script. */
+async function drive({ run }: Client, answers: Script[], moments: Moment[]): Promise<Said[]> {
   script = answers;
   tokens = [];
   const [program = "", ...args] = run;
@@ -163,7 +184,7 @@ const leftOut = Object.entries(clients).flatMap(([language, { needs }]) => {
 it.skip.each(leftOut)("the complete client in $language, where a compiler is at hand: no $missing", () => {});
 
 describe.each(atHand)("the complete client in %s", (_, client) => {
-  const ask = (answers: Script[], moments: (number | "renew")[]) => drive(client, answers, moments);
+  const ask = (answers: Script[], moments: Moment[]) => drive(client, answers, moments);
   const t = 1_800_000_000; // 2027, for a trial's end
 
   it("runs on a yes, and asks again a little before it is over", async () => {
@@ -171,6 +192,18 @@ describe.each(atHand)("the complete client in %s", (_, client) => {
     expect(said).toMatchObject({ mayRun: true, why: "licensed" });
     expect(said?.seconds).toBeGreaterThanOrEqual(540);
     expect(said?.seconds).toBeLessThanOrEqual(600);
+  });
+
+  it("holds the last yes while the token cannot be read, and asks nobody with a wrong one", async () => {
+    const said = await ask([json(200, yes), json(200, yes)], [t, "away", t + 60, t + 601, "away", t + 602]);
+    expect(said.map(({ mayRun, why }) => [mayRun, why])).toEqual([
+      [true, "licensed"],
+      [true, "licensed"],
+      [false, "unreachable"],
+      [true, "licensed"],
+    ]);
+    expect(said[1]?.seconds).toBeLessThanOrEqual(6);
+    expect(tokens).toEqual(["Bearer first", "Bearer first"]);
   });
 
   it("never runs past the end of a trial", async () => {
