@@ -146,23 +146,29 @@ function Approval({ ask, asking, caller }: { ask: Ask; asking: Asking; caller: C
   );
 }
 
-function WhoAsks({ ask, asking: { host, redirectsTo } }: { ask: Ask; asking: Asking }) {
+function WhoAsks({ ask, asking }: { ask: Ask; asking: Asking }) {
+  const { redirectsTo } = asking;
   return (
     <>
       <p>
-        {host
-          ? `It is from ${host}: that is where we have read who it is.`
-          : "It is a program or a device. We cannot tell whether it is what it says."}
+        {sayWhence(asking)}
         {redirectsTo && ` The answer goes to ${redirectsTo}.`}
       </p>
       {ask.by === "user_code" && (
         <p className="problem">
           Only go on if you have just started this yourself, and the device in front of you shows{" "}
-          <strong>{ask.code}</strong>. Nobody of ours ever sends you a code to type here.
+          <strong className="unbroken">{ask.code}</strong>. Nobody of ours ever sends you a code to type here.
         </p>
       )}
     </>
   );
+}
+
+/** Any program on a device can show the name of another: what is read at a host proves who gets an answer sent over https. */
+function sayWhence({ host, redirectsTo }: Asking): string {
+  if (!host) return "It is a program or a device. We cannot tell whether it is what it says.";
+  if (redirectsTo?.startsWith("https:")) return `It is from ${host}: that is where we have read who it is.`;
+  return `It says that it is from ${host}. It is a program on a device of yours: we cannot tell whether it is what it says.`;
 }
 
 function Decision({ caller }: { caller: Caller }) {
