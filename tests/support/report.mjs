@@ -15,13 +15,16 @@ function testsOf(step) {
   return written;
 }
 
-function fromVitest({ assertionResults }) {
-  return assertionResults.map(({ fullName, duration = 0, status }) => ({
+function fromVitest({ name, status, assertionResults }) {
+  const tests = assertionResults.map(({ fullName, duration = 0, status }) => ({
     name: fullName,
     ms: duration,
     passed: status !== "failed",
     isLeftOut: status !== "passed" && status !== "failed",
   }));
+  // What fails outside a test, as what clears up after them.
+  const failedBesides = status === "failed" && tests.every(({ passed }) => passed);
+  return failedBesides ? [...tests, { name, ms: 0, passed: false }] : tests;
 }
 
 function fromPlaywright({ specs = [], suites = [] }) {

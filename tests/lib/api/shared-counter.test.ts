@@ -233,8 +233,11 @@ describe.runIf(redisPort).each(ways)("the counter in $way", ({ way, startBridge,
           expect(headers["ratelimit-remaining"]).toBe("0");
           expect(headers["ratelimit-policy"]).toBe(`"health";q=${requests};w=${windowSeconds}`);
         }
-        expect(Date.now() - startedAtMs).toBeLessThan(4000);
-        expect(bridge.calls).toBe(1);
+        const tookSeconds = (Date.now() - startedAtMs) / 1000;
+        expect(tookSeconds).toBeLessThan(4);
+        expect(bridge.calls).toBeGreaterThan(0);
+        // Once a second it is asked whether it is back.
+        expect(bridge.calls).toBeLessThanOrEqual(1 + Math.floor(tookSeconds));
       },
     );
 

@@ -76,13 +76,13 @@ describe.each(engines)("/metrics on $name", (engine) => {
   it("counts what is rendered, and how often the process of the pages was started again", async () => {
     const rendered = 'corner_office_renders_total{outcome="rendered"}';
     const before = read(await scrape(), rendered) ?? 0;
-    expect((await service.ask("/status")).status).toBe(200);
+    expect((await service.ask("/sign-in")).status).toBe(200);
     const text = await scrape();
     expect(read(text, rendered)).toBeGreaterThan(before);
     expect(read(text, "corner_office_pages_restarts_total")).toBe(0);
     process.kill(Number(execFileSync("pgrep", ["-P", String(service.pid), "-f", "pages-main"])), "SIGKILL");
     await eventually(async () => expect(read(await scrape(), "corner_office_pages_restarts_total")).toBe(1));
-    expect((await service.ask("/status")).status).toBe(200);
+    expect((await service.ask("/sign-in")).status).toBe(200);
   });
 
   it("shows an event loop that was held up", async () => {
