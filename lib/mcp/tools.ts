@@ -4,6 +4,7 @@ import type { Caller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import * as schemas from "@/lib/api/schemas";
 import { documents } from "@/lib/docs/documents";
+import { to } from "@/lib/docs/links";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { searchDocuments } from "@/lib/docs/search";
 import { health } from "@/lib/health";
@@ -119,7 +120,7 @@ export const tools: readonly Tool[] = [
         .string()
         .min(1)
         .max(200)
-        .describe("For example /docs/api/limits, or /docs/api/limits#headers for that section alone."),
+        .describe(`For example ${to.limits}, or ${to.limits}#headers for that section alone.`),
     }),
     run: ({ path }) => readForModel(path),
   }),
