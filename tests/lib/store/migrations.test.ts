@@ -133,6 +133,7 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
       ]);
       await today.stop();
     },
+    120_000, // some twenty processes
   );
 
   it("starts and serves on a store that a build of tomorrow has changed", async () => {
