@@ -14,6 +14,8 @@ export async function expectAccessible(page: Page): Promise<void> {
       const where = `${width}, ${colorScheme}`;
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
+      // A colour on its way to the other theme's contrasts with nothing.
+      await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );
