@@ -5,7 +5,7 @@ import { ApiError } from "@/lib/api/errors";
 import type { Visit } from "@/lib/api/visit";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
-import { findBrowserSession } from "@/lib/session/session";
+import { findBrowserSession } from "@/lib/session/browser-session";
 import { settings } from "@/lib/settings/settings";
 import { deadlineMs, store } from "@/lib/store/store";
 

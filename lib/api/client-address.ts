@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { isIP, isIPv6 } from "node:net";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { oncePerProcess } from "@/lib/process/once-per-process";
+import { Recent } from "@/lib/process/recent";
 import { type Settings, settings } from "@/lib/settings/settings";
 
 const socketOwner = () => oncePerProcess("socket owner", () => ({ isFrontServer: false }));
@@ -15,8 +16,7 @@ export function trustFrontServer(): void {
 }
 
 // The hash is the largest single cost of a health check; recent ones are kept, in memory alone.
-const mostRecentKeys = 1000;
-const recentKeys = new Map<string, string>();
+const recentKeys = new Recent<string>(1000);
 
 /**
  * The client's address, grouped and keyed-hashed: what a counter may store and nobody can turn back.
@@ -27,7 +27,6 @@ export function clientKey(headers: Headers): string {
   let key = recentKeys.get(address);
   if (!key) {
     key = hashAddress(address);
-    if (recentKeys.size >= mostRecentKeys) recentKeys.clear();
     recentKeys.set(address, key);
   }
   return key;

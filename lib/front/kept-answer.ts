@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
 import type { HeaderList } from "@/lib/api/headers";
+import { Recent } from "@/lib/process/recent";
 
 type Encoding = "br" | "gzip" | "identity";
 
@@ -70,15 +71,13 @@ function knows(tags: string | undefined, etag: string): boolean {
 }
 
 // Browsers send one of a few lines; what is made of them is remembered.
-const mostRemembered = 100;
-const remembered = new Map<string, Encoding>();
+const remembered = new Recent<Encoding>(100);
 
 /** The encoding that a client likes best of ours (RFC 9110 §12.5.3). */
 function bestEncoding(accepted = ""): Encoding {
   let best = remembered.get(accepted);
   if (!best) {
     best = weigh(accepted);
-    if (remembered.size >= mostRemembered) remembered.clear();
     remembered.set(accepted, best);
   }
   return best;

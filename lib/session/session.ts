@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { keyRing } from "@/lib/session/key-ring";
 import { type MintedToken, mintSessionToken } from "@/lib/session/session-token";
-import { settings } from "@/lib/settings/settings";
 import { type Actor, change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
@@ -24,62 +23,12 @@ export type Session = {
 const sessionKinds = ["browser", "program", "app"] as const;
 export type SessionKind = (typeof sessionKinds)[number];
 
-/** How long the `__session` of a browser is good for; an open page renews it before. */
-export const sessionTokenSeconds = 60;
-/** How long a browser stays signed in: as long as Clerk's sessions by default. */
-export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
-
 /** How long the session of a program lasts, and its token: long enough to reach its next check. */
 export const programTokenSeconds = 60 * 60; // 1 hour
 
 /** A subject for an account that Clerk does not name. */
 export function mintLocalSubject(): string {
   return `user_${randomBytes(16).toString("hex")}`;
-}
-
-/** Starts the session of a browser. Answers the secret that renews it, which is stored nowhere. */
-export async function startBrowserSession(
-  db: Db,
-  { accountId, name }: { accountId: string; name: string },
-  nowMs: number,
-): Promise<string> {
-  const secret = randomBytes(32).toString("base64url");
-  await startSession(
-    db,
-    { by: "owner", what: "sign in" },
-    {
-      ...{ id: mintSessionId(), account_id: accountId, kind: "browser", name, made_in: null },
-      ...{ expires_at_ms: nowMs + browserSessionSeconds * 1000, client_hash: hashSecret(secret) },
-    },
-    nowMs,
-  );
-  return secret;
-}
-
-/** The session that this secret renews; `undefined` when it is over. */
-export async function findBrowserSession(db: Db, secret: string, nowMs: number) {
-  return db
-    .selectFrom("local_sessions")
-    .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
-    .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs"])
-    .select(["accounts.id as accountId", "accounts.subject"])
-    .where("local_sessions.client_hash", "=", hashSecret(secret))
-    .where("local_sessions.expires_at_ms", ">", nowMs)
-    .executeTakeFirst();
-}
-
-/** A new `__session` for whoever holds this secret; `undefined` when its session is over. */
-export async function renewBrowserSession(
-  db: Db,
-  secret: string,
-  nowMs: number,
-): Promise<MintedToken | undefined> {
-  const session = await findBrowserSession(db, secret, nowMs);
-  if (!session?.subject) return undefined;
-  const { subject, sessionId } = session;
-  const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs);
-  const terms = { subject, sessionId, origin: settings().appUrl, endsAtMs };
-  return mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
 }
 
 type NewProgram = {
@@ -167,15 +116,6 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
 }
 
-/** Signs a browser out: from now on nothing renews the session that holds this secret, and its tokens are refused. */
-export async function endBrowserSession(db: Db, secret: string, nowMs: number): Promise<void> {
-  const found = await findBrowserSession(db, secret, nowMs);
-  if (found) await endSession(db, signOut, found.sessionId, nowMs);
-}
-
-/** What {@link endBrowserSession} is, where a browser proves its session otherwise. */
-export const signOut = { by: "owner", what: "sign out" } as const;
-
 /** Ends the session of this id, and what was made in it. */
 export async function endSession(db: Db, about: About, id: string, nowMs: number): Promise<void> {
   const row = await db
@@ -211,7 +151,7 @@ export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_ha
 type NewSession = Omit<Tables["local_sessions"], "begun_at_ms" | "last_seen_at_ms">;
 
 /** Every start sweeps out the sessions that are over. */
-async function startSession(db: Db, about: About, session: NewSession, nowMs: number): Promise<void> {
+export async function startSession(db: Db, about: About, session: NewSession, nowMs: number): Promise<void> {
   await changeSessions(db, about, session.account_id, nowMs, async (transaction) => {
     await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
     await transaction
@@ -244,11 +184,6 @@ async function changeSessions<T>(
   return change(db, { ...about, whom: account?.email ?? accountId, look }, nowMs, work);
 }
 
-function mintSessionId(): string {
+export function mintSessionId(): string {
   return `sess_${randomBytes(16).toString("hex")}`;
-}
-
-/** The secret has 256 random bits, so a plain hash is as good as a slow one. */
-function hashSecret(secret: string): string {
-  return createHash("sha256").update(`corner-office:client:v1:${secret}`).digest("base64url");
 }

@@ -10,7 +10,7 @@ import {
   renewBrowserSession,
   sessionTokenSeconds,
   startBrowserSession,
-} from "@/lib/session/session";
+} from "@/lib/session/browser-session";
 import { nameBrowser } from "@/lib/session/session-name";
 import type { MintedToken } from "@/lib/session/session-token";
 import { makeCode } from "@/lib/sign-in/code";

@@ -171,7 +171,7 @@ const sessions: Mutant[] = [
     tests: ["tests/app/connect.test.ts"],
   },
   {
-    file: "lib/session/session.ts",
+    file: "lib/session/browser-session.ts",
     mistake: "a browser's session is renewed past its end",
     was: '.where("local_sessions.expires_at_ms", ">", nowMs)',
     becomes: "",

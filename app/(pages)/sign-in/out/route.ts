@@ -2,8 +2,9 @@ import { readCookies } from "@/lib/api/cookies";
 import { actions, pages } from "@/lib/api/pages";
 import { goTo, withProblem } from "@/lib/pages/form";
 import { hall } from "@/lib/pages/hall";
+import { endBrowserSession, signOut } from "@/lib/session/browser-session";
 import { verifyToken } from "@/lib/session/issuer";
-import { endBrowserSession, endSession, signOut } from "@/lib/session/session";
+import { endSession } from "@/lib/session/session";
 import { dropSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
 

@@ -3,7 +3,7 @@ import { refusal } from "@/lib/api/headers";
 import { actions, pages } from "@/lib/api/pages";
 import { goTo, withProblem } from "@/lib/pages/form";
 import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
-import { renewBrowserSession } from "@/lib/session/session";
+import { renewBrowserSession } from "@/lib/session/browser-session";
 import type { MintedToken } from "@/lib/session/session-token";
 import { dropSession, writeSession } from "@/lib/sign-in/local-sign-in";
 import { store } from "@/lib/store/store";
