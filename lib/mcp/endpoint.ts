@@ -1,6 +1,7 @@
 import {
   classifyInboundRequest,
   createMcpHandler,
+  type InboundClassificationOutcome,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
@@ -22,6 +23,7 @@ import { MessageRequest } from "@/lib/mcp/message-request";
 import { OneMessage } from "@/lib/mcp/one-message";
 import { type Message, whatIsWrongWithParams } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
+import { answerPlainCall, readPlainCall } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { challenge } from "@/lib/session/credential";
 import { bodyLimits } from "@/lib/settings/limits";
@@ -51,7 +53,7 @@ async function answerMessage(
   if (!isMessage(message))
     return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
   const caller = readsAccount(message) ? await identifyBearer(request.headers, path, visit) : nobody;
-  return exchange(request.headers, message, () => createServer(caller, visit, message));
+  return exchange(request.headers, message, caller, visit, createServer);
 }
 
 function requireJson({ headers }: Request): void {
@@ -127,29 +129,41 @@ async function identifyBearer(headers: Headers, path: string, visit: Visit): Pro
 }
 
 /**
- * Hands a message to the protocol's own library, in the era that it speaks: 2026-07-28, where every request says
- * all about itself, or one of the revisions before, which begin with `initialize`.
+ * Answers a message in the era that it speaks: 2026-07-28, where every request says all about itself, or one of the
+ * revisions before, which begin with `initialize`. All but plain calls of tools go to the protocol's own library.
  */
-function exchange(sent: Headers, message: Message, createServer: () => McpServer): Promise<Answer> | Answer {
+async function exchange(
+  sent: Headers,
+  message: Message,
+  caller: Caller,
+  visit: Visit,
+  createServer: typeof createMcpServer,
+): Promise<Answer> {
   const { method, id = null } = message;
-  const isLegacy = isOfOlderRevision(sent, message);
+  const route = classify(sent, message);
+  const isOlder = route.kind === "legacy";
   // To 2026-07-28 `initialize` is no method, whatever its params.
-  const wrong = isLegacy || method !== "initialize" ? whatIsWrongWithParams(message) : undefined;
+  const wrong = isOlder || method !== "initialize" ? whatIsWrongWithParams(message) : undefined;
   if (wrong) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, wrong, id) };
-  return isLegacy ? answerOlder(sent, message, createServer()) : answerNewest(sent, message, createServer);
+  const refused = isOlder ? refuseRevision(sent, method) : undefined;
+  if (refused) return refused;
+  const call = readPlainCall(message, route, sent);
+  if (call) return { status: 200, body: await answerPlainCall(call, caller, visit) };
+  const serverOfThis = () => createServer(caller, visit);
+  return isOlder ? answerOlder(message, serverOfThis()) : answerNewest(sent, message, serverOfThis);
 }
 
-function isOfOlderRevision(sent: Headers, body: Message): boolean {
+/** What the library takes a message for. */
+function classify(sent: Headers, body: Message): InboundClassificationOutcome {
   const [protocolVersionHeader, mcpMethodHeader, mcpNameHeader] = [
     ...["mcp-protocol-version", "mcp-method", "mcp-name"],
   ].map((name) => sent.get(name) ?? undefined);
-  const route = classifyInboundRequest({
+  return classifyInboundRequest({
     ...{ httpMethod: "POST", body },
     ...(protocolVersionHeader !== undefined && { protocolVersionHeader }),
     ...(mcpMethodHeader !== undefined && { mcpMethodHeader }),
     ...(mcpNameHeader !== undefined && { mcpNameHeader }),
   });
-  return route.kind === "legacy";
 }
 
 async function answerNewest(sent: Headers, message: Message, createServer: () => McpServer): Promise<Answer> {
@@ -169,24 +183,29 @@ async function answerNewest(sent: Headers, message: Message, createServer: () =>
   };
 }
 
+/** Refuses a revision that is none of those before, where one is named and nothing is being agreed on. */
+function refuseRevision(sent: Headers, method: string | undefined): Answer | undefined {
+  const version = sent.get("mcp-protocol-version");
+  if (version === null || method === "initialize" || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+    return undefined;
+  }
+  const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
+  return refuse(
+    unnamed,
+    `Bad Request: Unsupported protocol version: ${version} (supported versions: ${known})`,
+  );
+}
+
+/** Of JSON-RPC's own range, for what the protocol has no code for. */
+const unnamed = -32000;
+
 /**
  * The answer in the revisions before, without a session: a message that expects none is taken (202), and a request has
  * the one that the server sends.
  */
-async function answerOlder(sent: Headers, message: Message, server: McpServer): Promise<Answer> {
-  const version = sent.get("mcp-protocol-version");
-  if (version !== null && message.method !== "initialize" && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
-    const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
-    return refuse(
-      unnamed,
-      `Bad Request: Unsupported protocol version: ${version} (supported versions: ${known})`,
-    );
-  }
+async function answerOlder(message: Message, server: McpServer): Promise<Answer> {
   if (!isJSONRPCRequest(message)) return { status: 202, body: null };
   const carrier = new OneMessage();
   await server.connect(carrier);
   return { status: 200, body: await carrier.carry(message) };
 }
-
-/** Of JSON-RPC's own range, for what the protocol has no code for. */
-const unnamed = -32000;

@@ -1,5 +1,4 @@
 import {
-  type CallToolResult,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -9,15 +8,13 @@ import {
 import { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { unexpected } from "@/lib/api/endpoint";
-import { ApiError } from "@/lib/api/errors";
-import { files } from "@/lib/api/pages";
 import type { Visit } from "@/lib/api/visit";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
-import type { Message } from "@/lib/mcp/params";
+import { describeServer } from "@/lib/mcp/identity";
 import { prompts } from "@/lib/mcp/prompts";
 import { type Resource, resources, sizeOf } from "@/lib/mcp/resources";
-import { type Tool, tools } from "@/lib/mcp/tools";
-import { settings } from "@/lib/settings/settings";
+import { callTool } from "@/lib/mcp/tool-call";
+import { tools } from "@/lib/mcp/tools";
 
 /** What a model is told of the service before it uses a tool. */
 export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server reads; none of its tools changes anything.
@@ -35,27 +32,8 @@ const forEveryone = { ttlMs: fiveMinutesMs, cacheScope: "public" } as const;
 /** Resources are there for the person to pick from and for the model to read. */
 const audience: ("user" | "assistant")[] = ["user", "assistant"];
 
-/** What the server says of itself. */
-export function describeServer() {
-  const { appUrl } = settings();
-  return {
-    name: "corner-office",
-    title: "Corner Office",
-    version: "1.0.0",
-    websiteUrl: appUrl,
-    icons: [
-      { src: appUrl + files.touchIcon.path, mimeType: "image/png", sizes: ["180x180"] },
-      { src: appUrl + files.vectorIcon.path, mimeType: "image/svg+xml", sizes: ["any"] },
-    ],
-  };
-}
-
-/**
- * The MCP server of one request. Every request gets its own, so that none sees another's caller.
- *
- * @param asked - its message: the call of a tool needs no more than that one
- */
-export function createMcpServer(caller: Caller, visit: Visit, asked: Message): McpServer {
+/** The MCP server of one request. Every request gets its own, so that none sees another's caller. */
+export function createMcpServer(caller: Caller, visit: Visit): McpServer {
   const server = new McpServer(describeServer(), {
     instructions,
     capabilities: {
@@ -72,11 +50,9 @@ export function createMcpServer(caller: Caller, visit: Visit, asked: Message): M
       "prompts/list": forEveryone,
     },
   });
-  const called = asked.method === "tools/call" && listed.find(({ tool }) => tool.name === asked.params?.name);
-  for (const { tool, about } of called ? [called] : listed) {
+  for (const { tool, about } of listed) {
     server.registerTool(tool.name, about, (sent) => callTool(tool, sent, caller, visit));
   }
-  if (called) return server;
   for (const resource of resources) {
     const { name, uri, title, description, mimeType } = resource;
     const about = { title, description, mimeType, size: sizeOf(resource), annotations: { audience } };
@@ -107,31 +83,6 @@ const listed = tools.map((tool) => {
   };
   return { tool, about };
 });
-
-/**
- * Calls a tool. A no is an answer; that nothing could be told is an error, for the model to read as well, and a failure
- * nobody foresaw has fixed words.
- */
-async function callTool(tool: Tool, input: unknown, caller: Caller, visit: Visit): Promise<CallToolResult> {
-  try {
-    const found = await tool.run(input as never, caller);
-    if (typeof found === "string") return { content: [{ type: "text", text: found }] };
-    return resultOf(tool, tool.output?.parse(found) as object);
-  } catch (thrown) {
-    const error = thrown instanceof ApiError ? thrown : unexpected(thrown, visit);
-    const result = resultOf(tool, error.toJSON());
-    if (error.status === 403) return result;
-    const wait = error.headers["retry-after"];
-    if (wait) result.content.push({ type: "text", text: `Wait ${wait} seconds before you try again.` });
-    return { ...result, isError: true };
-  }
-}
-
-/** Some clients hold even an error to the output schema: where that has no room for it, the text alone is sent. */
-function resultOf({ output }: Tool, body: object): CallToolResult {
-  const text = { type: "text", text: JSON.stringify(body) } as const;
-  return { content: [text], ...(output?.safeParse(body).success && { structuredContent: body }) };
-}
 
 function readResource({ uri, mimeType, read }: Resource, visit: Visit): ReadResourceResult {
   try {

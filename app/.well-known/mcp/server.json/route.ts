@@ -1,7 +1,7 @@
 import { mcpServer } from "@/lib/api/operations";
 import { publications } from "@/lib/api/pages";
 import { publish } from "@/lib/docs/publish";
-import { describeServer } from "@/lib/mcp/server";
+import { describeServer } from "@/lib/mcp/identity";
 import { settings } from "@/lib/settings/settings";
 
 /** The MCP server as the registry of MCP servers has it: its `server.json`, named after our host. */

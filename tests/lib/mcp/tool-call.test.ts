@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { POST } from "@/app/mcp/route";
+import { to } from "@/lib/docs/links";
+import { createMcpServer } from "@/lib/mcp/server";
+import { tools } from "@/lib/mcp/tools";
+import { makeFolder } from "@/tests/support/leash";
+
+vi.mock("@/lib/mcp/server", { spy: true });
+
+beforeAll(() => {
+  vi.stubEnv("APP_URL", "https://office.example.com");
+  vi.stubEnv("DATA_DIR", makeFolder());
+  vi.stubEnv("SIGN_IN", "none");
+});
+afterAll(() => vi.unstubAllEnvs());
+
+const meta = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+};
+const json = { host: "office.example.com", "content-type": "application/json" };
+
+type Call = { name: string; arguments?: object; _meta?: object };
+
+async function send(params: object, headers: Record<string, string> = {}) {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: "a-1", method: "tools/call", params });
+  vi.mocked(createMcpServer).mockClear();
+  const answer = await POST(
+    new Request("https://office.example.com/mcp", { method: "POST", headers: { ...json, ...headers }, body }),
+  );
+  const byLibrary = vi.mocked(createMcpServer).mock.calls.length > 0;
+  return { status: answer.status, text: await answer.text(), byLibrary };
+}
+
+/** Each era, and a call in it that says the same in a form which is left to the library. */
+const eras = {
+  "a revision before 2026-07-28": {
+    plain: (call: Call) => send(call),
+    odd: (call: Call) => send({ ...call, more: 1 }),
+  },
+  "2026-07-28": {
+    plain: (call: Call) => sendNewest(call, call.name),
+    odd: (call: Call) => sendNewest(call, `=?base64?${Buffer.from(call.name).toString("base64")}?=`),
+  },
+};
+
+function sendNewest(call: Call, name: string) {
+  const repeated = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name };
+  return send({ ...call, _meta: { ...call._meta, ...meta } }, repeated);
+}
+
+const calls: Call[] = [
+  { name: "get_health" },
+  { name: "get_health", arguments: {} },
+  { name: "get_health", _meta: { progressToken: 7, "example.com/own": true } },
+  { name: "get_site_banner" },
+  { name: "search_docs", arguments: { query: "entitlement" } },
+  { name: "search_docs", arguments: { query: "entitlement", limit: 1 } },
+  { name: "search_docs", arguments: { query: "zzzzzz" } },
+  { name: "get_doc", arguments: { path: to.limits } },
+  { name: "get_doc", arguments: { path: "/docs/nowhere" } },
+  { name: "get_entitlement" },
+  { name: "get_credits_balance" },
+];
+
+describe.each(Object.entries(eras))("a plain call of a tool, by %s", (_, { plain, odd }) => {
+  it.each(calls)("is answered to the letter as the library would: %j", async (call) => {
+    const [ours, librarys] = [await plain(call), await odd(call)];
+    expect([ours.byLibrary, librarys.byLibrary]).toEqual([false, true]);
+    expect(ours.text).toBe(librarys.text);
+    expect(ours.status).toBe(200);
+  });
+
+  it.each([
+    { name: "get_health", arguments: { surprise: 1 } },
+    { name: "search_docs", arguments: { query: 7 } },
+    { name: "get_nothing" },
+  ])("that something is wrong with is the library's to refuse: %j", async (call) => {
+    const { text, byLibrary } = await plain(call);
+    expect(byLibrary).toBe(true);
+    expect(text).toMatch(/Input validation error|not found/);
+  });
+});
+
+it("of every tool is among these", () => {
+  expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(tools.map(({ name }) => name)));
+});
+
+it("whose headers do not repeat it is the library's to refuse, in 2026-07-28", async () => {
+  const repeated = {
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": "get_health",
+  };
+  for (const missing of Object.keys(repeated)) {
+    const { [missing as keyof typeof repeated]: _, ...headers } = repeated;
+    const { status, text } = await send({ name: "get_health", _meta: meta }, headers);
+    expect([status, JSON.parse(text).error.code], missing).toEqual([400, -32020]);
+  }
+  const other = await send({ name: "get_health", _meta: meta }, { ...repeated, "mcp-name": "get_doc" });
+  expect(JSON.parse(other.text).error.code).toBe(-32020);
+});
