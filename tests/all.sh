@@ -21,7 +21,7 @@ find_chromium() {
 # Installs what is missing, where that is allowed.
 install_missing() {
   local missing=() apt=(apt-get)
-  for program in curl haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace; do
+  for program in curl haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace wrk; do
     has "$program" || missing+=("$program")
   done
   [ -x /usr/lib/nagios/plugins/check_http ] || missing+=(monitoring-plugins-basic)
@@ -87,6 +87,7 @@ all() {
   step contract vitest contract tests/contract.test.ts
   wait
   cat "$notes/beside"
+  step fleet npm run -s fleet:built
 }
 
 all

@@ -2,10 +2,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
 
-/** A haproxy on loopback in front of instances, which asks each for `/ready` and names it in the answer. */
+/** What haproxy calls an instance. */
+export const nameOf = (n: number) => `instance-${n + 1}`;
+
+/**
+ * A haproxy on loopback in front of instances, which asks each for `/ready` and names it in the answer. One 503 takes an
+ * instance out; one that is slow to answer, as on a busy machine, stays.
+ */
 export function startHaproxy(port: number, instances: readonly number[]): void {
   const file = join(makeFolder(), "haproxy.cfg");
-  const servers = instances.map((instance, n) => `  server instance-${n + 1} 127.0.0.1:${instance} check`);
+  const servers = instances.map((instance, n) => `  server ${nameOf(n)} 127.0.0.1:${instance} check`);
   writeFileSync(
     file,
     `defaults
@@ -13,6 +19,7 @@ export function startHaproxy(port: number, instances: readonly number[]): void {
   timeout connect 1s
   timeout client 30s
   timeout server 30s
+  timeout check 5s
   option forwardfor
   option redispatch
   retries 3
@@ -23,7 +30,7 @@ frontend office
 backend instances
   balance roundrobin
   option httpchk GET /ready
-  default-server inter 500ms fall 2 rise 1
+  default-server inter 300ms fall 1 rise 1
   http-response set-header x-served-by %s
 ${servers.join("\n")}
 `,

@@ -16,9 +16,12 @@ export type Sample = {
 
 type Outcome = Pick<Sample, "status" | "by" | "said">;
 
-const clients = 6;
-const pauseMs = 20;
+/** How many ask at once. */
+export const clients = 6;
+/** Each asks for each path no more than three times a second: what one address may have rendered is bounded. */
+const pauseMs = 50;
 const patienceMs = 10_000;
+const inARow = 60;
 
 /** Asks for these paths again and again, as several clients that keep their connections, until it is stopped. */
 export class Load {
@@ -35,13 +38,29 @@ export class Load {
     this.running = Array.from({ length: clients }, (_, n) => this.run(n));
   }
 
+  /** Waits until so many requests in a row, asked from now on, went well. */
+  async settle(): Promise<void> {
+    const fromMs = Date.now();
+    const isSettled = () => {
+      const last = this.samples.filter(({ atMs }) => atMs >= fromMs).slice(-inARow);
+      return last.length === inARow && !last.some(hasFailed);
+    };
+    while (!isSettled()) await sleep(50);
+  }
+
+  /** Waits until this instance has answered a request that was asked from now on. */
+  async reach(instance: string): Promise<void> {
+    const fromMs = Date.now();
+    const isReached = ({ atMs, by, status }: Sample) => atMs >= fromMs && by === instance && status === 200;
+    while (!this.samples.some(isReached)) await sleep(50);
+  }
+
   async stop(): Promise<void> {
     this.isStopped = true;
     await Promise.all(this.running);
   }
 
   private async run(first: number): Promise<void> {
-    // Each has an address of its own, because what one may have rendered is bounded.
     const agent = new Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.0.9.${first + 1}` });
     for (let n = first; !this.isStopped; n++) {
       const path = this.paths[n % this.paths.length] ?? "/";
@@ -72,3 +91,6 @@ export class Load {
     });
   }
 }
+
+/** Whether a request was not answered, or refused. */
+export const hasFailed = ({ status }: Sample) => status === 0 || status >= 400;

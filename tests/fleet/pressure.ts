@@ -5,10 +5,13 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
 
-/** What `wrk` saw: how many it asked, how many were answered with 400 or more, and how often a connection broke. */
-export type Pressed = { asked: number; refused: number; broken: number };
+/** What `wrk` saw: how many it asked, each answer with 400 or more, and how often a connection broke. */
+export type Pressed = { asked: number; refused: string[]; broken: number };
 
-/** Has `wrk` ask for these paths as fast as four connections can, until it is stopped. */
+/** How many connections `wrk` has. */
+export const pressing = 4;
+
+/** Has `wrk` ask for these paths as fast as its connections can, until it is stopped. */
 export class Pressure {
   private readonly script = join(makeFolder(), "pressure.lua");
 
@@ -26,17 +29,22 @@ request = function()
   n = n + 1
   return wrk.format("GET", paths[n % #paths + 1])
 end
+response = function(status, headers, body)
+  if status < 400 then return end
+  local by = headers["x-served-by"] or "the balancer"
+  io.write(string.format("refused: wrk, %s: %d by %s: %s\\n", os.date("!%H:%M:%S"), status, by, body:gsub("\\n", " ")))
+end
 done = function(summary)
   local errors = summary.errors
   local broken = errors.connect + errors.read + errors.write + errors.timeout
-  io.write(string.format('{"asked":%d,"refused":%d,"broken":%d}', summary.requests, errors.status, broken))
+  io.write(string.format('{"asked":%d,"broken":%d}\\n', summary.requests, broken))
 end
 `,
     );
   }
 
   start(): { stop: () => Promise<Pressed> } {
-    const parameters = ["-t1", "-c4", "-d300s", "--timeout", "10s", "-s", this.script];
+    const parameters = ["-t1", `-c${pressing}`, "-d600s", "--timeout", "10s", "-s", this.script];
     const child = spawnLeashed("wrk", [...parameters, `http://127.0.0.1:${this.port}`], {
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -45,7 +53,9 @@ end
       async stop() {
         child.kill("SIGINT");
         await once(child, "close");
-        return JSON.parse(/\{.*\}/.exec(await said)?.[0] ?? "{}");
+        const lines = (await said).split("\n");
+        const counted = JSON.parse(lines.find((line) => line.startsWith("{")) ?? "{}");
+        return { ...counted, refused: lines.filter((line) => line.startsWith("refused: ")) };
       },
     };
   }
