@@ -3,11 +3,12 @@ import { ApiError } from "@/lib/api/errors";
 import { hashEmail } from "@/lib/onboarding/suppressions";
 import { settings } from "@/lib/settings/settings";
 import { dropSignInMailsTo } from "@/lib/sign-in/sign-in-outbox";
-import { change, mentions, renameInAudit, replaceEmail } from "@/lib/store/audit";
+import { change, renameInAudit } from "@/lib/store/audit";
+import { findMentions, replaceMention } from "@/lib/store/mentions";
 import { type Db, forgetDeletedRows } from "@/lib/store/store";
 
 /**
- * Takes a person's address out of every table and out of the mails in `DATA_DIR`, in one transaction, and ends the
+ * Takes a person's address out of every table, in one transaction, and out of the mails in `DATA_DIR`, and ends the
  * sessions. The ledger stays with an account that is nobody's and may not run; so does, as a hash, that the address
  * wants no mail. Throws an {@link ApiError} when nothing is kept of the address.
  */
@@ -15,6 +16,7 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
   const hash = hashEmail(email);
   // The entry of the erasure itself must not hold what was erased.
   const about = { by: "operator", what: erasure, whom: hash, look: async () => null } as const;
+  const named = await findNamed(db, email);
   await change(db, about, nowMs, async (transaction) => {
     const account = await transaction
       .selectFrom("accounts")
@@ -42,28 +44,45 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
       .where("email", "=", email)
       .returning("id")
       .execute();
-    const renamed = await renameInAudit(transaction, email, hash);
-    found.push(await renameInReasons(transaction, email));
-    if (!renamed && users.length === 0 && !found.includes(true)) throw nothingKept();
+    found.push(users.length > 0, await rename(transaction, named, email, hash));
+    if (!found.includes(true)) throw nothingKept();
   });
+  const namedMeanwhile = await findNamed(db, email);
+  await change(db, about, nowMs, (transaction) => rename(transaction, namedMeanwhile, email, hash));
   await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
   forgetDeletedRows();
 }
 
-/** Takes the address out of what operators wrote into ledgers, this person's and others'. Answers whether it was there. */
-async function renameInReasons(transaction: Db, email: string): Promise<boolean> {
-  const entries = await transaction
-    .selectFrom("credit_entries")
-    .select(["id", "reason"])
-    .where(mentions("reason", email))
-    .execute();
-  const renamed = entries
-    .map(({ id, reason }) => ({ id, was: reason, reason: replaceEmail(reason, email, "(erased)") }))
-    .filter(({ was, reason }) => was !== reason);
-  for (const { id, reason } of renamed) {
+type Named = { entries: string[]; reasons: string[] };
+
+/** Where the address stands in the audit, and in what operators wrote into ledgers, this person's and others'. */
+async function findNamed(db: Db, email: string): Promise<Named> {
+  return {
+    entries: await findMentions(db, "audit_entries", email),
+    reasons: await findMentions(db, "credit_entries", email),
+  };
+}
+
+/** Takes the address out of these. Answers whether it was there. */
+async function rename(
+  transaction: Db,
+  { entries, reasons }: Named,
+  email: string,
+  hash: string,
+): Promise<boolean> {
+  let isNamed = await renameInAudit(transaction, entries, email, hash);
+  for (const id of reasons) {
+    const entry = await transaction
+      .selectFrom("credit_entries")
+      .select("reason")
+      .where("id", "=", id)
+      .executeTakeFirst();
+    const reason = entry && replaceMention(entry.reason, email, "(erased)");
+    if (!entry || reason === entry.reason) continue;
     await transaction.updateTable("credit_entries").set({ reason }).where("id", "=", id).execute();
+    isNamed = true;
   }
-  return renamed.length > 0;
+  return isNamed;
 }
 
 /** Leaves an account, for its ledger and the links in its mails, that is nobody's. */

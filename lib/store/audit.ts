@@ -7,10 +7,10 @@ import {
   type Kysely,
   type KyselyPlugin,
   RawNode,
-  sql,
   TableNode,
   UpdateQueryNode,
 } from "kysely";
+import { replaceMention } from "@/lib/store/mentions";
 import { inPages } from "@/lib/store/paging";
 import type { Tables } from "@/lib/store/tables";
 
@@ -173,35 +173,30 @@ function differing(before: unknown, after: unknown): { before: string | null; af
 }
 
 /**
- * Calls a person by another name in every entry, wherever the address stands, in the caller's transaction. Answers
- * whether there was any. It alone changes what was written.
+ * Calls a person by another name in these entries, wherever the address stands, in the caller's transaction. Answers
+ * whether it stood anywhere. It alone changes what was written.
  */
-export async function renameInAudit(transaction: Kysely<Tables>, from: string, to: string): Promise<boolean> {
-  const entries = await transaction
-    .selectFrom("audit_entries")
-    .select(["id", "whom", "before", "after"])
-    .where(({ or }) => or([mentions("whom", from), mentions("before", from), mentions("after", from)]))
-    .execute();
+export async function renameInAudit(
+  transaction: Kysely<Tables>,
+  ids: readonly string[],
+  from: string,
+  to: string,
+): Promise<boolean> {
+  const rename = (text: string | null) => text && replaceMention(text, from, to);
   let isNamed = false;
-  for (const { id, whom, before, after } of entries) {
-    const rename = (text: string | null) => text && replaceEmail(text, from, to);
-    const renamed = { whom: rename(whom), before: rename(before), after: rename(after) };
-    isNamed ||= JSON.stringify(renamed) !== JSON.stringify({ whom, before, after });
+  for (const id of ids) {
+    const entry = await transaction
+      .selectFrom("audit_entries")
+      .select(["whom", "before", "after"])
+      .where("id", "=", id)
+      .executeTakeFirst();
+    if (!entry) continue;
+    const renamed = { whom: rename(entry.whom), before: rename(entry.before), after: rename(entry.after) };
+    if (JSON.stringify(renamed) === JSON.stringify(entry)) continue;
     await transaction.updateTable("audit_entries").set(renamed).where("id", "=", id).execute();
+    isNamed = true;
   }
   return isNamed;
-}
-
-/** Whether a text has an address in it, in any letter case; also, as it may, where that is a part of another. */
-export function mentions(column: string, email: string) {
-  const pattern = `%${email.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
-  return sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
-}
-
-/** Puts another word in an address's place, in any letter case; not where it is a part of another address. */
-export function replaceEmail(text: string, email: string, by: string): string {
-  const literal = email.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  return text.replace(new RegExp(`(?<![\\w.+%'-])${literal}(?!\\.?[\\w-])`, "gi"), () => by);
 }
 
 export type AuditEntry = Tables["audit_entries"];

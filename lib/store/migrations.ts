@@ -328,6 +328,12 @@ export const migrations: Record<string, SchemaChange> = {
       onboarding_emails_failed: "onboarding_emails (next_attempt_at_ms) where state = 'failed'",
     },
   },
+  // Every instance looks for them once an hour.
+  "041-erasures": {
+    makeIndexes: {
+      audit_entries_erasures: "audit_entries (at_ms) where what = 'person erase'",
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */
