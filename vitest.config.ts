@@ -9,5 +9,7 @@ export default defineConfig({
     maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // The report of a run says of what failed what it was.
+    chaiConfig: { truncateThreshold: 1000 },
   },
 });

@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 
 /* What a run of `tests/all.sh` took and came to: reads its notes, and ends with 1 when anything failed. */
 
 const [, , notes] = process.argv;
 
-/** The tests of a step, each `{name, ms, passed, isLeftOut}`, as its runner wrote them down. */
+/** The tests of a step, each `{name, ms, passed, isLeftOut, why}`, as its runner wrote them down. */
 function testsOf(step) {
   const file = join(notes, `${step}.json`);
   if (!existsSync(file)) return [];
@@ -15,16 +16,17 @@ function testsOf(step) {
   return written;
 }
 
-function fromVitest({ name, status, assertionResults }) {
-  const tests = assertionResults.map(({ fullName, duration = 0, status }) => ({
+function fromVitest({ name, status, message, assertionResults }) {
+  const tests = assertionResults.map(({ fullName, duration = 0, status, failureMessages = [] }) => ({
     name: fullName,
     ms: duration,
     passed: status !== "failed",
     isLeftOut: status !== "passed" && status !== "failed",
+    why: failureMessages.join("\n"),
   }));
   // What fails outside a test, as what clears up after them.
   const failedBesides = status === "failed" && tests.every(({ passed }) => passed);
-  return failedBesides ? [...tests, { name, ms: 0, passed: false }] : tests;
+  return failedBesides ? [...tests, { name, ms: 0, passed: false, why: message }] : tests;
 }
 
 function fromPlaywright({ specs = [], suites = [] }) {
@@ -34,6 +36,7 @@ function fromPlaywright({ specs = [], suites = [] }) {
     ms: results.reduce((sum, { duration }) => sum + duration, 0),
     passed: status === "expected" || status === "skipped",
     isLeftOut: status === "skipped",
+    why: results.flatMap(({ errors }) => errors.map(({ message }) => message)).join("\n"),
   }));
   return [...own, ...suites.flatMap(fromPlaywright)];
 }
@@ -62,10 +65,15 @@ if (leftOut.length > 0) report.push("", "LEFT OUT:", ...leftOut.map((name) => ` 
 const isMissed = (name) => process.env.CI && !/where a compiler is at hand|is the build before/.test(name);
 const passed = tests.filter((test) => test.passed && !test.isLeftOut).length;
 const failed = [
-  ...[...failedSteps, ...leftOut.filter(isMissed)],
-  ...tests.filter((test) => !test.passed).map(({ name }) => name),
+  ...[...failedSteps, ...leftOut.filter(isMissed)].map((name) => ({ name, why: "" })),
+  ...tests.filter((test) => !test.passed),
 ];
-if (failed.length > 0) report.push("", "What failed:", ...failed.map((name) => `  ${name}`));
+if (failed.length > 0) report.push("", "What failed:");
+for (const { name, why } of failed) {
+  const lines = stripVTControlCharacters(why ?? "").split("\n");
+  const telling = lines.filter((line) => line !== "" && !line.includes("/node_modules/")).slice(0, 15);
+  report.push(`  ${name}`, ...telling.map((line) => `    ${line}`));
+}
 report.push("", `${passed} passed, ${failed.length} failed`, "");
 process.stdout.write(report.join("\n"));
 process.exitCode = failed.length > 0 ? 1 : 0;
