@@ -9,6 +9,7 @@ import { ApiError } from "@/lib/api/errors";
 import { currentSecret, keepSecret } from "@/lib/process/app-secret";
 import { makeFolder } from "@/lib/process/data-dir";
 import { settings } from "@/lib/settings/settings";
+import { noteChange } from "@/lib/store/audit";
 import { copyStore, isEmptyPlace, makeStoreOf } from "@/lib/store/snapshot";
 import { store } from "@/lib/store/store";
 
@@ -57,7 +58,7 @@ async function backUp(file: string, copy: string): Promise<void> {
 }
 
 async function restore(file: string, copy: string): Promise<void> {
-  const { engine: madeOn, appSecret } = await read(file);
+  const { engine: madeOn, appSecret, madeAt } = await read(file);
   if (madeOn !== engine()) {
     throw refused(
       `This is a backup of the ${madeOn} store.`,
@@ -75,6 +76,8 @@ async function restore(file: string, copy: string): Promise<void> {
   }
   await extractCopy(file, passphrase(), copy);
   await makeStoreOf(settings(), copy);
+  const about = { by: "operator", what: "restore", whom: null, after: { madeAt } } as const;
+  await noteChange(await store(), about, Date.now());
 }
 
 const engine = () => (settings().databaseUrl ? "postgresql" : "embedded");

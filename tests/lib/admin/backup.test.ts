@@ -87,7 +87,22 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     expect(outcome).toMatchObject({ code: 0, stderr: "" });
     const after = await readAll(stages.at(-1) as Stage);
     expect(Object.keys(after)).toEqual(Object.keys(before));
-    for (const [table, rows] of Object.entries(before)) expect(after[table], table).toEqual(rows);
+    const isRestore = (row: unknown) => (row as { what?: string }).what === "restore";
+    const [{ madeAt }, [entry, ...others]] = [
+      JSON.parse(outcome.stdout),
+      after.audit_entries?.filter(isRestore) ?? [],
+    ];
+    expect(entry).toMatchObject({
+      who: expect.stringMatching(/^operator/),
+      after: JSON.stringify({ madeAt }),
+    });
+    expect(others).toEqual([]);
+    for (const [table, rows] of Object.entries(before)) {
+      expect(
+        after[table]?.filter((row) => row !== entry),
+        table,
+      ).toEqual(rows);
+    }
     expect(Object.values(after).flat().length).toBeGreaterThan(15);
 
     const second = await Service.start(environment);
