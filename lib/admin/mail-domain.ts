@@ -1,41 +1,14 @@
 import { createPublicKey } from "node:crypto";
-import { resolveTxt } from "node:dns/promises";
+import { readTxt } from "@/lib/admin/txt-records";
 import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
-import { within } from "@/lib/process/deadline";
 import type { DkimKey, MailSettings } from "@/lib/settings/mail-settings";
 
-/*
- * What mailbox providers find of our mail's domain in DNS, asked of the resolver that Node uses on this machine.
- */
+/* What mailbox providers find of our mail's domain in DNS. */
 
-const answerWithinMs = 3000;
-
-/** Whether the servers that send for the domain are named (SPF, RFC 7208). */
-export async function checkSpf({ kind, from }: MailSettings): Promise<Verdict> {
-  // Resend takes returned mail at a name of its own, and SPF is about that one.
-  const domain = kind === "resend" ? `send.${domainOf(from.address)}` : domainOf(from.address);
-  const records = await readTxt(domain, /^v=spf1( |$)/i);
-  const [record = "", ...more] = records;
-  const publish = `Publish a TXT record at ${domain} that names your mail service: v=spf1 include:<its domain> ~all`;
-  if (records.length === 0) {
-    return warning(
-      `${domain} names no servers that send for it: large mailboxes trust such mail less`,
-      publish,
-    );
-  }
-  if (more.length > 0) {
-    return fault(
-      `${domain} has ${records.length} SPF records, so mailboxes use none of them (RFC 7208 §4.5)`,
-      "Make one record of them.",
-    );
-  }
-  if (/(^| )\+?all( |$)/i.test(record)) {
-    return warning(`${domain} lets anybody send for it: ${record}`, "End the record with ~all or -all.");
-  }
-  if (!/ [~-]all( |$)| redirect=/i.test(record)) {
-    return warning(`${domain} says nothing of other servers: ${record}`, "End the record with ~all or -all.");
-  }
-  return fine(`${domain}: ${record}`);
+/** The domain that SPF is about. Resend takes returned mail at a name of its own. */
+export function spfDomainOf({ kind, from }: MailSettings): string {
+  const domain = domainOf(from.address);
+  return kind === "resend" ? `send.${domain}` : domain;
 }
 
 /** Whether the key that our mail is signed with is published (DKIM, RFC 6376). */
@@ -86,7 +59,9 @@ export async function checkDmarc({ from }: MailSettings): Promise<Verdict> {
         "Leave one of them.",
       );
     }
-    if (/;\s*p=(quarantine|reject)\b/i.test(record)) return fine(`${name}: ${record}`);
+    const tag = (wanted: string) => new RegExp(`;\\s*${wanted}\\s*=\\s*(\\w+)`, "i").exec(record)?.[1];
+    const policy = (at > 0 && tag("sp")) || tag("p"); // below where it is published, sp stands before p
+    if (/^(?:quarantine|reject)$/i.test(policy ?? "")) return fine(`${name}: ${record}`);
     return fine(`${name}: ${record}. Forged mail is still delivered; p=quarantine would keep it out`);
   }
   return warning(
@@ -96,22 +71,3 @@ export async function checkDmarc({ from }: MailSettings): Promise<Verdict> {
 }
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1);
-
-/** The TXT records at a name that look like this; none where there is no such name. Throws when DNS does not answer. */
-async function readTxt(name: string, pattern: RegExp): Promise<string[]> {
-  try {
-    const records = await within(answerWithinMs, resolveTxt(name));
-    return records.map((parts) => parts.join("")).filter((record) => pattern.test(record));
-  } catch (failure) {
-    const { code, message } = failure as NodeJS.ErrnoException;
-    if (code === "ENODATA" || code === "ENOTFOUND") return [];
-    throw new DnsError(code ?? message);
-  }
-}
-
-/** DNS does not answer, so that nothing can be said. */
-export class DnsError extends Error {
-  constructor(why: string) {
-    super(`DNS does not answer (${why})`);
-  }
-}
