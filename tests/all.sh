@@ -27,6 +27,7 @@ install_missing() {
   [ -x /usr/lib/nagios/plugins/check_http ] || missing+=(monitoring-plugins-basic)
   /usr/bin/python3 -c "import dkim" 2>/dev/null || missing+=(python3-dkim)
   has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
+  has promtool || missing+=(prometheus)
   has pgrep || missing+=(procps)
   find_chromium >/dev/null || missing+=(chromium fonts-liberation)
   [ ${#missing[@]} -gt 0 ] && has apt-get || return 0
