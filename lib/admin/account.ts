@@ -82,11 +82,14 @@ export function addAccountCommands(program: Command, run: Run): void {
     .action(
       run(async (db, { ended, limit, ...filter }: ListOptions) => {
         const nowMs = Date.now();
-        return toListing(
-          listAccounts(db, { ...filter, most: limit, endedAtMs: ended ? nowMs : undefined }),
-          nowMs,
-          limit,
-        );
+        const found = listAccounts(db, { ...filter, most: limit, endedAtMs: ended ? nowMs : undefined });
+        const { plan, containing } = filter;
+        const again = [
+          ...(plan ? [`--plan ${plan}`] : []),
+          ...(ended ? ["--ended"] : []),
+          ...(containing ? [`--containing '${containing.replaceAll("'", "'\\''")}'`] : []),
+        ];
+        return toListing(found, nowMs, limit, again);
       }),
     );
 
@@ -147,11 +150,16 @@ function inWords(fields: AccountFields, nowMs: number) {
   };
 }
 
-/** Accounts as they are listed. One whose record does not parse is named on standard error. */
+/**
+ * Accounts as they are listed. One whose record does not parse is named on standard error.
+ *
+ * @param again - the options that the next page needs as well
+ */
 function toListing(
   found: ReturnType<typeof listAccounts>,
   nowMs: number,
   limit: number | undefined,
+  again: string[],
 ): Listing {
   let listed = 0;
   let last = "";
@@ -165,7 +173,10 @@ function toListing(
       });
     }
   }
-  const after = () => (listed === limit ? `There may be more: account list --after ${last}` : undefined);
+  const after = () => {
+    if (listed !== limit) return undefined;
+    return `There may be more: ${["account list", ...again, `--limit ${limit}`, `--after ${last}`].join(" ")}`;
+  };
   return { pages: pages(), whenEmpty: "There are no such accounts.", after };
 }
 

@@ -30,12 +30,16 @@ export function addAuditCommands(program: Command, run: Run): void {
 async function list(db: Db, { of, who, since, limit }: Options): Promise<Listing> {
   const nowMs = Date.now();
   const whom = of === undefined ? undefined : await findNames(db, of);
+  let listed = 0;
   async function* pages() {
     for await (const page of listAudit(db, { whom, who, sinceMs: since, most: limit })) {
+      listed += page.length;
       yield page.map((entry) => toRow(entry, nowMs));
     }
   }
-  return { pages: pages(), whenEmpty: "There are no such entries." };
+  const after = () =>
+    listed === limit ? `There may be older ones: give a larger --limit than ${limit}.` : undefined;
+  return { pages: pages(), whenEmpty: "There are no such entries.", after };
 }
 
 async function findNames(db: Db, email: string): Promise<string[]> {
@@ -51,9 +55,15 @@ function toRow({ at_ms, who, what, whom, ...texts }: AuditEntry, nowMs: number) 
   const before = texts.before === null ? null : JSON.parse(texts.before);
   const after = texts.after === null ? null : JSON.parse(texts.after);
   const at = new Date(at_ms).toISOString();
-  const changes = `${texts.before ?? "nothing"} → ${texts.after ?? "nothing"}`;
+  const changes = `${inWords(texts.before)} → ${inWords(texts.after)}`;
   return {
     json: { at, who, what, whom, before, after },
     row: { at: asInstant(at, nowMs), who, what, whom, changes },
   };
+}
+
+/** What was written down, with its times as people read them. */
+function inWords(text: string | null): string {
+  if (text === null) return "nothing";
+  return text.replace(/_at_ms":(\d{1,15})\b/g, (_, ms) => `_at":"${new Date(Number(ms)).toISOString()}"`);
 }

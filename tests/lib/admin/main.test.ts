@@ -147,7 +147,25 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     ]);
     const { stdout } = await service.admin("audit", "list", "--limit", "1");
     expect(stdout).toMatch(/^at +who +what +whom +changes\n.+credits add/);
+    expect(stdout).toMatch(/\nThere may be older ones: give a larger --limit than 1\.\n$/);
+    const all = await service.admin("audit", "list", "--of", "watched@example.com");
+    expect(all.stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]{12}Z"/);
     await service.adminJson("account", "delete", "watched@example.com");
+  });
+
+  it("names the command of a list's next page, filters and all", async () => {
+    for (const name of ["ann", "bob"]) {
+      await service.adminJson("account", "add", `${name}@pages.example.com`, "--trial-ends", "2026-01-31");
+    }
+    const filters = ["--plan", "trial", "--ended", "--containing", "pages.example.com", "--limit", "1"];
+    const first = await service.admin("account", "list", ...filters);
+    expect(first.stdout.trimEnd().split("\n").at(-1)).toBe(
+      "There may be more: account list --plan trial --ended --containing 'pages.example.com' --limit 1 --after ann@pages.example.com",
+    );
+    const next = await service.admin("account", "list", ...filters, "--after", "ann@pages.example.com");
+    expect(next.stdout).toMatch(/\nbob@pages\.example\.com +trial, ended/);
+    for (const name of ["ann", "bob"])
+      await service.adminJson("account", "delete", `${name}@pages.example.com`);
   });
 
   it("mints a token of one hour", async () => {
