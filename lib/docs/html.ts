@@ -51,7 +51,8 @@ function makeMarked(anchors: Set<string>) {
         const drawing = drawings[label];
         if (drawing) return drawing;
         const html = isCodeLanguage(language) ? highlight(text, language) : escapeHtml(text);
-        return `<div class="sample"><pre tabindex="0"><code>${html}</code></pre></div>\n`;
+        const shownIn = namesOfLanguages[language] ?? "";
+        return `<div class="sample" data-in="${shownIn}"><pre tabindex="0"><code>${html}</code></pre></div>\n`;
       },
       table(token) {
         const cell = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
@@ -123,6 +124,15 @@ const languages: Record<string, string> = {
   python: "Python",
   swift: "Swift",
   kotlin: "Kotlin",
+};
+
+/** What the bar over a block of code says. */
+const namesOfLanguages: Record<string, string> = {
+  ...languages,
+  sh: "Shell",
+  console: "Terminal",
+  json: "JSON",
+  http: "HTTP",
 };
 
 /** What a block of code is a way of: a language, or the status after it (`json 401 signed_out`). */

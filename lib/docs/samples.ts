@@ -14,7 +14,10 @@ export function callSamples(operation: Operation): string {
 function curl({ access, path }: Operation): string {
   if (access === "signed link") return code("sh", `curl -sS --fail-with-body -X POST "$UNSUBSCRIBE_URL"`);
   const header = access === "session" ? ` \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"` : "";
-  return code("sh", `curl -sS --fail-with-body "$CORNER_OFFICE_URL${path}"${header}`);
+  return code(
+    "sh",
+    `curl -sS --fail-with-body${access === "session" ? " \\\n  " : " "}"$CORNER_OFFICE_URL${path}"${header}`,
+  );
 }
 
 function typescript({ access, path }: Operation): string {

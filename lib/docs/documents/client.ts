@@ -33,7 +33,7 @@ ${code("text", loop, "the-loop")}
 ## What each answer means
 
 ${table(
-  ["Answer", "May run?", "Ask again"],
+  ["Answer", "May run", "Ask again"],
   [
     ["`200` with `ok: true`", "yes, for `recheckAfterSeconds`", "a little before they are over"],
     [`\`401\` ${toCode("signed_out")}`, "no", "with another token only: this one is over for good"],

@@ -16,7 +16,7 @@ Your app asks Corner Office one question: may this person's company of assistant
 
 ## 1. Say where the service is
 
-Use the address in your browser's bar.
+It is the one that shows you this page. The first line keeps its address for the steps below.
 
 ${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}\ncurl -sS "$CORNER_OFFICE_URL/api/health"`)}
 
@@ -44,7 +44,7 @@ Only a \`200\` with \`ok: true\` means that the account may run. Ask again withi
 
 ${entitlementCheck}
 
-Both use nothing but what Node and Python bring along. [A complete client](${to.client}) has the rest: the loop, and what to do while nobody answers.
+Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run \`python3 check.py\`. Both use nothing but what Node and Python bring along. [A complete client](${to.client}) has the rest: the loop, and what to do while nobody answers.
 
 ## What to do with the answer
 
