@@ -55,10 +55,12 @@ export function setAsHtml({ subject, heading = subject, preview, body, footer }:
   .mark { border-color: ${dark.ink} ${dark.accent} !important; }
 }
 </style>
+${forOutlook(`<style>td, p, a, li { font-family: 'Segoe UI', Arial, sans-serif !important; } h1 { font-family: Georgia, serif !important; }</style>`)}
 </head>
 <body class="paper" style="margin: 0; background: ${light.paper}; color: ${light.ink};">
 <div style="display: none; max-height: 0; overflow: hidden;">${escapeHtml(preview)}</div>
 <table role="presentation" class="paper" width="100%" cellpadding="0" cellspacing="0" style="background: ${light.paper}; color: ${light.ink};"><tr><td align="center" style="padding: 32px 20px;">
+${forOutlook(`<table role="presentation" width="560" cellpadding="0" cellspacing="0"><tr><td>`)}
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width: 560px; text-align: left; font: 16px/1.6 ${type.mailSans};"><tr><td>
 ${letterhead}
 <h1 style="margin: 0 0 16px; font: 600 26px/1.2 ${type.mailSerif}; letter-spacing: -0.01em;">${escapeHtml(heading)}</h1>
@@ -67,10 +69,16 @@ ${body.map((block) => (block === button ? setAsButton(block as Link) : htmlOf(bl
 ${footer.map(htmlOf).join("\n")}
 </div>
 </td></tr></table>
+${forOutlook("</td></tr></table>")}
 </td></tr></table>
 </body>
 </html>
 `;
+}
+
+/** What Outlook's engine alone reads: it knows no `max-width`, and sets in Times what begins with a font it has not. */
+function forOutlook(html: string): string {
+  return `<!--[if mso]>${html}<![endif]-->`;
 }
 
 const light = inTheme(0);
