@@ -1,12 +1,16 @@
 import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "@playwright/test";
+import Database from "libsql";
+import { onboardingDays } from "@/lib/onboarding/series";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
-import { codeTo } from "@/tests/support/mailbox";
+import { makeClock } from "@/tests/support/clock";
+import { codeTo, mailsTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 
 /*
- * `npm run pictures` shows the pages in twenty states, each on paper and in the dark, on a screen and on a phone: in
- * `pictures/`, which git ignores. `-- --public` also draws what is kept in `public/` anew: the icons, the cards that
+ * `npm run pictures` shows the pages in some thirty states and every mail, each on paper and in the dark, on a screen
+ * and on a phone: in `pictures/`, which git ignores. `-- --public` also draws what is kept in `public/` anew: the icons, the cards that
  * others show of a link, and the README's pictures.
  */
 
@@ -41,13 +45,24 @@ const states: State[] = [
   { name: "waitlist-joined", path: "/waitlist?joined" },
   { name: "sign-in", path: "/sign-in" },
   { name: "sign-in-over", path: "/sign-in?problem=over" },
+  { name: "code", path: "/sign-in", act: askForCode },
+  { name: "invitation", path: "/invitation" },
   { name: "invitation-unknown", path: "/invitation?token=x" },
+  { name: "connect", path: "/connect", as: "licensed" },
+  { name: "connect-code", path: "/connect" },
   { name: "nothing-here", path: "/no/such/page" },
+  { name: "unsubscribe", path: "/unsubscribe" },
   { name: "unsubscribe-bad-link", path: "/unsubscribe?token=x" },
   { name: "status", path: "/status" },
   { name: "changes", path: "/changes" },
   { name: "quick-start", path: "/docs" },
+  { name: "authentication", path: "/docs/authentication" },
+  { name: "connect-an-app", path: "/docs/connect" },
   { name: "client", path: "/docs/client" },
+  { name: "reference", path: "/docs/api" },
+  { name: "headers", path: "/docs/api/headers" },
+  { name: "limits", path: "/docs/api/limits" },
+  { name: "mcp", path: "/docs/mcp" },
   { name: "operation", path: "/docs/api/entitlement" },
   { name: "operation-run", path: "/docs/api/health", act: (page) => page.getByText("Run it here").click() },
   { name: "errors", path: "/docs/api/errors" },
@@ -56,6 +71,7 @@ const states: State[] = [
   { name: "home-trial", path: "/home", as: "trial" },
   { name: "home-ending", path: "/home", as: "ending" },
   { name: "home-ended", path: "/home", as: "ended" },
+  { name: "home-cannot-tell", path: "/home", as: "licensed", act: takeAccountsAway },
 ];
 
 /** Those of them that the README shows. */
@@ -66,7 +82,9 @@ const shownInReadme: Record<string, string> = {
   palette: "light",
 };
 
-const service = await Service.start({ SIGN_IN: "local", SUPPORT_EMAIL: "help@example.com" });
+const clock = makeClock();
+const environment = { SIGN_IN: "local", SUPPORT_EMAIL: "help@example.com", ...clock.environment };
+const service = await Service.start(environment);
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 const isPublic = process.argv.includes("--public");
@@ -74,17 +92,20 @@ try {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const sessions = await signEverybodyIn(browser);
+  const addresses = await findAddresses();
   for (const state of states) {
-    for (const [look, options] of Object.entries(looks)) await take(state, look, options, sessions);
+    for (const [look, options] of Object.entries(looks))
+      await take(state, look, options, { sessions, addresses });
     process.stdout.write(`${state.name}\n`);
   }
+  await takeMails();
   if (isPublic) {
     await drawIcons(browser);
     await drawCards(browser, service.url);
   }
 } finally {
   await browser.close();
-  await service.stop();
+  await service.stop({ expectErrors: true }); // of the accounts that were taken away
 }
 process.exit(); // what held the service's port would go on
 
@@ -112,16 +133,68 @@ async function signEverybodyIn(browser: Browser): Promise<Sessions> {
   return sessions;
 }
 
+/** Where the pages are whose addresses somebody is sent. */
+async function findAddresses(): Promise<Record<string, string>> {
+  const { url } = await service.adminJson<{ url: string }>("invite", "invited@example.com");
+  const link = ["emails", "unsubscribe-link", "trial@example.com"];
+  const stop = new URL((await service.adminJson<{ url: string }>(...link)).url);
+  const asked = await service.submit("/oauth/device", { client_id: "native", scope: "account:read" });
+  return {
+    invitation: url.slice(service.url.length),
+    unsubscribe: `/unsubscribe${stop.search}`,
+    connect: `/connect?user_code=${JSON.parse(asked.text).user_code}`,
+  };
+}
+
+async function askForCode(page: Page): Promise<void> {
+  await page.getByLabel("Email").fill("trial@example.com");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${service.url}/sign-in/code`);
+}
+
+/** Opens the page anew while no account can be read. */
+async function takeAccountsAway(page: Page): Promise<void> {
+  const rename = (from: string, to: string) => {
+    const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+    db.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
+    db.close();
+  };
+  rename("accounts", "accounts_away");
+  await page.reload();
+  rename("accounts_away", "accounts");
+}
+
+/** An invitation, a code and the whole series, as a mailbox shows them. */
+async function takeMails(): Promise<void> {
+  const email = "mails@example.com";
+  const { url } = await service.adminJson<{ url: string }>("invite", email);
+  const token = new URL(url).searchParams.get("token") ?? "";
+  await service.submit("/invitation/accept", { token, email });
+  await codeTo(service.dataDir, email);
+  clock.pass(onboardingDays * 24 * 60 * 60 * 1000);
+  await service.adminJson("emails", "send-due");
+  for (const [at, { html = "" }] of (await mailsTo(service.dataDir, email)).entries()) {
+    for (const [look, options] of Object.entries(looks)) {
+      const page = await browser.newPage(options);
+      await page.setContent(html);
+      await page.screenshot({ path: `${folder}/mail-${at + 1}.${look}.png`, fullPage: true });
+      await page.close();
+    }
+  }
+}
+
+type Found = { sessions: Sessions; addresses: Record<string, string> };
+
 async function take(
   { name, path, as = undefined, act }: State,
   look: string,
   options: BrowserContextOptions,
-  sessions: Sessions,
+  { sessions, addresses }: Found,
 ): Promise<void> {
   const storageState = as && sessions.get(as);
   const context = await browser.newContext({ ...options, ...(storageState && { storageState }) });
   const page = await context.newPage();
-  await page.goto(service.url + path, { waitUntil: "networkidle" });
+  await page.goto(service.url + (addresses[name] ?? path), { waitUntil: "networkidle" });
   await act?.(page);
   await page.waitForTimeout(act ? 600 : 100); // what was done shows, and what moves has come to rest
   await page.screenshot({ path: `${folder}/${name}.${look}.png`, fullPage: name !== "palette" });
