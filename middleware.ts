@@ -1,9 +1,10 @@
 import { type NextFetchEvent, type NextRequest, NextResponse } from "next/server";
 import { isFrameworks, isHook, isUnderApi, placeAt, refuseAtDoor } from "@/lib/api/door";
-import { pages } from "@/lib/api/pages";
+import { clerkSignsIn, pages } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
 import { passClerk } from "@/lib/pages/clerk-middleware";
 import { headersAt } from "@/lib/pages/page-headers";
+import { settings } from "@/lib/settings/settings";
 
 /** The front door on every platform; behind `npm start` the front server asks the same question first. */
 export async function middleware(request: NextRequest, event: NextFetchEvent): Promise<Response> {
@@ -24,7 +25,8 @@ export async function middleware(request: NextRequest, event: NextFetchEvent): P
 
 /**
  * Lets a request on to its page, which logs under the id of the visit. Next reads the nonce for its own scripts
- * from the policy on the request. What is nowhere goes to the page that says so.
+ * from the policy on the request, and which sign-in there is from a name that nobody else can send. What is nowhere
+ * goes to the page that says so.
  */
 function letOn(request: NextRequest, requestId: string, stamp: readonly string[]): NextResponse {
   const { pathname } = request.nextUrl;
@@ -32,6 +34,8 @@ function letOn(request: NextRequest, requestId: string, stamp: readonly string[]
   headers.set("x-request-id", requestId);
   const policy = stamp[stamp.indexOf("content-security-policy") + 1];
   if (policy) headers.set("content-security-policy", policy);
+  if (settings().signIn.kind === "clerk") headers.set(clerkSignsIn, "yes");
+  else headers.delete(clerkSignsIn);
   if (placeAt(pathname) || isFrameworks(pathname)) return NextResponse.next({ request: { headers } });
   return NextResponse.rewrite(new URL(pages.nothingHere.path, request.url), { request: { headers } });
 }

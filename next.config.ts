@@ -1,5 +1,5 @@
 import type { NextConfig } from "next";
-import { documentPages, files, markdownPath } from "@/lib/api/pages";
+import { clerkRoutes, clerkSignsIn, documentPages, files, markdownPath } from "@/lib/api/pages";
 import { assetsVersion } from "@/lib/pages/assets";
 
 const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }];
@@ -28,11 +28,18 @@ const config: NextConfig = {
     // Other letters come under another name.
     { source: files.serif.path, headers: forGood },
   ],
-  rewrites: async () =>
-    Object.values(documentPages).map(({ path }) => ({
+  rewrites: async () => ({
+    beforeFiles: Object.entries(clerkRoutes).map(([source, destination]) => ({
+      source,
+      has: [{ type: "header" as const, key: clerkSignsIn, value: "yes" }],
+      destination,
+    })),
+    afterFiles: Object.values(documentPages).map(({ path }) => ({
       source: markdownPath(path),
       destination: `/markdown${path}`,
     })),
+    fallback: [],
+  }),
   env: {
     // Read where Clerk's code is bundled: neither its middleware nor its components report on anybody.
     NEXT_PUBLIC_CLERK_TELEMETRY_DISABLED: "1",

@@ -32,6 +32,7 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
         )}
         <HeadLinks style={isDocument ? files.documentsStyle : files.style} />
         {isDocument && <script defer src={versioned(files.documentsScript)} />}
+        {page.loads.includes("pages") && <script defer src={versioned(files.script)} />}
       </head>
       <Body at={page} isSignedIn={isSignedIn}>
         {/* What is there at the moment is put in where the page is sent: lib/pages/notice.ts. */}

@@ -1,28 +1,19 @@
-"use client";
-
-import { useEffect } from "react";
-
-const againAfterSeconds = 5;
+type TryAgainProps = {
+  /** The address of the page that could not be shown. */
+  at: string;
+};
 
 /** Has a page that could not be shown come back by itself, with JavaScript and without. */
-export function TryAgain({ at }: { at: string }) {
-  useEffect(() => {
-    // Only to a service that answers: where the browser shows its own error page, nothing comes back.
-    const tryAgain = () =>
-      fetch(at, { method: "HEAD" })
-        .then(() => location.replace(at))
-        .catch(() => {});
-    const trying = setInterval(tryAgain, againAfterSeconds * 1000);
-    return () => clearInterval(trying);
-  }, [at]);
-
+export function TryAgain({ at }: TryAgainProps) {
   return (
     <>
       <noscript>
-        <meta httpEquiv="refresh" content={`${againAfterSeconds}; url=${at}`} />
+        <meta httpEquiv="refresh" content={`5; url=${at}`} />
       </noscript>
       <p>
-        <a href={at}>Try again now</a>
+        <a href={at} data-tries-again="">
+          Try again now
+        </a>
       </p>
     </>
   );

@@ -19,8 +19,8 @@ export type Place = {
   onlyWithRegistration?: true;
 };
 
-/** A script that a page loads: that of the documents, the framework's, Clerk's where Clerk signs in. */
-export type Script = "documents" | "framework" | "clerk";
+/** A script that a page loads: that of the documents, that of forms, the framework's, Clerk's where Clerk signs in. */
+export type Script = "documents" | "pages" | "framework" | "clerk";
 
 /** A page that people open. */
 export type Page = Place & {
@@ -63,9 +63,9 @@ export const documentPages = {
 export const pages = {
   front: { path: "/", ...open, isShared: true },
   waitlist: { path: "/waitlist", ...open },
-  signIn: { path: "/sign-in", ...open, inSitemap: false, loads: ["framework", "clerk"] },
-  code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["framework"] },
-  invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["framework", "clerk"] },
+  signIn: { path: "/sign-in", ...open, inSitemap: false, loads: ["clerk"] },
+  code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"] },
+  invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["pages", "clerk"] },
   home: { path: "/home", ...closed, access: "session", loads: ["framework", "clerk"] },
   unsubscribe: {
     path: "/unsubscribe",
@@ -74,7 +74,7 @@ export const pages = {
     methods: ["GET", "HEAD", "POST"],
     takes: "unsubscribe",
   },
-  connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["framework"] },
+  connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
   changes: { path: "/changes", ...open, isShared: true },
   status: { path: "/status", ...open, inSitemap: false },
@@ -157,6 +157,7 @@ export const files = {
   palettePicture: { path: "/picture-palette.jpg", ...published },
   style: { path: "/pages.css", ...published },
   documentsStyle: { path: "/documents.css", ...published },
+  script: { path: "/pages.js", ...published },
   documentsScript: { path: "/documents.js", ...published },
   serif: { path: "/newsreader-1.woff2", ...published },
   serifLicence: { path: "/newsreader-licence.txt", ...published },
@@ -165,6 +166,18 @@ export const files = {
 
 /** The framework's names of the routes that answer at many addresses. */
 export const routesOfMany = ["/docs/[[...path]]", "/markdown/[...path]"] as const;
+
+/**
+ * The framework's names of the pages that are all Clerk's component. Where Clerk signs in they are shown at the page's
+ * own address; at these there is nothing.
+ */
+export const clerkRoutes = {
+  [pages.signIn.path]: "/clerk/sign-in",
+  [pages.invitation.path]: "/clerk/invitation",
+} as const;
+
+/** The header by which the door tells the framework that Clerk signs in. */
+export const clerkSignsIn = "x-office-clerk";
 
 /** The path of a document's Markdown form. */
 export function markdownPath<Path extends Page["path"]>(path: Path): `${Path}.md` {

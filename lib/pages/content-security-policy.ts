@@ -35,7 +35,7 @@ export function isFrameworks(page: Page): boolean {
 export function pagePolicy(page: Page, nonce: string): string {
   const { production, signIn } = settings();
   if (!isFrameworks(page)) {
-    const scripts = page.loads.length > 0 ? "'self'" : "'none'";
+    const scripts = page.loads.some((script) => script !== "clerk") ? "'self'" : "'none'";
     const trustedTypes = { "require-trusted-types-for": "'script'", "trusted-types": "'none'" };
     return join({ ...base, "script-src": scripts, ...trustedTypes });
   }

@@ -1,5 +1,5 @@
 import { mcpServer, operations } from "@/lib/api/operations";
-import { documentPages, places, routesOfMany } from "@/lib/api/pages";
+import { clerkRoutes, documentPages, places, routesOfMany } from "@/lib/api/pages";
 
 /** What the framework has built. */
 export type Built = {
@@ -18,6 +18,7 @@ export function findDrift({ routes, files }: Built): string[] {
     ...mcpServer.paths,
     ...places.map(({ path }) => path).filter((path) => !ofMany.includes(path.replace(/\.md$/, ""))),
     ...routesOfMany,
+    ...Object.values(clerkRoutes),
   ];
   return [
     ...built.filter((path) => !entered.includes(path)).map((path) => `${path} is built, and in no register`),

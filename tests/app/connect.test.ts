@@ -77,7 +77,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     const { text, status, headers } = await browser.open("/connect");
     expect(status).toBe(200);
     expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
-    expect(text).toContain("Let “<!-- -->A program on this computer<!-- -->” in?");
+    expect(text).toContain("Let “A program on this computer” in?");
     expect(text).toContain(redirectUri);
     expect(text).toContain("cannot make an assistant send, publish, deploy or charge");
     expect(text).toContain(email);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { files, type Page, pages, type Script } from "@/lib/api/pages";
+import { clerkSignsIn, files, type Page, pages, type Script } from "@/lib/api/pages";
 import { bannerKinds } from "@/lib/site-banner";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
@@ -13,10 +13,18 @@ const scriptsOf = (html: string) =>
   }));
 
 /** Which entry of the register names a script. */
-const nameOf = (src = ""): Script | string =>
-  src === files.documentsScript.path ? "documents" : src.startsWith("/_next/static/") ? "framework" : src;
+const nameOf = (src = ""): Script | string => {
+  if (src.startsWith("/_next/static/")) return "framework";
+  const own: Record<string, Script> = {
+    [files.documentsScript.path]: "documents",
+    [files.script.path]: "pages",
+  };
+  return own[src] ?? src;
+};
 
-const htmlPages = Object.values<Page>(pages).filter(({ loads }) => !loads.includes("framework"));
+const htmlPages = Object.values<Page>(pages).filter(
+  ({ path, loads }) => !loads.includes("framework") && path !== "/sign-in/code",
+);
 const open = Object.values<Page>(pages).filter(({ path }) => path !== "/home" && path !== "/sign-in/code");
 
 describe.each([
@@ -59,12 +67,23 @@ describe.each([
       expect(nonce).toBeDefined();
       for (const script of scripts) expect(script.nonce ?? nonce).toBe(nonce);
     } else {
-      expect(allowed).toBe(loads.length > 0 ? "'self'" : "'none'");
+      expect(allowed).toBe(loads.some((script) => script !== "clerk") ? "'self'" : "'none'");
       expect(others).toMatchObject({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });
     }
     for (const { src } of scripts) {
       if (src || !nonce) expect(loads, `${src}`).toContain(nameOf(src));
     }
+  });
+
+  it("takes nobody's word for it that Clerk signs in", async () => {
+    const { text } = await service.ask(pages.signIn.path, { headers: { [clerkSignsIn]: "yes" } });
+    expect(text).toContain("We send a six-digit code to your email.");
+  });
+
+  it.each(htmlPages)("$path is for crawlers where its entry says so", async ({ path, isCrawled }) => {
+    const { text } = await service.ask(path);
+    expect(text.includes('<meta name="robots" content="noindex"/>')).toBe(!isCrawled);
+    expect(text.includes('<meta property="og:title"')).toBe(isCrawled);
   });
 
   it.each(open)("$path says what a browser may do with it", async ({ path }) => {

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import { actions } from "@/lib/api/pages";
-import { tellMoment } from "../clock";
+import { tellMoment } from "../moment";
 
 type Copying = { said: string; shown?: string };
 

@@ -7,11 +7,12 @@ import { actions, pages } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
 import { settings } from "@/lib/settings/settings";
 import { findProblem, type Problem, ProblemNote } from "../problem";
+import { renewal } from "../renewal";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
-import { TryAgain } from "../try-again";
 import { Assistants } from "./assistants";
 import { Checked } from "./checked";
+import { ComeBack } from "./come-back";
 import { Credits } from "./credits";
 import { FirstDays } from "./first-days";
 import { ForPrograms } from "./for-programs";
@@ -56,9 +57,12 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       )}
       <Checked state={state} nowMs={nowMs} />
       {state.status === "unavailable" ? (
-        <TryAgain at={problem ? `${pages.home.path}?problem=sign-out` : pages.home.path} />
+        <ComeBack at={problem ? `${pages.home.path}?problem=sign-out` : pages.home.path} />
       ) : (
-        <KeepFresh checkAgainAfterSeconds={state.checkAgainAfterSeconds} renewsSession={isLocal} />
+        <KeepFresh
+          checkAgainAfterSeconds={state.checkAgainAfterSeconds}
+          renewal={isLocal ? renewal : undefined}
+        />
       )}
       {account && sessions && state.mayRun && (
         <FirstDays account={account} sessions={sessions} nowMs={nowMs} />

@@ -138,7 +138,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
       expect((await redeem(secret, code)).headers.location).toBe("/sign-in?problem=over");
     }
     const page = await service.ask("/sign-in/code", { headers: { cookie: `office-code=${browser}` } });
-    expect(page.status).toBe(307);
+    expect(page.status).toBe(303);
     expect(page.headers.location).toBe("/sign-in?problem=over");
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
-import { documentPages, files, places, routesOfMany } from "@/lib/api/pages";
+import { clerkRoutes, documentPages, files, places, routesOfMany } from "@/lib/api/pages";
 import { findDrift } from "@/lib/pages/register-check";
 
 const ofMany = Object.values(documentPages).map(({ path }) => path as string);
@@ -10,6 +10,7 @@ const routes = [
   ...mcpServer.paths,
   ...places.map(({ path }) => path),
   ...routesOfMany,
+  ...Object.values(clerkRoutes),
   "/_not-found",
 ].filter((path) => ![...ofMany, ...publicFiles].includes(path) && !path.endsWith(".md"));
 const built = { routes, files: publicFiles.map((path) => path.slice(1)) };

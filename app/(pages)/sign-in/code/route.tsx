@@ -1,41 +1,26 @@
-import type { Metadata } from "next";
-import { headers } from "next/headers";
-import { notFound, redirect } from "next/navigation";
 import { readCookie } from "@/lib/api/cookies";
 import { actions, pages } from "@/lib/api/pages";
+import { goTo, withProblem } from "@/lib/pages/form";
 import { log } from "@/lib/process/log";
-import { settings } from "@/lib/settings/settings";
 import { type AskedCode, codeMinutes, findAskedCode, longCodeHours, mostTries } from "@/lib/sign-in/code";
 import { store } from "@/lib/store/store";
-import { Clock } from "../../clock";
+import { htmlPage } from "../../html-page";
+import { tellMoment } from "../../moment";
 import { findProblem, type Problem, ProblemNote, problemOfField, titleOf } from "../../problem";
-import { SiteBanner } from "../../site-banner";
 import { TryAgain } from "../../try-again";
-import { CodeField } from "./code-field";
-import { SendAgain } from "./send-again";
 
-export async function generateMetadata({ searchParams }: PageProps<"/sign-in/code">): Promise<Metadata> {
-  const query = await searchParams;
-  // Which kind of code it is, nobody reads from a title: both have the same problems.
-  return {
-    title: titleOf("Type the code", findProblem(query, ofShortCode(query))),
-    robots: { index: false },
-  };
-}
-
-export default async function CodePage({ searchParams }: PageProps<"/sign-in/code">) {
-  const browser = readCookie(await headers(), "office-code");
-  if (settings().signIn.kind !== "local") notFound();
+export const GET = htmlPage(pages.code, async ({ url, headers }) => {
+  const browser = readCookie(headers, "office-code");
   const asked = browser && (await findCode(browser));
-  if (!asked) redirect(`${pages.signIn.path}?problem=over`);
-  const query = await searchParams;
-  return (
-    <div className="narrow">
-      <SiteBanner isPublic />
-      {asked === "unavailable" ? <Unavailable /> : <TypeCode asked={asked} query={query} />}
-    </div>
-  );
-}
+  if (!asked) return goTo({ to: withProblem(pages.signIn.path, "over") });
+  if (asked === "unavailable") return { title: "Type the code", content: <Unavailable /> };
+  const query = Object.fromEntries(url.searchParams);
+  const problem = findProblem(query, asked.isLong ? ofLongCode(query) : ofShortCode(query));
+  return {
+    title: titleOf("Type the code", problem),
+    content: <TypeCode asked={asked} problem={problem} hasOpened={query.opened !== undefined} />,
+  };
+});
 
 async function findCode(browser: string): Promise<AskedCode | "unavailable" | undefined> {
   try {
@@ -48,60 +33,71 @@ async function findCode(browser: string): Promise<AskedCode | "unavailable" | un
 
 function Unavailable() {
   return (
-    <>
+    <div className="narrow">
       <h1>We cannot take a code at the moment</h1>
       <p role="status">
         This is on our side, and nothing is lost: your code works as long as it would have. This page tries
         again by itself.
       </p>
       <TryAgain at={pages.code.path} />
-    </>
+    </div>
   );
 }
 
-type TypeCodeProps = { asked: AskedCode; query: Parameters<typeof findProblem>[0] };
+type TypeCodeProps = { asked: AskedCode; problem: Problem | undefined; hasOpened: boolean };
 
-function TypeCode({ asked, query }: TypeCodeProps) {
-  const problem = findProblem(query, asked.isLong ? ofLongCode(query) : ofShortCode(query));
+function TypeCode({ asked, problem, hasOpened }: TypeCodeProps) {
   return (
-    <>
+    <div className="narrow">
       <h1>Type the {asked.isLong && "long "}code</h1>
       {asked.isLong ? (
         <AboutLongCode {...asked} />
       ) : (
-        <AboutShortCode email={asked.email} hasOpened={query.opened !== undefined} />
+        <AboutShortCode email={asked.email} hasOpened={hasOpened} />
       )}
       <form method="post" action={actions.redeemCode.path} className="stack">
         <ProblemNote problem={problem} />
         <label htmlFor="code">Code</label>
-        <CodeField
-          {...(asked.isLong ? longCodeField : shortCodeField)}
+        <input
+          id="code"
+          name="code"
+          className="code"
+          autoComplete="one-time-code"
+          required
           {...problemOfField(problem)}
-          autoFocus
+          {...(asked.isLong ? longCodeField : shortCodeField)}
         />
         <button type="submit">Sign in</button>
       </form>
       {asked.isLong ? (
         <p className="quiet">
           Nothing there? Look in the spam folder and among what you deleted. The next one can be sent at{" "}
-          <Clock atMs={asked.untilMs} shows="time" />.
+          <Moment atMs={asked.untilMs} />.
         </p>
       ) : (
         <Again email={asked.email} />
       )}
-    </>
+    </div>
   );
 }
 
+const sendAgainAfterSeconds = 30; // most mails are there by then
+
 const shortCodeField = {
-  figures: 6,
+  "data-figures": 6,
   inputMode: "numeric",
   pattern: "\\s*(\\d[\\s\\-]*){6}",
   title: "Six figures",
   maxLength: 12,
+  autoFocus: true,
 } as const;
 
-const longCodeField = { autoCapitalize: "characters", spellCheck: false, maxLength: 20 } as const;
+const longCodeField = {
+  autoCapitalize: "characters",
+  spellCheck: false,
+  maxLength: 20,
+  autoFocus: true,
+} as const;
 
 type AboutShortCodeProps = { email: string; hasOpened: boolean };
 
@@ -128,7 +124,9 @@ function Again({ email }: { email: string }) {
     <>
       <form method="post" action={actions.sendCode.path}>
         <input type="hidden" name="email" value={email} />
-        <SendAgain />
+        <button type="submit" className="plain" data-wait-seconds={sendAgainAfterSeconds}>
+          Send again
+        </button>
       </form>
       <p className="quiet">
         Nothing came? Look in the spam folder, or <a href={pages.signIn.path}>use another email</a>.
@@ -146,22 +144,32 @@ function AboutLongCode({ email, postedAtMs, untilMs }: AskedCode) {
         guess and asking does not use up.
       </p>
       <p>
-        If the email has an account, the mail was sent at <Clock atMs={postedAtMs} shows="time" />: look for
-        “long sign-in code”. It works once, in any browser, for {longCodeHours} hours: until{" "}
-        <Clock atMs={untilMs} shows="time" />.
+        If the email has an account, the mail was sent at <Moment atMs={postedAtMs} />: look for “long sign-in
+        code”. It works once, in any browser, for {longCodeHours} hours: until <Moment atMs={untilMs} />.
       </p>
     </>
   );
 }
 
-function ofShortCode({ left }: TypeCodeProps["query"]): Record<string, Problem> {
+/** A time of the day: in UTC, and said so, until the page's script asks the reader's clock. */
+function Moment({ atMs }: { atMs: number }) {
+  return (
+    <time dateTime={new Date(atMs).toISOString()} data-shows="time">
+      {tellMoment(atMs, "time", "UTC")} UTC
+    </time>
+  );
+}
+
+type Query = Parameters<typeof findProblem>[0];
+
+function ofShortCode({ left }: Query): Record<string, Problem> {
   return {
     form: { words: "A code has six figures. Look at it again: this did not count as a try.", isTyped: true },
     wrong: wrongCode(Number(left)),
   };
 }
 
-function ofLongCode({ left }: TypeCodeProps["query"]): Record<string, Problem> {
+function ofLongCode({ left }: Query): Record<string, Problem> {
   return {
     form: {
       words: "The long code has twelve letters and figures. Look at it again: this did not count as a try.",

@@ -1,39 +1,24 @@
-import type { Metadata } from "next";
-import { headers } from "next/headers";
-import { redirect } from "next/navigation";
 import { readCookie } from "@/lib/api/cookies";
 import { actions, pages } from "@/lib/api/pages";
+import { goTo } from "@/lib/pages/form";
 import { readTypedEmail } from "@/lib/pages/typed-email";
 import { readSession } from "@/lib/session/credential";
 import { settings } from "@/lib/settings/settings";
-import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
+import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";
-import { SiteBanner } from "../site-banner";
 
-export async function generateMetadata({ searchParams }: PageProps<"/sign-in">): Promise<Metadata> {
-  return { title: titleOf("Sign in", findProblem(await searchParams, problems)) };
-}
-
-export default async function SignInPage({ searchParams }: PageProps<"/sign-in">) {
-  const query = await searchParams;
-  const { kind } = settings().signIn;
-  const problem = findProblem(query, problems);
-  if (kind === "local" && !problem) await leadHome();
-  return (
-    <div className="narrow">
-      <SiteBanner isPublic />
-      {kind === "none" && <NotSetUp />}
-      {kind === "local" && <AskForEmail problem={problem} typed={readTypedEmail(await headers())} />}
-      {kind === "clerk" && (
-        <>
-          <h1>Sign in</h1>
-          <Clerk part="sign-in" />
-        </>
-      )}
-    </div>
-  );
-}
+/** Under local sign-in, and without any. What Clerk's component needs is rendered at `clerkRoutes`. */
+export const GET = htmlPage(pages.signIn, async ({ url, headers, nowMs }) => {
+  if (settings().signIn.kind !== "local") return { title: "Sign in", content: <NotSetUp /> };
+  const problem = findProblem(Object.fromEntries(url.searchParams), problems);
+  const inside = problem ? undefined : await findWayIn(headers, nowMs);
+  if (inside) return goTo({ to: inside });
+  return {
+    title: titleOf("Sign in", problem),
+    content: <AskForEmail problem={problem} typed={readTypedEmail(headers)} />,
+  };
+});
 
 const problems: Record<string, Problem> = {
   over: { words: "That code is over. Ask for a new one." },
@@ -45,16 +30,15 @@ const problems: Record<string, Problem> = {
 };
 
 /** Who is signed in already has nothing to do here; nor has who may be, while nobody can tell. */
-async function leadHome(): Promise<void> {
-  const requestHeaders = await headers();
-  const session = await readSession(requestHeaders, undefined, Date.now()).catch(() => undefined);
-  if (!session || !("because" in session)) redirect(pages.home.path);
-  if (readCookie(requestHeaders, "office-client")) redirect(actions.renewSession.path);
+async function findWayIn(headers: Headers, nowMs: number): Promise<string | undefined> {
+  const session = await readSession(headers, undefined, nowMs).catch(() => undefined);
+  if (!session || !("because" in session)) return pages.home.path;
+  return readCookie(headers, "office-client") && actions.renewSession.path;
 }
 
 function AskForEmail({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
-    <>
+    <div className="narrow">
       <h1>Sign in</h1>
       <p>We send a six-digit code to your email. There is no password to remember.</p>
       <EmailForm
@@ -67,13 +51,13 @@ function AskForEmail({ problem, typed }: { problem: Problem | undefined; typed: 
       <p className="quiet">
         No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>
       </p>
-    </>
+    </div>
   );
 }
 
 function NotSetUp() {
   return (
-    <>
+    <div className="narrow">
       <h1>Sign-in is not set up</h1>
       <p>
         This deployment runs without sign-in: its health and its notice can be read, and the links in its
@@ -82,6 +66,6 @@ function NotSetUp() {
       <p>
         <a href={pages.front.path}>Back to the front page</a>
       </p>
-    </>
+    </div>
   );
 }

@@ -1,50 +1,38 @@
-import type { Metadata } from "next";
-import { headers } from "next/headers";
 import { findInvitationProblem, type InvitationProblem, invitationDays } from "@/lib/accounts/invitations";
 import { actions, pages } from "@/lib/api/pages";
 import { readTypedEmail } from "@/lib/pages/typed-email";
 import { log } from "@/lib/process/log";
 import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
-import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
+import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";
-import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
 
-export async function generateMetadata({ searchParams }: PageProps<"/invitation">): Promise<Metadata> {
+/** Under local sign-in. What Clerk's component needs is rendered at `clerkRoutes`. */
+export const GET = htmlPage(pages.invitation, async ({ url, headers, nowMs }) => {
+  const token = url.searchParams.get("token") ?? "";
+  const problem = findProblem(Object.fromEntries(url.searchParams), problems);
+  const hindrance = await findHindrance(token, nowMs);
+  const again = hindrance === "unavailable" && `${pages.invitation.path}?token=${encodeURIComponent(token)}`;
   return {
-    title: titleOf("Your invitation", findProblem(await searchParams, problems)),
-    robots: { index: false },
+    title: titleOf("Your invitation", problem),
+    content: (
+      <div className="narrow">
+        {hindrance ? (
+          <Hindrance {...hindrances[hindrance]} again={again} />
+        ) : (
+          <Accept token={token} problem={problem} typed={readTypedEmail(headers)} />
+        )}
+      </div>
+    ),
   };
-}
+});
 
-export default async function InvitationPage({ searchParams }: PageProps<"/invitation">) {
-  await headers();
-  const query = await searchParams;
-  return (
-    <div className="narrow">
-      <SiteBanner isPublic />
-      {settings().signIn.kind === "clerk" ? (
-        <>
-          <h1>Welcome to Corner Office</h1>
-          <Clerk part="sign-up" />
-        </>
-      ) : (
-        <Invitation token={query.token?.toString() ?? ""} problem={findProblem(query, problems)} />
-      )}
-    </div>
-  );
-}
+type AcceptProps = { token: string; problem: Problem | undefined; typed: string };
 
-async function Invitation({ token, problem }: { token: string; problem: Problem | undefined }) {
-  const hindrance = await findHindrance(token);
-  if (hindrance) {
-    const again =
-      hindrance === "unavailable" && `${pages.invitation.path}?token=${encodeURIComponent(token)}`;
-    return <Hindrance {...hindrances[hindrance]} again={again} />;
-  }
+function Accept({ token, problem, typed }: AcceptProps) {
   return (
     <>
       <h1>You are invited</h1>
@@ -56,7 +44,7 @@ async function Invitation({ token, problem }: { token: string; problem: Problem 
         action={actions.acceptInvitation.path}
         button="Accept the invitation"
         problem={problem}
-        typed={readTypedEmail(await headers())}
+        typed={typed}
         hidden={{ token }}
         takesFocus
       />
@@ -64,10 +52,13 @@ async function Invitation({ token, problem }: { token: string; problem: Problem 
   );
 }
 
-async function findHindrance(token: string): Promise<InvitationProblem | "unavailable" | undefined> {
+async function findHindrance(
+  token: string,
+  nowMs: number,
+): Promise<InvitationProblem | "unavailable" | undefined> {
   if (settings().signIn.kind !== "local" || !token) return "unknown";
   try {
-    return await findInvitationProblem(await store(), token, Date.now());
+    return await findInvitationProblem(await store(), token, nowMs);
   } catch (failure) {
     log().error({ err: failure }, "an invitation could not be read");
     return "unavailable";

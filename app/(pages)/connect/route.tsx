@@ -1,22 +1,14 @@
-import type { Metadata } from "next";
-import { headers } from "next/headers";
-import { redirect } from "next/navigation";
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readCookie } from "@/lib/api/cookies";
 import { actions, connectEndpoints, documentPages, pages } from "@/lib/api/pages";
-import { beginVisit } from "@/lib/api/visit";
 import { type Ask, type Asking, findAsking, mayLookUp, readAsk } from "@/lib/connect/approval";
 import { accountScopeWords } from "@/lib/connect/resources";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
-import { withProblem } from "@/lib/pages/form";
-import { KeepFresh } from "../home/keep-fresh";
+import { goTo, withProblem } from "@/lib/pages/form";
+import { htmlPage } from "../html-page";
 import { findProblem, type Problem, ProblemNote } from "../problem";
-import { SiteBanner } from "../site-banner";
+import { renewal } from "../renewal";
 import { Support } from "../support";
-
-export const metadata: Metadata = { title: "Connect an app", robots: { index: false } };
-
-const checkAgainAfterSeconds = 15 * 60; // 15 minutes, as long as a request waits
 
 const problems: Record<string, Problem> = {
   app: {
@@ -27,45 +19,35 @@ const problems: Record<string, Problem> = {
 };
 
 /** Where the owner of an account lets an app in or turns it away, and types the code that a device shows. */
-export default async function ConnectPage({ searchParams }: PageProps<"/connect">) {
-  const requestHeaders = await headers();
-  const query = await searchParams;
-  const uid = readCookie(requestHeaders, "office-request");
-  const code = query.user_code?.toString();
-  if (code && !(await mayLookUp(requestHeaders))) redirect(withProblem(pages.connect.path, "codes"));
-  const problem = findProblem(query, problems);
+export const GET = htmlPage(pages.connect, async ({ url, headers, visit }) => {
+  const query = Object.fromEntries(url.searchParams);
+  const uid = readCookie(headers, "office-request");
+  const code = query.user_code;
+  if (code && !(await mayLookUp(headers))) return goTo({ to: withProblem(pages.connect.path, "codes") });
   const ask = readAsk((name) => (name === "user_code" ? code : code ? undefined : uid));
   const asking = ask && (await findAsking(ask, uid));
   const isAsked = !query.answered && query.problem !== "app";
-  return (
-    <div className="narrow">
-      <SiteBanner isPublic />
-      {query.problem === "app" && <h1>Nobody was let in</h1>}
-      <ProblemNote problem={problem} />
-      {query.answered === "request" && <BackToTheApp />}
-      {query.answered === "user_code" && <BackToTheDevice />}
-      {isAsked && ask && asking && (
-        <Approval ask={ask} asking={asking} caller={await identify(requestHeaders, query)} />
-      )}
-      {isAsked && !asking && <TypeCode wasUnknown={code !== undefined} />}
-      <Support />
-    </div>
-  );
-}
-
-/** A browser's session token lives a minute, its session a week: most who come to answer only have to renew. */
-async function identify(
-  requestHeaders: Headers,
-  { renewed, user_code: code }: Record<string, unknown>,
-): Promise<Caller> {
-  const visit = beginVisit("GET", pages.connect.path, requestHeaders);
-  const caller = await identifyCaller(requestHeaders, visit, undefined);
-  if (caller.is === "signed-out" && renewed === undefined && readCookie(requestHeaders, "office-client")) {
-    const more = code ? `&user_code=${encodeURIComponent(String(code))}` : "";
-    redirect(`${actions.renewSession.path}?to=connect${more}`);
+  const caller = isAsked && asking ? await identifyCaller(headers, visit, undefined) : undefined;
+  // A browser's session token lives a minute, its session a week: most who come to answer only have to renew.
+  if (caller?.is === "signed-out" && query.renewed === undefined && readCookie(headers, "office-client")) {
+    const more = code ? `&user_code=${encodeURIComponent(code)}` : "";
+    return goTo({ to: `${actions.renewSession.path}?to=connect${more}` });
   }
-  return caller;
-}
+  return {
+    title: "Connect an app",
+    content: (
+      <div className="narrow">
+        {query.problem === "app" && <h1>Nobody was let in</h1>}
+        <ProblemNote problem={findProblem(query, problems)} />
+        {query.answered === "request" && <BackToTheApp />}
+        {query.answered === "user_code" && <BackToTheDevice />}
+        {ask && asking && caller && <Approval ask={ask} asking={asking} caller={caller} />}
+        {isAsked && !asking && <TypeCode wasUnknown={Boolean(code)} />}
+        <Support />
+      </div>
+    ),
+  };
+});
 
 function BackToTheApp() {
   const { path } = connectEndpoints.resume;
@@ -171,23 +153,21 @@ function sayWhence({ host, redirectsTo }: Asking): string {
   return `It says that it is from ${host}. It is a program on a device of yours: we cannot tell whether it is what it says.`;
 }
 
+const keepsSession = { "data-renews-at": renewal.renewsAt, "data-when-over": renewal.whenOver };
+
 function Decision({ caller }: { caller: Caller }) {
   switch (caller.is) {
     case "account":
       return (
         <>
-          <KeepFresh
-            checkAgainAfterSeconds={checkAgainAfterSeconds}
-            renewsSession={caller.session.kind !== "clerk"}
-          />
-          <p>
+          <p {...(caller.session.kind !== "clerk" && keepsSession)}>
             You are signed in as <strong>{caller.account.email}</strong>.
           </p>
           <div className="actions">
             <button type="submit" name="answer" value="approve">
               Approve
             </button>
-            <button type="submit" name="answer" value="decline">
+            <button type="submit" name="answer" value="decline" className="plain">
               Decline
             </button>
           </div>

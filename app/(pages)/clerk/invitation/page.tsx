@@ -1,0 +1,16 @@
+import type { Metadata } from "next";
+import { Clerk } from "../../clerk";
+import { SiteBanner } from "../../site-banner";
+
+export const metadata: Metadata = { title: "Your invitation" };
+
+/** Where Clerk signs in, this is what `/invitation` shows. */
+export default function InvitationWithClerk() {
+  return (
+    <div className="narrow">
+      <SiteBanner isPublic />
+      <h1>Welcome to Corner Office</h1>
+      <Clerk part="sign-up" />
+    </div>
+  );
+}

@@ -1,0 +1,17 @@
+import type { Metadata } from "next";
+import { pages } from "@/lib/api/pages";
+import { Clerk } from "../../clerk";
+import { SiteBanner } from "../../site-banner";
+
+export const metadata: Metadata = { title: "Sign in", robots: { index: pages.signIn.isCrawled } };
+
+/** Where Clerk signs in, this is what `/sign-in` shows. */
+export default function SignInWithClerk() {
+  return (
+    <div className="narrow">
+      <SiteBanner isPublic />
+      <h1>Sign in</h1>
+      <Clerk part="sign-in" />
+    </div>
+  );
+}

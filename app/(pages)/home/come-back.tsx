@@ -1,0 +1,15 @@
+"use client";
+
+import { useEffect } from "react";
+import { openOnceAnswered } from "../browser/try-again";
+import { TryAgain } from "../try-again";
+
+/** Opens home anew as soon as it can be shown. */
+export function ComeBack({ at }: { at: string }) {
+  useEffect(() => {
+    const trying = openOnceAnswered(at);
+    return () => clearInterval(trying);
+  }, [at]);
+
+  return <TryAgain at={at} />;
+}
