@@ -8,8 +8,14 @@ export function Checked({ state, nowMs }: { state: HomeState; nowMs: number }) {
       Checked at <Clock atMs={nowMs} shows="time" /> (<Zone />
       ).{" "}
       <span className="with-script">
-        Checked next at <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} shows="time" />, by itself,
-        while this page is open.
+        Checked again by itself, while this page is open,{" "}
+        {state.checkAgainAfterSeconds < 60 ? (
+          "within a minute."
+        ) : (
+          <>
+            at <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} shows="time" />.
+          </>
+        )}
       </span>
       <noscript>Reload this page to check again.</noscript>
     </p>

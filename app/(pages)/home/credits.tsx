@@ -53,7 +53,7 @@ async function readEntries(accountId: string): Promise<CreditEntry[] | undefined
   }
 }
 
-const inWords = (thousandths: number) => toCredits(thousandths).toLocaleString("en");
+const inWords = (thousandths: number) => toCredits(thousandths).toLocaleString("en").replace("-", "−");
 
 type StepLineProps = { entries: readonly CreditEntry[]; balance: number; nowMs: number };
 
