@@ -2,41 +2,23 @@ import { expect } from "@playwright/test";
 import { expectAccessible } from "./support/axe";
 import { test } from "./support/office";
 
-test("the open palette is clean too", async ({ page }) => {
+test("the palette is clean, is used with the keyboard alone, and helps where nothing fits", async ({
+  page,
+}) => {
   await page.goto("/docs", { waitUntil: "networkidle" });
   await page.keyboard.press("Control+k");
   await expect(page.getByRole("option", { name: "Copy this page as Markdown" })).toBeVisible();
   await expectAccessible(page);
-  await page.getByRole("combobox").fill("token");
-  await expect(page.getByRole("option").first()).toContainText("token");
-  await expectAccessible(page);
-});
-
-test("the palette is used with the keyboard alone", async ({ page }) => {
-  await page.goto("/docs", { waitUntil: "networkidle" });
-  await page.keyboard.press("/");
   const box = page.getByRole("combobox", { name: "Search the documents" });
-  await expect(box).toBeFocused();
-  await page.keyboard.type("trial_ended");
   const first = page.getByRole("option").first();
-  await expect(first).toContainText("Error codes: trial_ended");
-  await expect(first).toHaveAttribute("aria-selected", "true");
-  await expect(box).toHaveAttribute("aria-activedescendant", "hit-0-0");
-  await page.keyboard.press("ArrowDown");
-  await expect(first).toHaveAttribute("aria-selected", "false");
-  await page.keyboard.press("ArrowUp");
+  await box.fill("token");
+  await expect(first).toContainText("token");
+  await expectAccessible(page);
   await page.keyboard.press("Escape");
   await expect(box).toBeHidden();
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("trial_ended");
-  await expect(first).toContainText("Error codes: trial_ended");
-  await page.keyboard.press("Enter");
-  await expect(page).toHaveURL(/\/docs\/api\/errors#trial_ended$/);
-});
 
-test("the palette helps where nothing fits", async ({ page }) => {
-  await page.goto("/docs", { waitUntil: "networkidle" });
   await page.keyboard.press("/");
+  await expect(box).toBeFocused();
   await page.keyboard.type("xylophone");
   await expect(page.getByRole("dialog").getByRole("status")).toContainText(
     "Nothing found for “xylophone”. Try",
@@ -45,28 +27,38 @@ test("the palette helps where nothing fits", async ({ page }) => {
     "Quick start",
   );
   await expect(page.getByRole("group", { name: "Actions" }).getByText("Status")).toBeVisible();
-});
 
-test("the palette puts what it finds under headings, and forgives a slip of the keys", async ({ page }) => {
-  await page.goto("/docs", { waitUntil: "networkidle" });
-  await page.keyboard.press("/");
-  await page.keyboard.type("entitlment");
+  await box.fill("entitlment");
   const hits = page.getByRole("group", { name: "Documents" });
-  await expect(hits.getByRole("option").first()).toContainText("GET /api/entitlement");
-  await page.getByRole("combobox").fill("ended trail");
+  await expect(hits.getByRole("option").first(), "a slip is forgiven").toContainText("GET /api/entitlement");
+  await box.fill("ended trail");
   const codes = page.getByRole("group", { name: "Error codes" });
   await expect(codes.getByRole("option").first()).toContainText("trial_ended");
-  await page.getByRole("combobox").fill("stat");
-  await page.getByRole("group", { name: "Actions" }).getByText("Status").click();
-  await expect(page).toHaveURL(/\/status$/);
+
+  await box.fill("");
+  await expect(first).toHaveText("Quick start");
+  await box.fill("trial_ended");
+  await expect(first).toContainText("Error codes: trial_ended");
+  await expect(first).toHaveAttribute("aria-selected", "true");
+  await expect(box).toHaveAttribute("aria-activedescendant", "hit-0-0");
+  await page.keyboard.press("ArrowDown");
+  await expect(first).toHaveAttribute("aria-selected", "false");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/docs\/api\/errors#trial_ended$/);
 });
 
-test("a hit opens on a click", async ({ page }) => {
+test("the palette is pressed too: a hit, and an action", async ({ page }) => {
   await page.goto("/docs", { waitUntil: "networkidle" });
   await page.getByLabel("Search the documents").first().click();
   await page.getByRole("combobox").fill("change log");
-  await page.getByRole("option").first().click();
+  await page.getByRole("group", { name: "Documents" }).getByRole("option").first().click();
   await expect(page).toHaveURL(/\/docs\/api\/policy#change-log$/);
+  await page.waitForLoadState("networkidle");
+  await page.keyboard.press("/");
+  await page.getByRole("combobox").fill("stat");
+  await page.getByRole("group", { name: "Actions" }).getByText("Status").click();
+  await expect(page).toHaveURL(/\/status$/);
 });
 
 test("a language that was chosen is remembered, everywhere, and can be linked to", async ({ page }) => {
@@ -92,20 +84,21 @@ test("an operation is run by the reader's own browser, and each of its answers i
   await expect(page.locator(".way:visible").getByText('"trial-ended"')).toBeVisible();
 });
 
-test("a page is copied as Markdown", async ({ page, context }) => {
-  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await page.goto("/docs/client", { waitUntil: "networkidle" });
-  await page.getByRole("button", { name: "Copy page as Markdown" }).click();
-  await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^# A complete client\n/);
-});
-
-test("a sample names this service, and a button copies it", async ({ page, context, baseURL }) => {
+test("a page is copied as Markdown, and a sample with this service in it", async ({
+  page,
+  context,
+  baseURL,
+}) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto("/docs", { waitUntil: "networkidle" });
-  await page.getByRole("button", { name: "Copy", exact: true }).first().click();
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await page.getByRole("button", { name: "Copy page as Markdown" }).click();
   await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+  expect(await copied()).toMatch(/^# Quick start\n/);
+  const sample = page.locator(".sample").first();
+  await sample.getByRole("button").click();
+  await expect(sample.getByRole("button")).toHaveText("Copied");
+  expect(await copied()).toBe(
     `export CORNER_OFFICE_URL=${baseURL}\ncurl -sS "$CORNER_OFFICE_URL/api/health"\n`,
   );
 });

@@ -1,12 +1,13 @@
 import AxeBuilder from "@axe-core/playwright";
-import { expect, type Page } from "@playwright/test";
-import { pages } from "@/lib/api/pages";
-import { expectAccessible } from "./support/axe";
+import { expect, type Page, type Request } from "@playwright/test";
+import { files, pages, type Page as RegisteredPage } from "@/lib/api/pages";
+import { expectAccessible, expectNoSidewaysScroll } from "./support/axe";
 import { newEmail, type Office, signIn, test } from "./support/office";
 
 /*
  * What holds for every page of the register, whichever is added: what axe says, in both themes and in forced colours;
- * small screens and large letters; the keyboard; less motion; paper; and that nothing is asked of anybody else.
+ * small screens and large letters; the keyboard; less motion; paper; which scripts it loads; and that nothing is asked
+ * of anybody else.
  */
 
 type Name = keyof typeof pages;
@@ -50,17 +51,43 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
 for (const name of Object.keys(pages) as Name[]) {
   test(`${pages[name].path} holds`, async ({ page, office, baseURL }) => {
     const faults = listenForFaults(page, `${baseURL}/`);
+    const scripts = listenForScripts(page);
     await (ways[name]?.(page, office) ?? page.goto(pages[name].path));
     await page.waitForLoadState("networkidle");
     await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
+    await test.step("its own script alone, and a small one", () => expectScripts(pages[name], page, scripts));
     await test.step("axe, in both themes, on a screen and a phone", () => expectAccessible(page));
     await test.step("axe, in forced colours", () => expectAccessibleInForcedColours(page));
-    await test.step("320 px, and 200 % of a small screen", () => expectNoSidewaysScroll(page));
+    await test.step("320 px, and 200 % of a small screen", () => expectReflow(page));
     await test.step("the keyboard alone", () => expectWalkable(page));
     await test.step("less motion", () => expectStill(page));
     await test.step("paper", () => expectPrintable(page));
     expect(faults).toEqual([]);
   });
+}
+
+/** Compressed, as they come over the wire. */
+const mostScriptBytes = { documents: 10 * 1024, pages: 2 * 1024 };
+
+/** What the page that is open in the end has loaded. */
+function listenForScripts(page: Page): Request[] {
+  const scripts: Request[] = [];
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) scripts.length = 0;
+    if (request.resourceType() === "script") scripts.push(request);
+  });
+  return scripts;
+}
+
+async function expectScripts({ loads }: RegisteredPage, page: Page, scripts: Request[]): Promise<void> {
+  if (loads.includes("framework")) return;
+  expect(await page.locator("script:not([src])").count()).toBe(0);
+  const [own] = (["documents", "pages"] as const).filter((name) => loads.includes(name));
+  const named = own ? [own === "documents" ? files.documentsScript.path : files.script.path] : [];
+  expect(scripts.map((script) => new URL(script.url()).pathname)).toEqual(named);
+  for (const script of own ? scripts : []) {
+    expect((await script.sizes()).responseBodySize).toBeLessThanOrEqual(mostScriptBytes[own ?? "pages"]);
+  }
 }
 
 /** What the browser says is wrong, and what it asks of others. */
@@ -77,25 +104,32 @@ function listenForFaults(page: Page, ours: string): string[] {
   return faults;
 }
 
+/** Colours are the reader's there; what depends on them must hold without ours. */
 async function expectAccessibleInForcedColours(page: Page): Promise<void> {
   await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });
-  // Colours are the reader's there; all else holds.
-  const axe = new AxeBuilder({ page }).setLegacyMode().disableRules(["color-contrast"]);
+  const axe = new AxeBuilder({ page }).setLegacyMode().withRules(["link-in-text-block", "target-size"]);
   const { violations } = await axe.analyze();
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  // A button without an edge of its own is nothing but a word there.
+  const withoutEdge = await page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>("button:not(.linklike, .banner button), .button")].flatMap(
+      (element) =>
+        element.checkVisibility() && Number.parseFloat(getComputedStyle(element).borderTopWidth) === 0
+          ? [element.outerHTML.slice(0, 120)]
+          : [],
+    ),
+  );
+  expect(withoutEdge).toEqual([]);
   await page.emulateMedia({ forcedColors: null, colorScheme: null });
 }
 
-async function expectNoSidewaysScroll(page: Page): Promise<void> {
+async function expectReflow(page: Page): Promise<void> {
   for (const [width, height] of [
     [320, 568],
     [640, 400],
   ] as const) {
     await page.setViewportSize({ width, height });
-    const overflow = await page.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(overflow, `${width} px`).toBe(0);
+    await expectNoSidewaysScroll(page, `${width} px`);
   }
   await page.setViewportSize({ width: 1280, height: 800 });
 }
