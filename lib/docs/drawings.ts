@@ -54,9 +54,9 @@ const narrow: Drawing = {
     { path: "M122 70 C112 96 108 108 106 132" },
     { path: "M34 138 C34 90 50 48 86 40", words: { text: "in time", x: 2, y: 72 } },
     { path: "M218 70 C228 96 232 108 234 132" },
-    { path: "M306 138 C306 90 290 48 254 40", words: { text: "Retry-After", x: 278, y: 72 } },
-    { path: "M165 74 C166 180 166 296 162 296", isBothWays: true },
-    { path: "M175 70 C174 180 174 296 178 296" },
+    { path: "M306 138 C306 90 290 48 254 40", words: { text: "later", x: 258, y: 112 } },
+    { path: "M165 74 C166 180 166 286 162 286", isBothWays: true },
+    { path: "M175 70 C174 180 174 308 178 308" },
   ],
 };
 
