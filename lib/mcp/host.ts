@@ -1,4 +1,5 @@
 import { ApiError } from "@/lib/api/errors";
+import { Recent } from "@/lib/process/recent";
 import { isLoopback } from "@/lib/settings/loopback";
 import { settings } from "@/lib/settings/settings";
 
@@ -27,6 +28,13 @@ export function requireOurHost(request: Request): void {
   }
 }
 
+// Clients name one of a few hosts; what is read of them is remembered.
+const remembered = new Recent<string>(100);
+
 function hostnameOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname : undefined;
+  const known = remembered.get(url);
+  if (known !== undefined || !URL.canParse(url)) return known;
+  const { hostname } = new URL(url);
+  remembered.set(url, hostname);
+  return hostname;
 }
