@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { constants, setPriority } from "node:os";
 import { dirname } from "node:path";
@@ -25,6 +25,7 @@ if (!process.connected) leave();
 const tell = (message: PagesMessage, then = () => {}) => process.send?.(message, then);
 
 try {
+  handOverConfiguration();
   // Next takes every Upgrade on its server for its own hot reload, which production has not: it gets one that is deaf.
   const app = createNext({ dev: false, dir: process.cwd(), httpServer: createServer() });
   await app.prepare();
@@ -34,6 +35,17 @@ try {
   server.listen(socketPath, () => tell({ is: "ready" }));
 } catch (failure) {
   tell({ is: "broken", fault: (failure as Error).message }, () => process.exit(1));
+}
+
+/**
+ * Hands Next the configuration as the build has written it down, in the way of its own stand-alone server. To read
+ * next.config.ts it would load its compiler: 30 MB for as long as the process stands. Where no build is, it says so.
+ */
+function handOverConfiguration(): void {
+  const built = ".next/required-server-files.json";
+  if (!existsSync(built)) return;
+  const { config } = JSON.parse(readFileSync(built, "utf8"));
+  process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(config);
 }
 
 /** The front server is gone, or has no use for us any more. */
