@@ -135,7 +135,7 @@ describe("what the service holds in memory", () => {
   ];
 
   it.each(shared)("$path comes compressed, with its ETag, and as a 304", async ({ path }) => {
-    const plain = await service.ask(path);
+    const plain = await service.ask(path, { headers: { "X-Request-Id": "of-who-asked-first" } });
     expect(plain.status).toBe(200);
     for (const encoding of ["br", "gzip"]) {
       const answer = await fetch(service.url + path, { headers: { "Accept-Encoding": encoding } });
