@@ -84,7 +84,7 @@ async function measureCost(
     rates.push(found.perSecond);
   }
   bare.child.kill();
-  judge(name, median(ratios), most, "×", `${Math.round(median(rates)).toLocaleString("en")} requests/s`);
+  judge(name, median(ratios), { most }, "×", `${Math.round(median(rates)).toLocaleString("en")} requests/s`);
 }
 
 async function costOf(pid: number, run: () => ReturnType<typeof load>) {

@@ -1,10 +1,31 @@
-/** Prints one figure of the run beside the one that is wanted, and whether it is reached. */
-export function judge(name: string, figure: number, most: number, unit: string, beside = ""): void {
-  const decimals = unit === "×" ? 1 : 0;
-  const words = `${name}: ${figure.toFixed(decimals)} ${unit} (wanted: ${most} ${unit} at most)`;
-  print(`${figure <= most ? "✓" : "✗"} ${words}${beside && `, ${beside}`}`);
+type Goal = { most: number } | { least: number };
+
+const rows: string[] = [];
+
+/**
+ * Prints one figure of the run beside the one that is wanted, whether it is reached, and what was seen beside it;
+ * {@link printTable} repeats it.
+ */
+export function judge(name: string, figure: number, goal: Goal, unit: string, beside = ""): void {
+  const isReached = "most" in goal ? figure <= goal.most : figure >= goal.least;
+  const mark = isReached ? "✓" : "✗";
+  const found = say(figure.toFixed(unit === "×" ? 1 : 0), unit);
+  const wanted = "most" in goal ? `${say(goal.most, unit)} at most` : `${say(goal.least, unit)} at least`;
+  print(`${mark} ${name}: ${found} (wanted: ${wanted})${beside && `, ${beside}`}`);
+  rows.push(`| ${name} | ${found} | ${wanted} | ${mark} | ${beside} |`);
+}
+
+/** Every figure of the run, as a table of Markdown. */
+export function printTable(): void {
+  print(
+    ["", "| figure | found | wanted | | beside |", "| --- | --- | --- | --- | --- |", ...rows].join("\n"),
+  );
 }
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+function say(figure: string | number, unit: string): string {
+  return unit ? `${figure} ${unit}` : String(figure);
 }
