@@ -7,6 +7,7 @@ import { connectEndpoints, type Place, pages } from "@/lib/api/pages";
 import { counter } from "@/lib/api/rate-limit";
 import { authorizationServer, serverCookies } from "@/lib/connect/authorization-server";
 import { lifetimes } from "@/lib/connect/lifetimes";
+import { accountScope } from "@/lib/connect/resources";
 import { goTo, withProblem } from "@/lib/pages/form";
 import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
 import { settings } from "@/lib/settings/settings";
@@ -48,7 +49,7 @@ async function exchange({ url, headers, body, visit }: Call): Promise<Answer> {
     headers: answered,
   } = await inject((await authorizationServer()).callback(), {
     method: visit.method as "GET" | "POST" | "OPTIONS",
-    url: pathFor(url, uid) + url.search,
+    url: pathFor(url, uid) + searchFor(url),
     headers: {
       ...Object.fromEntries([...headers].filter(([name]) => passed.has(name))),
       ...{
@@ -80,6 +81,14 @@ async function exchange({ url, headers, body, visit }: Call): Promise<Answer> {
 function pathFor({ pathname }: URL, uid = ""): string {
   const { authorization, resume } = connectEndpoints;
   return pathname === resume.path ? `${authorization.path}/${uid}` : pathname;
+}
+
+/** An app that names no scope means the one there is (RFC 6749 §3.3). */
+function searchFor({ pathname, search, searchParams }: URL): string {
+  if (pathname !== connectEndpoints.authorization.path || searchParams.get("scope")) return search;
+  const asked = new URLSearchParams(searchParams);
+  asked.set("scope", accountScope);
+  return `?${asked}`;
 }
 
 /**

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Browser } from "@/tests/support/browser";
+import { makeClock } from "@/tests/support/clock";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { post } from "@/tests/support/mcp";
+import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
+import { answerApp } from "@/tests/support/owner";
+import type { Service } from "@/tests/support/service";
+import { type Office, signIns } from "@/tests/support/sign-ins";
+
+/* What nobody gets by an app, whoever says who is signed in: one list for both. */
+
+const email = "ceo@example.com";
+const hourMs = 60 * 60 * 1000;
+const refused = { error: "invalid_grant" };
+
+const everywhere = signIns.flatMap((signIn) => engines.map((engine) => ({ signIn, engine })));
+
+describe.each(everywhere)("apps under $signIn.name, on $engine.name", ({ signIn, engine }) => {
+  let stage: Stage;
+  let office: Office;
+  let service: Service;
+  let owner: Browser;
+  let app: App;
+  const clock = makeClock();
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    office = await signIn.open({ ...stage.environment, ...clock.environment });
+    service = office.service;
+    owner = await office.admit(email);
+    app = await openidClient.makeApp(service);
+    await service.adminJson("connect", "add", "desk", "Desk", "http://127.0.0.1/callback");
+  });
+  beforeEach(() => office.freshen(owner));
+  afterAll(async () => {
+    await office.close();
+    await stage.clear();
+  });
+
+  const pathOf = ({ href }: URL) => href.replace(service.url, "");
+  const answer = async (address: URL) => new URL(await answerApp(owner, service, address.href));
+  /** The name of the request that waits in a browser, as the page's form has it. */
+  const waiting = async () => {
+    const { text } = await owner.open("/connect");
+    return /name="request" value="([^"]+)"/.exec(text)?.[1] ?? "";
+  };
+
+  async function connect(more: Record<string, string> = {}): Promise<Tokens> {
+    const { address, redeem } = await app.ask(more);
+    return redeem(await answer(address));
+  }
+
+  const entitlement = async (token: string) =>
+    (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
+  const callTool = (token: string) => {
+    const params = { name: "get_credits_balance", arguments: {} };
+    const headers = { authorization: `Bearer ${token}`, host: new URL(service.url).host };
+    return post(service, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }), {
+      headers,
+    });
+  };
+
+  it.each([
+    ["without PKCE", { code_challenge: "", code_challenge_method: "" }],
+    ["with a plain challenge", { code_challenge_method: "plain" }],
+    ["for a resource that is not ours", { resource: "https://elsewhere.example/api" }],
+  ])("get nothing %s", async (_, more: Record<string, string>) => {
+    const { headers } = await owner.open(pathOf((await app.ask(more)).address));
+    const back = new URL(String(headers.location));
+    expect(back.origin).toBe("http://127.0.0.1:51515");
+    expect(back.searchParams.get("error")).toMatch(/^invalid_/);
+  });
+
+  it.each([
+    ["another path", "http://127.0.0.1:51515/callback/"],
+    ["a path that differs by a letter's case", "http://127.0.0.1:51515/Callback"],
+    ["another host", "https://evil.example/callback"],
+    ["a loopback look-alike", "http://127.0.0.1.evil.example/callback"],
+    ["a host behind a user name", "http://127.0.0.1:51515@evil.example/callback"],
+  ])("send nobody to %s", async (_, redirect_uri) => {
+    const path = pathOf((await app.ask({ redirect_uri })).address);
+    const { status, headers, text } = await owner.open(path);
+    expect(status).toBe(400);
+    expect(headers).not.toHaveProperty("location");
+    expect(JSON.parse(text).error.code).toBe("invalid_request");
+    const inBrowser = await service.ask(path, { headers: { accept: "text/html,*/*" } });
+    expect(inBrowser.headers.location).toBe("/connect?problem=app");
+    expect((await owner.open("/connect?problem=app")).text).toContain("Nobody was let in");
+  });
+
+  it("redeem a code once, by its own verifier alone, and lose everything when it comes again", async () => {
+    const { address, redeem } = await app.ask();
+    const back = await answer(address);
+    await expect(redeem(back, "v".repeat(43))).rejects.toMatchObject(refused);
+    const tokens = await redeem(back);
+    expect(await entitlement(tokens.access_token)).toBe(200);
+    await expect(redeem(back)).rejects.toMatchObject(refused);
+    await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
+    await eventually(async () => expect(await entitlement(tokens.access_token)).toBe(401));
+  });
+
+  it("redeem no code, refresh token or device's code of another client", async () => {
+    const as = (client_id: string, fields: Record<string, string>) =>
+      service.submit("/oauth/token", { client_id, ...fields });
+    const { address } = await app.ask({ client_id: "desk" });
+    const code = (await answer(address)).searchParams.get("code") ?? "";
+    const { refresh_token = "" } = await connect();
+    const { text } = await service.submit("/oauth/device", { client_id: "native", scope: "account:read" });
+    const { user_code, device_code } = JSON.parse(text);
+    await owner.submit("/connect/answer", { user_code, answer: "approve" });
+    const redirect_uri = "http://127.0.0.1:51515/callback";
+    for (const { status, text } of [
+      await as("native", {
+        grant_type: "authorization_code",
+        code,
+        redirect_uri,
+        code_verifier: "v".repeat(43),
+      }),
+      await as("desk", { grant_type: "refresh_token", refresh_token }),
+      await as("desk", { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code }),
+    ]) {
+      expect(status).toBe(400);
+      expect(JSON.parse(text)).toMatchObject(refused);
+    }
+  });
+
+  it("lose the whole family when a refresh token comes twice", async () => {
+    const first = await connect();
+    const second = await app.refresh(first.refresh_token);
+    await expect(app.refresh(first.refresh_token)).rejects.toMatchObject(refused);
+    await expect(app.refresh(second.refresh_token)).rejects.toMatchObject(refused);
+    await eventually(async () => expect(await entitlement(second.access_token)).toBe(401));
+  });
+
+  it("are bound to the one resource that was asked for", async () => {
+    const forMcp = await connect({ resource: `${service.url}/mcp` });
+    expect(await entitlement(forMcp.access_token)).toBe(401);
+    expect((await callTool(forMcp.access_token)).text).toContain('\\"credits\\":5');
+    const forApi = await connect({ resource: `${service.url}/api` });
+    expect(await entitlement(forApi.access_token)).toBe(200);
+    expect((await callTool(forApi.access_token)).status).toBe(401);
+  });
+
+  it.each([
+    ["the operator ends their sessions", "ended@example.com", ["session", "end", "--all"]],
+    ["their account is deleted", "deleted@example.com", ["account", "delete"]],
+  ])("stop at their next request once %s", async (_, whose, command) => {
+    const browser = await office.admit(whose);
+    const { address, redeem } = await app.ask();
+    const tokens = await redeem(new URL(await answerApp(browser, service, address.href)));
+    expect(await entitlement(tokens.access_token)).toBe(200);
+    await service.adminJson(...command, whose);
+    expect(await entitlement(tokens.access_token)).not.toBe(200);
+    await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
+  });
+
+  it("are not let in by a GET, from another page, nor by a token that a program holds", async () => {
+    await owner.open(pathOf((await app.ask()).address));
+    const request = await waiting();
+    const fields = { request, answer: "approve" };
+    expect((await owner.open(`/connect/answer?request=${request}&answer=approve`)).status).toBe(405);
+    for (const origin of ["https://evil.example", "null", `${service.url}.evil.example`]) {
+      expect((await owner.submit("/connect/answer", fields, { origin })).status, origin).toBe(403);
+    }
+    const copied = JSON.parse((await owner.submit("/home/token")).text).token;
+    const held = (await connect()).access_token;
+    await owner.open(pathOf((await app.ask()).address));
+    const again = { request: await waiting(), answer: "approve" };
+    for (const token of [copied, held, ""]) {
+      const cookie = `__session=${token}; office-request=${again.request}`;
+      const { headers, status } = await service.submit("/connect/answer", again, { headers: { cookie } });
+      expect(headers.location ?? status).not.toBe("/connect?answered=request");
+    }
+    const bearer = { authorization: `Bearer ${copied}` };
+    expect((await owner.submit("/connect/answer", again, bearer)).status).toBe(403);
+    expect((await owner.open("/oauth/resume")).headers.location ?? "").not.toContain("code=");
+  });
+
+  it("are let in in the browser that they were begun in alone", async () => {
+    await owner.open(pathOf((await app.ask()).address));
+    const other = await office.admit("other@example.com");
+    const fields = { request: await waiting(), answer: "approve" };
+    expect((await other.submit("/connect/answer", fields)).headers.location).toBe("/connect");
+  });
+
+  it("look up thirty devices' codes in ten minutes from one address, of 25 thousand million", async () => {
+    const { user_code } = await app.askByDevice();
+    expect(user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+    const guess = (code: string) => service.ask(`/connect?user_code=${code}`, { from: "127.40.0.1" });
+    for (let time = 0; time < 30; time++) {
+      expect((await guess("BBBB-BBBB")).text).toContain("No device shows this code now");
+    }
+    expect((await guess(user_code)).headers.location).toBe("/connect?problem=codes");
+    expect((await owner.open(`/connect?user_code=${user_code}`)).text).toContain("Only go on if");
+  });
+
+  it("are told who answered (RFC 9207), so that no other server's answer is taken for ours", async () => {
+    const { address, redeem } = await app.ask();
+    const back = await answer(address);
+    const other = new URL(back);
+    other.searchParams.set("iss", "https://evil.example");
+    await expect(redeem(other)).rejects.toThrow();
+    expect((await redeem(back)).access_token).toMatch(/./);
+  });
+
+  it("are named our own address, whatever the request says of it", async () => {
+    const { text } = await service.ask("/oauth/device", {
+      method: "POST",
+      headers: {
+        ...{ host: "evil.example", "x-forwarded-host": "evil.example", forwarded: "host=evil.example" },
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body: "client_id=native&scope=account:read",
+    });
+    expect(JSON.parse(text).verification_uri).toBe(`${service.url}/connect`);
+  });
+
+  // The last one: it moves the clock.
+  it("get no token that lives longer where a clock is an hour off", async () => {
+    const { access_token } = await connect();
+    clock.pass(-hourMs);
+    // It is not yet valid there, and an hour later it is as good as it was.
+    expect(await entitlement(access_token)).toBe(401);
+    clock.pass(hourMs);
+    expect(await entitlement(access_token)).toBe(200);
+    clock.pass(hourMs + 10_000);
+    expect(await entitlement(access_token)).toBe(401);
+  });
+});

@@ -1,0 +1,131 @@
+import * as bare from "oauth4webapi";
+import * as complete from "openid-client";
+import type { Service } from "@/tests/support/service";
+
+/** Where the answer goes: any port of this computer. */
+export const redirectUri = "http://127.0.0.1:51515/callback";
+
+export type Tokens = {
+  access_token: string;
+  refresh_token?: string | undefined;
+  expires_in?: number | undefined;
+};
+
+/** What an app asks of its owner: where to send them, and what to make of the answer that comes back. */
+export type Request = { address: URL; redeem: (back: URL, verifier?: string) => Promise<Tokens> };
+
+/** A device's code, and what the device does until its owner has answered. */
+export type Device = { user_code: string; verification_uri: string; poll: () => Promise<Tokens> };
+
+/** An app of the client `native`, which knows nothing but our address. */
+export type App = {
+  ask: (more?: Record<string, string>) => Promise<Request>;
+  askByDevice: () => Promise<Device>;
+  refresh: (token: string | undefined) => Promise<Tokens>;
+  revoke: (token: string | undefined) => Promise<void>;
+};
+
+type Library = { name: string; makeApp: (service: Service) => Promise<App> };
+
+const scope = "account:read";
+const state = "kept";
+const pkce = (code_challenge: string) => ({ code_challenge, code_challenge_method: "S256" });
+
+/** Whatever its address is said to be, the service listens on loopback. */
+function reach({ url, port }: Service) {
+  return (address: string, options: object) =>
+    fetch(address.replace(url, `http://127.0.0.1:${port}`), options as RequestInit);
+}
+
+/** The complete one, which most programs take. */
+export const openidClient: Library = {
+  name: "openid-client",
+  async makeApp(service) {
+    const config = await complete.discovery(new URL(service.url), "native", undefined, complete.None(), {
+      algorithm: "oauth2",
+      execute: [complete.allowInsecureRequests],
+      [complete.customFetch]: reach(service),
+    });
+    return {
+      async ask(more = {}) {
+        const own = complete.randomPKCECodeVerifier();
+        const challenge = pkce(await complete.calculatePKCECodeChallenge(own));
+        const asked = { redirect_uri: redirectUri, scope, state, ...challenge, ...more };
+        return {
+          address: complete.buildAuthorizationUrl(config, asked),
+          redeem: (back, pkceCodeVerifier = own) =>
+            complete.authorizationCodeGrant(
+              config,
+              back,
+              { pkceCodeVerifier, expectedState: state },
+              more.resource ? { resource: more.resource } : {},
+            ),
+        };
+      },
+      async askByDevice() {
+        const device = await complete.initiateDeviceAuthorization(config, { scope });
+        const poll = () => complete.pollDeviceAuthorizationGrant(config, { ...device, interval: 0.1 });
+        return { ...device, poll };
+      },
+      refresh: (token = "") => complete.refreshTokenGrant(config, token),
+      revoke: (token = "") => complete.tokenRevocation(config, token),
+    };
+  },
+};
+
+/** The bare one, whose every step is the app's own. */
+const oauth4webapi: Library = {
+  name: "oauth4webapi",
+  async makeApp(service) {
+    const options = { [bare.allowInsecureRequests]: true, [bare.customFetch]: reach(service) };
+    const issuer = new URL(service.url);
+    const answer = await bare.discoveryRequest(issuer, { algorithm: "oauth2", ...options });
+    const server = await bare.processDiscoveryResponse(issuer, answer);
+    const client = { client_id: "native" };
+    const who = [server, client, bare.None()] as const;
+    return {
+      async ask(more = {}) {
+        const own = bare.generateRandomCodeVerifier();
+        const address = new URL(server.authorization_endpoint ?? "");
+        const challenge = pkce(await bare.calculatePKCECodeChallenge(own));
+        const asked = { ...client, response_type: "code", redirect_uri: redirectUri, scope, state };
+        address.search = String(new URLSearchParams({ ...asked, ...challenge, ...more }));
+        return {
+          address,
+          async redeem(back, verifier = own) {
+            const told = bare.validateAuthResponse(server, client, back, state);
+            const additionalParameters = more.resource ? { resource: more.resource } : {};
+            const last = { ...options, additionalParameters };
+            const redeemed = await bare.authorizationCodeGrantRequest(
+              ...who,
+              told,
+              redirectUri,
+              verifier,
+              last,
+            );
+            return bare.processAuthorizationCodeResponse(server, client, redeemed);
+          },
+        };
+      },
+      async askByDevice() {
+        const asked = await bare.deviceAuthorizationRequest(...who, { scope }, options);
+        const device = await bare.processDeviceAuthorizationResponse(server, client, asked);
+        const poll = async () => {
+          const polled = await bare.deviceCodeGrantRequest(...who, device.device_code, options);
+          return bare.processDeviceCodeResponse(server, client, polled);
+        };
+        return { ...device, poll };
+      },
+      async refresh(token = "") {
+        const refreshed = await bare.refreshTokenGrantRequest(...who, token, options);
+        return bare.processRefreshTokenResponse(server, client, refreshed);
+      },
+      async revoke(token = "") {
+        await bare.processRevocationResponse(await bare.revocationRequest(...who, token, options));
+      },
+    };
+  },
+};
+
+/** The libraries that a program takes to be let in with. */
+export const oauthLibraries: Library[] = [openidClient, oauth4webapi];

@@ -1,0 +1,66 @@
+import { Browser } from "@/tests/support/browser";
+import { ClerkInstance } from "@/tests/support/clerk-instance";
+import { type Environment, Service } from "@/tests/support/service";
+
+/** A running service, and how the browsers of its owners come to be signed in. */
+export type Office = {
+  service: Service;
+  /** Opens an account, and answers the browser that its owner is signed in with. */
+  admit: (email: string) => Promise<Browser>;
+  /** Gives a browser a session token that is good for the next minute at least. */
+  freshen: (browser: Browser) => Promise<void>;
+  close: () => Promise<void>;
+};
+
+const terms = ["--plan", "licensed", "--credits", "5"];
+
+/** Both ways in which we learn who is signed in; what an app is given is ours in either. */
+export const signIns: { name: string; open: (environment: Environment) => Promise<Office> }[] = [
+  {
+    name: "local sign-in",
+    async open(environment) {
+      const service = await Service.start(environment);
+      return {
+        service,
+        async admit(email) {
+          await service.adminJson("account", "add", email, ...terms);
+          return Browser.signIn(service, email);
+        },
+        async freshen(browser) {
+          await browser.open("/sign-in/renew?to=connect");
+        },
+        async close() {
+          await service.stop();
+        },
+      };
+    },
+  },
+  {
+    name: "Clerk",
+    async open(environment) {
+      const clerk = await ClerkInstance.start();
+      const service = await Service.start({ ...environment, ...clerk.environment });
+      const subjects = new Map<Browser, string>();
+      const freshen = async (browser: Browser) => {
+        const sub = subjects.get(browser);
+        browser.cookies.set("__session", clerk.mint({ sub, sid: `sess_of_${sub}` }));
+      };
+      return {
+        service,
+        freshen,
+        async admit(email) {
+          const subject = `user_${subjects.size + 1}`;
+          await service.adminJson("account", "add", email, ...terms, "--subject", subject);
+          const browser = new Browser(service);
+          subjects.set(browser, subject);
+          await freshen(browser);
+          return browser;
+        },
+        async close() {
+          await service.stop();
+          await clerk.stop();
+        },
+      };
+    },
+  },
+];
