@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asTable } from "@/lib/admin/print";
 import { addClient, listClients, mayRedirectTo, removeClient } from "@/lib/connect/added-clients";
+import { listRegisteredClients } from "@/lib/connect/registered-clients";
 
 /** `connect list|add|remove`. */
 export function addConnectCommands(program: Command, run: Run): void {
@@ -9,19 +10,28 @@ export function addConnectCommands(program: Command, run: Run): void {
 
   withExamples(connect.command("list"), "connect list")
     .description(
-      "list the apps that were added; 'native', for any program on the owner's computer, is always there",
+      "list the apps that were added, and those that registered themselves; 'native', for any program on the owner's computer, is always there",
     )
     .action(
       run(async (db) => {
         const nowMs = Date.now();
-        const clients = (await listClients(db)).map(({ addedAtMs, ...client }) => ({
+        const added = (await listClients(db)).map((client) => ({ ...client, by: "operator" }));
+        const registered = (await listRegisteredClients(db, nowMs)).map((client) => ({
           ...client,
-          addedAt: new Date(addedAtMs).toISOString(),
+          by: "itself",
         }));
-        const rows = clients.map(({ redirectUris, addedAt, ...client }) => ({
+        const clients = [...added, ...registered].map(
+          ({ id, name, redirectUris, by, addedAtMs, ...more }) => ({
+            ...{ id, name, redirectUris, by },
+            addedAt: asIso(addedAtMs),
+            forgottenAt: asIso("forgottenAtMs" in more ? more.forgottenAtMs : undefined),
+          }),
+        );
+        const rows = clients.map(({ redirectUris, addedAt, forgottenAt, ...client }) => ({
           ...client,
           redirectUris: redirectUris.join(" "),
-          addedAt: asInstant(addedAt, nowMs),
+          addedAt: addedAt && asInstant(addedAt, nowMs),
+          forgottenAt: forgottenAt && asInstant(forgottenAt, nowMs),
         }));
         return { json: clients, text: asTable(rows, "No app was added.") };
       }),
@@ -49,7 +59,7 @@ export function addConnectCommands(program: Command, run: Run): void {
     );
 
   withExamples(connect.command("remove"), "connect remove studio")
-    .description("let it in no longer; the tokens that it has are over within the hour")
+    .description("let it in no longer, and end what owners have let it have")
     .argument("<id>")
     .action(
       run(async (db, id: string) => {
@@ -57,6 +67,10 @@ export function addConnectCommands(program: Command, run: Run): void {
         return { json: { removed: id }, text: `Removed ${id}.` };
       }),
     );
+}
+
+function asIso(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : new Date(atMs).toISOString();
 }
 
 function parseClientId(text: string): string {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ApiError } from "@/lib/api/errors";
 import { appSessionId } from "@/lib/connect/app-session";
+import { findRegisteredClient, forgetRegisteredClient } from "@/lib/connect/registered-clients";
 import { endSession } from "@/lib/session/session";
 import { isLoopback } from "@/lib/settings/loopback";
 import { change } from "@/lib/store/audit";
@@ -55,16 +56,17 @@ export async function findClient(db: Db, id: string): Promise<AddedClient | unde
 }
 
 /**
- * Removes a client, and ends every session that owners have let it have: its next request is refused. Throws an
- * {@link ApiError} when there is none.
+ * Removes a client, one that has registered too, and ends every session that owners have let it have: its next request
+ * is refused. Throws an {@link ApiError} when there is none.
  */
 export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
-  const removed = await change(db, about("connect remove", id), nowMs, (transaction) =>
-    transaction.deleteFrom("connect_clients").where("id", "=", id).returning("id").executeTakeFirst(),
-  );
-  if (!removed) {
+  if (!(await findKnown(db, id))) {
     throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
   }
+  await change(db, about("connect remove", id), nowMs, async (transaction) => {
+    await transaction.deleteFrom("connect_clients").where("id", "=", id).execute();
+    await forgetRegisteredClient(transaction, id);
+  });
   for (const grantId of await findGrants(db, id)) {
     await endSession(db, { by: "operator", what: "connect remove" }, appSessionId(grantId), nowMs);
   }
@@ -82,19 +84,27 @@ async function findGrants(db: Db, clientId: string): Promise<string[]> {
   return [...new Set(ofClient.flatMap(({ grant_id }) => grant_id ?? []))];
 }
 
+/** Where a client in use takes its answer though its scheme is no host name: this very address, and no other of it. */
+const cursorsRedirect = "cursor://anysphere.cursor-mcp/oauth/callback";
+
 /**
  * Whether an app's answer may go there: a loopback address on any port, HTTPS, or a scheme of the app's own, which is
  * a host name of its maker's turned round (RFC 8252 §7).
  */
 export function mayRedirectTo(uri: string): boolean {
   if (!URL.canParse(uri) || uri.includes("#") || uri.includes("*")) return false;
+  if (uri === cursorsRedirect) return true;
   const { protocol, hostname } = new URL(uri);
   if (protocol === "http:") return isLoopback(hostname);
   if (protocol === "https:") return !isLoopback(hostname);
   return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
 }
 
+async function findKnown(db: Db, id: string) {
+  return (await findClient(db, id)) ?? (await findRegisteredClient(db, id));
+}
+
 function about(what: string, id: string) {
-  const look = async (transaction: Db) => ({ client: (await findClient(transaction, id)) ?? null });
+  const look = async (transaction: Db) => ({ client: (await findKnown(transaction, id)) ?? null });
   return { by: "operator", what, whom: id, look } as const;
 }

@@ -47,10 +47,13 @@ async function answer({ visit, headers, body, nowMs }: Call): Promise<Answer> {
     return refuse(isAddress ? "invalid_redirect_uri" : "invalid_client_metadata");
   }
   if ((await clients.count()) >= mostRegistered.atOnce) throw new ApiError("unavailable");
-  const client = { client_id: `app_${randomBytes(16).toString("base64url")}`, ...said.data };
+  const client = {
+    client_id: `app_${randomBytes(16).toString("base64url")}`,
+    client_id_issued_at: Math.floor(nowMs / 1000),
+    ...said.data,
+  };
   await clients.upsert(client.client_id, client, lifetimes.unusedClient);
-  const issuedAt = Math.floor(nowMs / 1000);
-  return openToAll({ status: 201, body: { ...clientDefaults, ...client, client_id_issued_at: issuedAt } });
+  return openToAll({ status: 201, body: { ...clientDefaults, ...client } });
 }
 
 /** A refusal in the words of RFC 7591 §3.2.2. */

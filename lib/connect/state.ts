@@ -110,8 +110,8 @@ export class ConnectState implements Adapter {
   }
 }
 
-/** Ids are random and long, so a plain hash is as good as a slow one. */
-function hash(id: string): string {
+/** What stands for an id in the store. Ids are random and long, so a plain hash is as good as a slow one. */
+export function hash(id: string): string {
   return createHash("sha256").update(`corner-office:connect:v1:${id}`).digest("base64url");
 }
 

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
+import { certificate, trust } from "@/tests/support/certificate";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
@@ -44,7 +46,9 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect(await service.adminJson("connect", "add", client.id, client.name, ...client.redirectUris)).toEqual(
       client,
     );
-    expect(await service.adminJson("connect", "list")).toEqual([{ ...client, addedAt: expect.any(String) }]);
+    expect(await service.adminJson("connect", "list")).toEqual([
+      { ...client, by: "operator", addedAt: expect.any(String), forgottenAt: null },
+    ]);
     const again = await service.admin("connect", "add", client.id, "Other", redirect);
     expect(again.code).toBe(1);
     expect(await service.adminJson("connect", "remove", client.id)).toEqual({ removed: client.id });
@@ -140,6 +144,36 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
       }
     }
     expect(connections).toBe(0);
+    await listing.stop({ expectErrors: true });
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it("that name themselves by a document of a listed host are refused where it lies on this machine", async () => {
+    const heard: string[] = [];
+    const server = createTlsServer(certificate(), (incoming, outgoing) => {
+      heard.push(incoming.url ?? "");
+      outgoing.setHeader("content-type", "application/json");
+      outgoing.end(JSON.stringify({ client_id, client_name: "Inside", redirect_uris: [redirect] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const host = `apps.example.com:${(server.address() as AddressInfo).port}`;
+    const client_id = `https://${host}/c.json`;
+    const listing = await Service.start({
+      ...stage.environment,
+      CONNECT_CLIENT_HOSTS: host,
+      NODE_OPTIONS: "--import ./tests/support/names.mjs",
+      TEST_NAME: "apps.example.com",
+      NODE_EXTRA_CA_CERTS: trust(),
+    });
+    // Anything else on that machine reads it, and believes that the host is who it says.
+    await listing.execute(["-e", `fetch("${client_id}")`]);
+    expect(heard).toEqual(["/c.json"]);
+    const query = new URLSearchParams({ client_id, response_type: "code", redirect_uri: redirect });
+    const { status, headers } = await listing.ask(`/oauth/authorize?${query}`);
+    expect(status).toBe(400);
+    expect(headers).not.toHaveProperty("location");
+    expect(heard, "and it was asked nothing").toHaveLength(1);
     await listing.stop({ expectErrors: true });
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

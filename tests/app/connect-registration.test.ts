@@ -34,9 +34,9 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
       ...{ method: "POST", from: address, headers: { "content-type": "application/json" } },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
-  const addressFor = (client_id: string) =>
+  const addressFor = (client_id: string, redirect_uri = redirect) =>
     `${service.url}/oauth/authorize?${new URLSearchParams({
-      ...{ client_id, redirect_uri: redirect, response_type: "code", scope: "account:read" },
+      ...{ client_id, redirect_uri, response_type: "code", scope: "account:read" },
       ...{ code_challenge: "a".repeat(43), code_challenge_method: "S256" },
     })}`;
   const opens = async (client_id: string) =>
@@ -64,6 +64,26 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     expect(new URL(back).searchParams.get("code")).toMatch(/./);
   });
 
+  it.each([
+    // As Cursor registers: one address that we refused would be all refused.
+    [
+      "Cursor",
+      "cursor://anysphere.cursor-mcp/oauth/callback",
+      ["https://www.cursor.com/agents/mcp/oauth/callback", "http://localhost:8787/callback"],
+    ],
+    ["Visual Studio Code", "http://127.0.0.1:33418/", ["http://127.0.0.1/", "https://vscode.dev/redirect"]],
+  ])("is let in as %s registers and asks", async (client_name, redirect_uri, others) => {
+    const { status, text } = await register({
+      ...{ client_name, redirect_uris: [redirect_uri, ...others], token_endpoint_auth_method: "none" },
+      ...{ grant_types: ["authorization_code", "refresh_token"], response_types: ["code"] },
+    });
+    expect(status).toBe(201);
+    const asked = addressFor(JSON.parse(text).client_id, redirect_uri);
+    const back = await answerApp(browser, service, asked);
+    expect(back.startsWith(`${redirect_uri}?`)).toBe(true);
+    expect(new URL(back).searchParams.get("code")).toMatch(/./);
+  });
+
   it("is forgotten after a day, and 90 days after its owner let it in", async () => {
     const unused = JSON.parse((await register({ redirect_uris: [redirect] })).text).client_id;
     const used = JSON.parse((await register({ redirect_uris: [redirect] })).text).client_id;
@@ -76,10 +96,51 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     browser = await Browser.signIn(service, email);
   });
 
+  it("is listed for the operator, who removes it: what it was let in to is over", async () => {
+    const { client_id } = JSON.parse(
+      (await register({ client_name: "Desk", redirect_uris: [redirect] })).text,
+    );
+    const asked = await service.submit("/oauth/device", { client_id, scope: "account:read" });
+    const { user_code, device_code } = JSON.parse(asked.text);
+    await answerApp(browser, service, `${service.url}/connect?user_code=${user_code}`);
+    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
+    const redeemed = await service.submit("/oauth/token", { client_id, grant_type, device_code });
+    const { access_token, refresh_token } = JSON.parse(redeemed.text);
+    const headers = { authorization: `Bearer ${access_token}` };
+    expect((await service.ask("/api/entitlement", { headers })).status).toBe(200);
+
+    const listed = await service.adminJson<{ id: string; addedAt: string; forgottenAt: string }[]>(
+      "connect",
+      "list",
+    );
+    const entry = listed.find(({ id }) => id === client_id);
+    expect(entry).toMatchObject({ name: "Desk", redirectUris: [redirect], by: "itself" });
+    const inDays = (Date.parse(entry?.forgottenAt ?? "") - Date.parse(entry?.addedAt ?? "")) / dayMs;
+    expect(inDays, "from its approval").toBeCloseTo(90, 1);
+    expect(await service.adminJson("connect", "remove", client_id)).toEqual({ removed: client_id });
+    expect((await service.ask("/api/entitlement", { headers })).status).toBe(401);
+    const renewed = await service.submit("/oauth/token", {
+      ...{ client_id, grant_type: "refresh_token", refresh_token },
+    });
+    expect(JSON.parse(renewed.text).error).toBe("invalid_client");
+    expect(await opens(client_id)).toBe(400);
+    expect((await service.admin("connect", "remove", client_id)).code).toBe(1);
+    const [{ what, before }] = (
+      await stage.query(`SELECT what, before FROM audit_entries WHERE whom = '${client_id}'`)
+    ).map((entry) => entry as { what: string; before: string }) as [{ what: string; before: string }];
+    expect(what).toBe("connect remove");
+    expect(before).toContain("Desk");
+  });
+
   it.each([
     ["no JSON", "{", "invalid_client_metadata"],
     ["no address", { client_name: "Desk" }, "invalid_redirect_uri"],
     ["plain http elsewhere", { redirect_uris: ["http://evil.example/"] }, "invalid_redirect_uri"],
+    [
+      "another's address of a known scheme",
+      { redirect_uris: ["cursor://evil/callback"] },
+      "invalid_redirect_uri",
+    ],
     ["a script", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
     ["eleven addresses", { redirect_uris: Array(11).fill(redirect) }, "invalid_redirect_uri"],
     ["a long name", { client_name: "x".repeat(81), redirect_uris: [redirect] }, "invalid_client_metadata"],

@@ -5,7 +5,7 @@ import { makeFolder } from "@/tests/support/leash";
 
 let folder: string | undefined;
 
-/** A certificate for localhost, for two days, that nobody has vouched for but itself; and its key. */
+/** A certificate for localhost and apps.example.com, for two days, that nobody has vouched for but itself; and its key. */
 export function certificate() {
   const at = folder ?? make();
   return { key: readFileSync(join(at, "key.pem"), "utf8"), cert: readFileSync(join(at, "cert.pem"), "utf8") };
@@ -18,7 +18,7 @@ export function trust(): string {
 
 function make(): string {
   folder = makeFolder();
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,DNS:apps.example.com"];
   const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
   const flags = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"];
   execFileSync("openssl", [...flags, ...subject, ...files], { stdio: "ignore" });

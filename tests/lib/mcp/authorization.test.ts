@@ -24,6 +24,20 @@ const published = {
   token_endpoint_auth_method: "none",
 };
 
+const evil = "http://desk.example.com/callback";
+
+/** What no client's document may say, though its host is on the list. */
+const refusedDocuments: [string, string, object][] = [
+  ["an answer over plain http elsewhere", "plain-http", { redirect_uris: [evil] }],
+  ["one such answer among good ones", "mixed", { redirect_uris: [redirectUrl, evil] }],
+  ["a script for an answer", "script", { redirect_uris: ["javascript:alert(1)"] }],
+  ["another's name for its own", "other", { client_id: clientMetadataUrl }],
+  ["a secret that all can read", "secret", { client_secret: "s" }],
+  ["that it keeps a secret", "confidential", { token_endpoint_auth_method: "client_secret_post" }],
+  ["more than a document says", "long", { client_name: "x".repeat(100_000) }],
+];
+const addressOf = (name: string) => `https://claude.ai/${name}.json`;
+
 /** What a client keeps of its authorization, in memory. */
 class Kept {
   redirectUrl = redirectUrl;
@@ -98,7 +112,11 @@ let browser: Browser;
 let outside: Awaited<ReturnType<typeof startOutside>>;
 
 beforeAll(async () => {
-  outside = await startOutside({ [clientMetadataUrl]: published });
+  const refused = refusedDocuments.map(([, name, said]) => {
+    const client_id = addressOf(name);
+    return [client_id, { ...published, client_id, ...said }];
+  });
+  outside = await startOutside({ [clientMetadataUrl]: published, ...Object.fromEntries(refused) });
   service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_MCP: "100000", ...outside.environment });
   await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
   browser = await Browser.signIn(service, email);
@@ -149,6 +167,20 @@ it("shows the owner whose document it has read, and reads it once in a while", a
   expect(text).toContain("It says that it is from claude.ai.");
   expect(text).not.toContain("It is from");
   // Once in each of our two processes, whoever has asked since.
-  expect(outside.asked.length).toBeLessThanOrEqual(2);
-  expect(new Set(outside.asked)).toEqual(new Set([clientMetadataUrl]));
+  const times = outside.asked.filter((address) => address === clientMetadataUrl).length;
+  expect([1, 2]).toContain(times);
+});
+
+it.each(refusedDocuments)("is no client by a document that says %s", async (_, name, said) => {
+  const { redirect_uris: [redirect_uri = ""] = published.redirect_uris } = said as {
+    redirect_uris?: string[];
+  };
+  const query = new URLSearchParams({
+    ...{ client_id: addressOf(name), redirect_uri, response_type: "code", scope: "account:read" },
+    ...{ code_challenge: "a".repeat(43), code_challenge_method: "S256" },
+  });
+  const { status, headers } = await browser.open(`/oauth/authorize?${query}`);
+  expect(status).toBe(400);
+  expect(headers).not.toHaveProperty("location");
+  expect(outside.asked).toContain(addressOf(name));
 });
