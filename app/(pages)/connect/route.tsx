@@ -164,7 +164,7 @@ function Decision({ caller }: { caller: Caller }) {
             You are signed in as <strong>{caller.account.email}</strong>.
           </p>
           <div className="actions">
-            <button type="submit" name="answer" value="approve">
+            <button type="submit" name="answer" value="approve" className="plain">
               Approve
             </button>
             <button type="submit" name="answer" value="decline" className="plain">

@@ -1,0 +1,106 @@
+import { expect, type Page } from "@playwright/test";
+import { startApp } from "@/tests/support/listening-app";
+import { codeTo } from "@/tests/support/mailbox";
+import { openidClient } from "@/tests/support/oauth-libraries";
+import type { Service } from "@/tests/support/service";
+import { newEmail, signIn, test, typeCode } from "./support/office";
+
+/* An owner lets an app in, in a real browser; the app is openid-client, which knows nothing but our address. */
+
+const heading = (page: Page) => page.getByRole("heading", { level: 1 });
+
+async function entitlement(service: Service, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await service.ask("/api/entitlement", { headers })).status;
+}
+
+/** What the audit has of somebody, the latest first. */
+async function entriesOf(service: Service, email: string): Promise<string[]> {
+  const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
+  return entries.map(({ what }) => what);
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
+    test.use({ javaScriptEnabled });
+
+    test("an app asks, its owner signs in, sees who asks, approves, and ends it later", async ({
+      page,
+      office: { service },
+    }) => {
+      const email = newEmail("connect");
+      await service.adminJson("account", "add", email, "--plan", "licensed");
+      const app = await startApp(service);
+      await page.goto(app.address);
+      await expect(page).toHaveURL("/connect");
+      await expect(heading(page)).toHaveText("Let “A program on this computer” in?");
+      await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByLabel("Email").fill(email);
+      await page.getByRole("button", { name: "Send me a code" }).click();
+      await expect(heading(page)).toHaveText("Type the code");
+      await typeCode(page, await codeTo(service.dataDir, email));
+      await expect(heading(page)).toHaveText("Your company may run");
+      await page.getByRole("link", { name: "See who asks" }).click();
+
+      await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+      await expect(page.getByText("See whether your company may run, and its credits.")).toBeVisible();
+      const [approve, decline] = [
+        page.getByRole("button", { name: "Approve" }),
+        page.getByRole("button", { name: "Decline" }),
+      ];
+      const look = (button: typeof approve) =>
+        button.evaluate((element) => {
+          const { color, backgroundColor, fontSize, fontWeight, height } = getComputedStyle(element);
+          return { color, backgroundColor, fontSize, fontWeight, height };
+        });
+      expect(await look(approve), "of equal weight").toEqual(await look(decline));
+      await approve.click();
+      await expect(heading(page)).toHaveText("You can close this page");
+      const { access_token } = await app.finish();
+      expect(await entitlement(service, access_token)).toBe(200);
+      expect((await entriesOf(service, email))[0]).toBe("app approve");
+
+      await page.goto("/home");
+      const row = page.getByRole("listitem").filter({ hasText: "A program on this computer" });
+      await row.getByRole("button", { name: /^End/ }).click();
+      await expect(page).toHaveURL(/ended/);
+      expect(await entitlement(service, access_token)).toBe(401);
+      expect((await entriesOf(service, email))[0]).toBe("session end");
+    });
+
+    test("an app asks, and its owner declines", async ({ page, office: { service } }) => {
+      const email = newEmail("decline");
+      await service.adminJson("account", "add", email, "--plan", "licensed");
+      await signIn(page, { service }, email);
+      const app = await startApp(service);
+      await page.goto(app.address);
+      await page.getByRole("button", { name: "Decline" }).click();
+      await expect(heading(page)).toHaveText("You can close this page");
+      await expect(app.finish()).rejects.toMatchObject({ error: "access_denied" });
+      expect((await entriesOf(service, email))[0]).toBe("app decline");
+      expect(await service.adminJson<object[]>("session", "list", email)).toHaveLength(1);
+    });
+
+    test("a device shows a code, which its owner types", async ({ page, office: { service } }) => {
+      const email = newEmail("device");
+      await service.adminJson("account", "add", email, "--plan", "licensed");
+      await signIn(page, { service }, email);
+      const device = await (await openidClient.makeApp(service)).askByDevice();
+      await page.goto("/connect");
+      await page.getByLabel("Code").fill("BBBB-BBBB");
+      await page.getByRole("button", { name: "Go on" }).click();
+      await expect(
+        page.getByRole("alert").filter({ hasText: "No device shows this code now" }),
+      ).toBeVisible();
+      await page.getByLabel("Code").fill(` ${device.user_code.toLowerCase()} `.slice(0, 12));
+      await page.getByRole("button", { name: "Go on" }).click();
+      await expect(page.getByText("Only go on if you have just started this yourself")).toBeVisible();
+      await page.getByRole("button", { name: "Approve" }).click();
+      await expect(heading(page)).toHaveText("That is all");
+      const { access_token } = await device.poll();
+      expect(await entitlement(service, access_token)).toBe(200);
+      expect((await entriesOf(service, email))[0]).toBe("app approve");
+    });
+  });
+}
