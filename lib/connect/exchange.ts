@@ -26,8 +26,8 @@ const passed = new Set([
   ...["access-control-request-headers", "access-control-request-method"],
 ]);
 
-/** What is the socket's to say, and there is none in between. */
-const ofTheConnection = new Set(["connection", "date", "keep-alive", "transfer-encoding"]);
+/** What is the socket's to say, and there is none in between; and what the hall says of every answer of its. */
+const saidElsewhere = new Set(["connection", "date", "keep-alive", "transfer-encoding", "cache-control"]);
 
 /** What one client address may ask in ten minutes: whoever asks has us keep something until it runs out. */
 const mostAsked = 300;
@@ -70,7 +70,7 @@ async function exchange({ url, headers, body, visit }: Call): Promise<Answer> {
     ...(typeof mediaType === "string" && { mediaType }),
     headers: [
       ...Object.entries(others).flatMap(([name, value]) =>
-        value === undefined || ofTheConnection.has(name) ? [] : [name, String(value)],
+        value === undefined || saidElsewhere.has(name) ? [] : [name, String(value)],
       ),
       ...ourCookie([cookies ?? []].flat().map(String)),
     ],

@@ -46,6 +46,7 @@ export function createFixtureServer(): McpServer {
   addPrompts(server);
   for (const [name, run] of Object.entries(contentTools)) addTool(server, name, run);
   for (const [name, run] of Object.entries(askingTools)) addTool(server, name, run);
+  for (const [name, run] of Object.entries(sessionTools)) addTool(server, name, run);
   server.registerTool(
     "json_schema_2020_12_tool",
     { description: "Tool with JSON Schema 2020-12 features", inputSchema: fromJsonSchema(schema202012) },
@@ -115,6 +116,11 @@ const contentTools: Record<string, Run> = {
       await sleep(50);
     }
     return say("Done.");
+  },
+  test_tool_with_logging: async ({ mcpReq }) => {
+    for (const step of ["started", "processing", "completed"])
+      await mcpReq.log("info", `Tool execution ${step}`);
+    return say("Logged.");
   },
   test_trigger_tool_change: () => say("The tools never change."),
 };
@@ -200,6 +206,26 @@ const askingTools: Record<string, Run> = {
     return inputRequired({ inputRequests });
   },
 };
+
+/** Tools that ask before their result, as 2025-11-25 has it: on a stream, and of a client that a session remembers. */
+const sessionTools: Record<string, Run> = {
+  test_sampling: async ({ mcpReq }) => {
+    const messages = [
+      { role: "user" as const, content: { type: "text" as const, text: "Is anybody there?" } },
+    ];
+    await mcpReq.requestSampling({ messages, maxTokens: 100 }, { timeout: 1000 });
+    return say("Somebody is there.");
+  },
+  test_elicitation: elicit,
+  test_elicitation_sep1034_defaults: elicit,
+  test_elicitation_sep1330_enums: elicit,
+};
+
+async function elicit({ mcpReq }: ServerContext): Promise<CallToolResult> {
+  const requestedSchema = { type: "object" as const, properties: { ok: { type: "boolean" as const } } };
+  await mcpReq.elicitInput({ message: "Please confirm", requestedSchema });
+  return say("Confirmed.");
+}
 
 function addResources(server: McpServer): void {
   const about = (mimeType: string) => ({ description: "A fixture of the conformance suite.", mimeType });

@@ -1,6 +1,11 @@
-import { writeFileSync } from "node:fs";
-import { spawnLeashed } from "@/tests/support/leash";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Browser } from "@/tests/support/browser";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { answerApp } from "@/tests/support/owner";
+import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
+import { type ExpectedFailures, ofEarlierRevision, ofService } from "./expected-failures";
 
 /*
  * The official conformance suite, and the Inspector, against the service and against the suite's fixtures behind the
@@ -12,7 +17,7 @@ const PATH = (process.env.PATH ?? "")
   .split(":")
   .filter((folder) => !folder.includes("/_npx/"))
   .join(":");
-const environment = { PATH, RATE_LIMIT_MCP: "1000000", LOG_LEVEL: "warn" };
+const environment = { PATH, SIGN_IN: "local", RATE_LIMIT_MCP: "1000000", LOG_LEVEL: "warn" };
 
 /** The scenarios of each revision that test what the service itself offers. */
 const offered: Record<string, string[]> = {
@@ -30,15 +35,16 @@ const service = await Service.start(environment);
 for (const [revision, scenarios] of Object.entries(offered)) {
   for (const scenario of scenarios) {
     const only = ["--scenario", scenario, "--spec-version", revision];
-    await conformance(service, ...only, ...expecting("service"));
+    await conformance(service, only, ofService);
   }
 }
+for (const revision of Object.keys(offered)) await authorize(service, revision);
 for (const era of ["legacy", "modern"]) await inspect(service, era);
 await service.stop();
 
 const fixtures = await Service.start(environment, { program: ["dist/conformance/server.js"] });
-await conformance(fixtures, "--requirements", "2025-11-25", ...expecting("2025-11-25"));
-await conformance(fixtures, "--requirements", "2026-07-28");
+await conformance(fixtures, ["--requirements", "2025-11-25"], ofEarlierRevision);
+await conformance(fixtures, ["--requirements", "2026-07-28"], {});
 await fixtures.kill();
 
 if (process.env.CONFORMANCE_RESULTS) {
@@ -49,13 +55,54 @@ const verdict = failures.length > 0 ? ["FAILED:", ...failures] : ["Conformance: 
 process.stdout.write(`${verdict.join("\n")}\n`);
 process.exit(failures.length > 0 ? 1 : 0);
 
-/** The failures that are no fault, each with its reason. */
-function expecting(name: string): string[] {
-  return ["--expected-failures", `tests/conformance/expected-failures-${name}.yml`];
+/** Runs scenarios against a server, and holds each failure that was expected to the reason that was given for it. */
+async function conformance({ url }: Service, which: string[], expected: ExpectedFailures): Promise<void> {
+  const folder = makeFolder();
+  const names = Object.keys(expected);
+  const list = join(folder, "expected-failures.yml");
+  writeFileSync(list, `server:\n${names.map((name) => `  - ${name}\n`).join("")}`);
+  const results = join(folder, "results");
+  const where = ["--url", `${url}/mcp`, "--output-dir", results];
+  const expecting = names.length > 0 ? ["--expected-failures", list] : [];
+  await run("conformance", ["server", ...where, ...which, ...expecting]);
+  const failed = readFailures(results);
+  const wrong = failed.filter(({ name, said }) => expected[name] && !expected[name].said.test(said));
+  for (const { name, said } of wrong) {
+    outcomes.push({ name: `${name} failed for another reason: ${said}`, ms: 0, passed: false });
+  }
 }
 
-function conformance({ url }: Service, ...options: string[]): Promise<void> {
-  return run("conformance", "server", "--url", `${url}/mcp`, ...options);
+type Check = { id: string; status: string; errorMessage?: string; details?: { message?: string } };
+
+/** What failed and was warned of, by the names that the suite's list of expected failures knows, with its words. */
+function readFailures(results: string): { name: string; said: string }[] {
+  return readdirSync(results).flatMap((run) => {
+    const scenario = run.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT.*$/, "");
+    const checks: Check[] = JSON.parse(readFileSync(join(results, run, "checks.json"), "utf8"));
+    return checks
+      .filter(({ status }) => status === "FAILURE" || status === "WARNING")
+      .flatMap(({ id, errorMessage, details }) => {
+        const said = errorMessage ?? details?.message ?? "";
+        return [scenario, `${scenario}:${id}`].map((name) => ({ name, said: said.replace(/^Failed: /, "") }));
+      });
+  });
+}
+
+/**
+ * The suite's scenarios about an authorization server, all there are: what ours says of itself, and a code that its
+ * owner's click gives, for a client at a port of its own. Those that it calls `auth/…` are about clients.
+ */
+async function authorize(service: Service, revision: string): Promise<void> {
+  const email = `${revision}@example.com`;
+  await service.adminJson("account", "add", email, "--plan", "licensed");
+  const browser = await Browser.signIn(service, email);
+  const where = ["--url", service.url, "--spec-version", revision, "--port", String(await reservePort())];
+  const client = ["--client-id", "native", "--resource", `${service.url}/mcp`];
+  await run("conformance", ["authorization", ...where, ...client], async (said) => {
+    const [address] = /^http\S+\/oauth\/authorize\?\S+$/m.exec(said) ?? [];
+    if (address) await fetch(await answerApp(browser, service, address));
+    return address !== undefined;
+  });
 }
 
 /** The Inspector's strict mode fails on whatever in a tool's schemas some client could not make sense of. */
@@ -70,18 +117,28 @@ function inspect({ url }: Service, era: string): Promise<void> {
   ];
   const address = [`${url}/mcp`, "--transport", "http", "--protocol-era", era, "--stored-auth-only"];
   const strictly = ["--method", "tools/list", "--strict", "-q", "--format", "json"];
-  return run("npx", ...npx, "--cli", ...address, ...strictly);
+  return run("npx", [...npx, "--cli", ...address, ...strictly]);
 }
 
-/** Runs a program, and prints what it says when it fails. */
-function run(program: string, ...options: string[]): Promise<void> {
+/**
+ * Runs a program, and prints what it says when it fails.
+ *
+ * @param hear - is told what it has said so far, until it answers that it has heard what it waits for
+ */
+function run(
+  program: string,
+  options: string[],
+  hear: (said: string) => Promise<boolean> = async () => true,
+): Promise<void> {
   return new Promise((resolve) => {
     const startedAtMs = Date.now();
     const child = spawnLeashed(program, options, { stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
+    let heard = Promise.resolve(false);
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on("data", (chunk) => {
         said += chunk;
+        heard = heard.then((isHeard) => isHeard || hear(said));
       });
     }
     child.once("close", (code) => {
