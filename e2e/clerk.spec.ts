@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { expect, type Page } from "@playwright/test";
+import { type BrowserContext, expect, type Page } from "@playwright/test";
 import { makeUser } from "@/tests/support/clerk-instance";
+import { startApp } from "@/tests/support/listening-app";
 import { findClerkCode } from "./support/clerk-code";
 import { ClerkFrontend } from "./support/clerk-frontend";
 import { type Office, test } from "./support/clerk-office";
@@ -73,6 +74,41 @@ test("signs in by a code: cookie, bearer and a copied token work, and signing ou
   await expect(page).toHaveURL("/sign-in");
 });
 
+test("an app asks, its owner signs in with Clerk and declines; the next finds them signed in, and is approved", async ({
+  page,
+  context,
+  office,
+}) => {
+  const { service } = office;
+  const email = await openAccount(office);
+  const app = await startApp(service);
+  await page.goto(app.address);
+  await expect(page).toHaveURL("/connect");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await signIn(page, email);
+  await page.getByRole("link", { name: "See who asks" }).click();
+  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+  await page.getByRole("button", { name: "Decline" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("You can close this page");
+  await expect(app.finish()).rejects.toMatchObject({ error: "access_denied" });
+
+  // The session token ran out while no page of ours was open: the browser's next app finds its owner all the same.
+  await runOut(context, office, email);
+  const again = await startApp(service);
+  await page.goto(again.address);
+  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+
+  // And whoever thinks it over for longer than that is asked once more, not to sign in.
+  await runOut(context, office, email);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await expect(page.getByRole("alert")).toHaveText(/nothing was answered yet. Answer once more\./);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("You can close this page");
+  const { access_token } = await again.finish();
+  const headers = { authorization: `Bearer ${access_token}` };
+  expect((await service.ask("/api/entitlement", { headers })).status).toBe(200);
+});
+
 test("a wrong code does not sign in", async ({ page, office }) => {
   const email = await openAccount(office);
   await signIn(page, email, "000000");
@@ -88,17 +124,7 @@ test("whose session cookie has run out is brought back without typing anything",
   const email = await openAccount(office);
   await signIn(page, email);
   await page.goto("about:blank"); // where nothing renews the cookie
-  const nowSeconds = Math.floor(Date.now() / 1000);
-  const sub = office.frontend.users.get(email);
-  const expired = office.clerk.mint({
-    sub,
-    iat: nowSeconds - 120,
-    nbf: nowSeconds - 130,
-    exp: nowSeconds - 60,
-  });
-  const cookies = await context.cookies();
-  const sessions = cookies.filter(({ name }) => name.startsWith("__session"));
-  await context.addCookies(sessions.map((cookie) => ({ ...cookie, value: expired })));
+  await runOut(context, office, email);
   expect((await page.request.get("/api/entitlement")).status()).toBe(401);
 
   const handshake = page.waitForRequest(/\/v1\/client\/handshake\?.*__clerk_hs_reason=session-token/);
@@ -137,6 +163,16 @@ async function openAccount({ clerk, frontend, service }: Office): Promise<string
   const user = makeUser(frontend.addUser(email), email, Date.now());
   expect((await clerk.deliver(service, { type: "user.created", data: user })).status).toBe(204);
   return email;
+}
+
+/** Puts a session token that is over in the place of the one that a browser has. */
+async function runOut(context: BrowserContext, { clerk, frontend }: Office, email: string): Promise<void> {
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  const sub = frontend.users.get(email);
+  const expired = clerk.mint({ sub, iat: nowSeconds - 120, nbf: nowSeconds - 130, exp: nowSeconds - 60 });
+  const cookies = await context.cookies();
+  const sessions = cookies.filter(({ name }) => name.startsWith("__session"));
+  await context.addCookies(sessions.map((cookie) => ({ ...cookie, value: expired })));
 }
 
 /** Signs in through Clerk's component. */

@@ -8,8 +8,8 @@ import { log } from "@/lib/process/log";
 import { settings } from "@/lib/settings/settings";
 
 /**
- * Lets Clerk renew the session cookie of a browser that opens one of its pages, by a redirect to its Frontend
- * API and back. It decides nothing about who may do what, and sees no other request: it would redirect API
+ * Lets Clerk renew the session cookie of a browser that opens one of its pages, or the one where apps are let in, by a
+ * redirect to its Frontend API and back. It decides nothing about who may do what, and sees no other request: it would redirect API
  * calls, and ask its own API about any opaque bearer token that anybody sends. Where Clerk cannot be asked, the
  * page goes by what the browser has sent, and home says that it could not tell.
  *
@@ -23,7 +23,9 @@ export async function passClerk(
   const { signIn } = settings();
   const path = request.nextUrl.pathname;
   const page = pageAt(path);
-  if (signIn.kind !== "clerk" || !page || !isClerks(page)) return undefined;
+  // Whoever an app sends to be let in most often comes a minute after they were last here.
+  const renews = page && (isClerks(page) || page.path === pages.connect.path);
+  if (signIn.kind !== "clerk" || !renews) return undefined;
   if (request.headers.has("authorization") || request.nextUrl.searchParams.has("away")) return undefined;
   const pass = clerkMiddleware(async () => proceed(request), {
     publishableKey: signIn.publishableKey,

@@ -15,6 +15,7 @@ const problems: Record<string, Problem> = {
     words:
       "The app that sent you here is not known to us, or asked in a way that we cannot answer. Try again from the app; when that leads here too, tell its maker.",
   },
+  again: { words: "Your session had run out, so nothing was answered yet. Answer once more." },
   codes: { words: "Many codes were looked up from here just now. Try again in ten minutes." },
 };
 
@@ -26,7 +27,7 @@ export const GET = htmlPage(pages.connect, async ({ url, headers, visit }) => {
   if (code && !(await mayLookUp(headers))) return goTo({ to: withProblem(pages.connect.path, "codes") });
   const ask = readAsk((name) => (name === "user_code" ? code : code ? undefined : uid));
   const asking = ask && (await findAsking(ask, uid));
-  const isAsked = !query.answered && query.problem !== "app";
+  const isAsked = !query.answered && query.away === undefined && query.problem !== "app";
   const caller = isAsked && asking ? await identifyCaller(headers, visit, undefined) : undefined;
   // A browser's session token lives a minute, its session a week: most who come to answer only have to renew.
   if (caller?.is === "signed-out" && query.renewed === undefined && readCookie(headers, "office-client")) {
@@ -39,6 +40,7 @@ export const GET = htmlPage(pages.connect, async ({ url, headers, visit }) => {
       <div className="narrow">
         {query.problem === "app" && <h1>Nobody was let in</h1>}
         <ProblemNote problem={findProblem(query, problems)} />
+        {query.away !== undefined && <AnswerAgain code={code} />}
         {query.answered === "request" && <BackToTheApp />}
         {query.answered === "user_code" && <BackToTheDevice />}
         {ask && asking && caller && <Approval ask={ask} asking={asking} caller={caller} />}
@@ -57,6 +59,19 @@ function BackToTheApp() {
       <h1>Back to the app</h1>
       <p>
         Your answer is on its way. <a href={path}>Go on to the app</a>
+      </p>
+    </>
+  );
+}
+
+function AnswerAgain({ code = "" }: { code: string | undefined }) {
+  const to = `${pages.connect.path}?problem=again${code && `&user_code=${encodeURIComponent(code)}`}`;
+  return (
+    <>
+      <meta httpEquiv="refresh" content={`0; url=${to}`} />
+      <h1>One moment</h1>
+      <p>
+        <a href={to}>See again who asks</a>
       </p>
     </>
   );

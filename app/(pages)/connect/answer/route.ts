@@ -1,7 +1,8 @@
 import { requireOwner } from "@/lib/accounts/owner";
+import { ApiError } from "@/lib/api/errors";
 import { actions, pages } from "@/lib/api/pages";
 import { type Ask, approve, decline, findAsking, readAsk } from "@/lib/connect/approval";
-import { form } from "@/lib/pages/form";
+import { form, withProblem } from "@/lib/pages/form";
 import { store } from "@/lib/store/store";
 
 /**
@@ -18,12 +19,22 @@ export const POST = form(
     const ask = readAsk(field);
     const asking = ask && (await findAsking(ask, cookie("office-request")));
     if (!asking || !["approve", "decline"].includes(answer)) return { to: pageOf(ask) };
-    const { account } = await requireOwner(submission);
+    const owner = await requireOwner(submission).catch(unlessSignedOut);
+    if (!owner) return { to: `${withProblem(pageOf(ask), "again")}&away` };
+    const { account } = owner;
     const answered = answer === "approve" ? approve : decline;
     const isAnswered = await answered(await store(), ask, asking, account, nowMs);
     return { to: isAnswered ? `${pages.connect.path}?answered=${ask.by}` : pageOf(ask) };
   },
 );
+
+/**
+ * The page renews a session that has run out meanwhile, as Clerk's does in a minute, or leads to sign in. It goes there
+ * from a page of its own, for the same reason.
+ */
+function unlessSignedOut(failure: unknown): undefined {
+  if (!(failure instanceof ApiError && failure.status === 401)) throw failure;
+}
 
 function pageOf(ask: Ask | undefined): string {
   return ask?.by === "user_code"
