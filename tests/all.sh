@@ -88,7 +88,6 @@ all() {
   step contract vitest contract tests/contract.test.ts
   wait
   cat "$notes/beside"
-  step fleet npm run -s fleet:built
 }
 
 all

@@ -22,7 +22,8 @@ export const operate: Operator = (args, environment) => {
 };
 
 function startOperator(NODE_EXTRA_CA_CERTS: string | undefined): Operator {
-  const child = spawnLeashed("node", ["tests/support/operator-process.mjs"], {
+  const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
+  const child = spawnLeashed("node", [...flags, "tests/support/operator-process.mjs"], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, NODE_EXTRA_CA_CERTS },
   });
