@@ -159,7 +159,7 @@ export const files = {
   documentsStyle: { path: "/documents.css", ...published },
   script: { path: "/pages.js", ...published },
   documentsScript: { path: "/documents.js", ...published },
-  serif: { path: "/newsreader-1.woff2", ...published },
+  serif: { path: "/newsreader-2.woff2", ...published },
   serifLicence: { path: "/newsreader-licence.txt", ...published },
   licence: { path: "/licence.txt", ...published },
 } as const satisfies Record<string, Place>;

@@ -159,7 +159,7 @@ describe.each([
     ["/social-card-documents.png", "image/png"],
     ["/social-card-news.png", "image/png"],
     ["/picture-front.jpg", "image/jpeg"],
-    ["/newsreader-1.woff2", "font/woff2"],
+    ["/newsreader-2.woff2", "font/woff2"],
     ["/newsreader-licence.txt", "text/plain; charset=UTF-8"],
     ["/licence.txt", "text/plain; charset=UTF-8"],
   ])("has %s", async (path, type) => {

@@ -58,11 +58,21 @@ async function lookOnce(url: string): Promise<Look> {
   return { scores, lcpMs: audits["largest-contentful-paint"].numericValue };
 }
 
-/** By `npx`, because it is 200 MB for a figure that is looked at now and then. */
-async function runLighthouse(url: string): Promise<Report> {
+const mostAttempts = 3;
+
+/**
+ * By `npx`, because it is 200 MB for a figure that is looked at now and then. Now and then Chromium gives it no trace:
+ * "Please run Lighthouse again".
+ */
+async function runLighthouse(url: string, attempt = 1): Promise<Report> {
   const program = ["-y", "-p", "lighthouse@12.8.2", "lighthouse", url];
   const flags = ["--quiet", "--output=json", `--chrome-flags=--headless=new ${chromium.args.join(" ")}`];
   const env = { ...process.env, CHROME_PATH: chromium.executablePath };
-  const { stdout } = await run("npx", [...program, ...flags], { env, maxBuffer: 1e8 });
-  return JSON.parse(stdout);
+  try {
+    const { stdout } = await run("npx", [...program, ...flags], { env, maxBuffer: 1e8 });
+    return JSON.parse(stdout);
+  } catch (failure) {
+    if (attempt < mostAttempts) return runLighthouse(url, attempt + 1);
+    throw new Error(`Lighthouse cannot look at ${url}: ${(failure as { stderr?: string }).stderr}`);
+  }
 }
