@@ -44,6 +44,7 @@ else {
   for (const [name, measure] of Object.entries(parts)) if (!chosen || chosen === name) await measure();
   printTable();
 }
+process.exit(); // what holds ports, and the operator's process, would go on
 
 async function withService(environment: Environment, measure: (service: Service) => Promise<void>) {
   const service = await Service.start({ SIGN_IN: "local", ...unlimited, ...environment }, { logTo: "file" });
