@@ -12,6 +12,8 @@ import { oncePerProcess } from "@/lib/process/once-per-process";
 import { quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
+const answersWithinMs = 400; // the shared store, a round
+
 /**
  * Spends one request of the client's quota. Answers the headers that every counted answer carries
  * (draft-ietf-httpapi-ratelimit-headers-11 and the older pair) and, when the quota is used up, the refusal.
@@ -72,7 +74,7 @@ export function counter(
     if (!store) return inProcess;
     const whileAway = (key: string, nowMs: number) =>
       name === "health" ? { allowed: true, remaining: 0 } : inProcess.spend(key, nowMs);
-    return new SharedCounter(store, { name, limit, windowMs, whileAway });
+    return new SharedCounter(store, { name, limit, windowMs, answersWithinMs, whileAway });
   });
 }
 

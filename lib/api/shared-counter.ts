@@ -8,7 +8,6 @@ import { listeningDeadline } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
 
-const deadlineMs = 400;
 const probeEveryMs = 1000; // 1 second
 const mostRefusals = 100_000;
 
@@ -16,6 +15,8 @@ type Options = {
   name: string;
   limit: number;
   windowMs: number;
+  /** How long the store may take over a round. */
+  answersWithinMs: number;
   /** What becomes of a request while the store is away. */
   whileAway: (key: string, nowMs: number) => Decision;
 };
@@ -82,7 +83,7 @@ export class SharedCounter {
     while (this.waiting.length > 0) {
       const round = this.waiting;
       this.waiting = [];
-      const deadline = listeningDeadline(deadlineMs);
+      const deadline = listeningDeadline(this.options.answersWithinMs);
       const undecided = await this.ask(round, deadline.signal);
       deadline.stop();
       if (this.isAway) undecided.push(...this.waiting.splice(0));
