@@ -1,0 +1,83 @@
+import { Conversation } from "./conversation";
+import type { Desk } from "./desk";
+
+export type Client = {
+  name: string;
+  /** What `npx` fetches, and the program that it brings. */
+  npm: string;
+  program: string;
+  /** An agent's tools are called by its model, and there is none here: it has said that it is connected. */
+  isAgent?: true;
+  /** Has it connect by our address alone, and call the tool; answers what it said of that. Throws. */
+  use: (desk: Desk, address: string) => Promise<string>;
+};
+
+/** It reads the account, so that a client has to be let in. */
+export const tool = "get_credits_balance";
+
+const me = { name: "clients", version: "1.0.0" };
+
+/** What a tool answered, in the words that a model reads. */
+type Result = { isError?: boolean; content: { text: string }[] };
+
+/** Why one that many use is not among them. */
+export const leftOut =
+  "opencode 1.18: it connects while nobody is asked; only a model has it read the account, and so ask to be let in.";
+
+export const clients: Client[] = [
+  {
+    name: "mcp-remote",
+    npm: "mcp-remote@0.15.1",
+    program: "mcp-remote",
+    async use(desk, address) {
+      const remote = new Conversation(desk.start([address]));
+      const protocolVersion = "2025-11-25";
+      await remote.ask("initialize", { protocolVersion, capabilities: {}, clientInfo: me });
+      remote.tell("notifications/initialized");
+      await remote.ask("tools/list");
+      return read(await remote.ask<Result>("tools/call", { name: tool, arguments: {} }));
+    },
+  },
+  {
+    name: "MCP Inspector",
+    npm: "@modelcontextprotocol/inspector@2.12.0",
+    program: "mcp-inspector",
+    async use(desk, address) {
+      const call = ["--method", "tools/call", "--tool-name", tool, "--format", "json"];
+      const always = { MCP_AUTO_OPEN_ENABLED: "true" };
+      return desk.run(["--cli", address, "--transport", "http", ...call], always);
+    },
+  },
+  {
+    name: "Claude Code",
+    npm: "@anthropic-ai/claude-code@2.1.330",
+    program: "claude",
+    isAgent: true,
+    async use(desk, address) {
+      await desk.run(["mcp", "add", "--scope", "user", "--transport", "http", "corner-office", address]);
+      await desk.runInTerminal(["mcp", "login", "corner-office"]);
+      return desk.run(["mcp", "list"]);
+    },
+  },
+  {
+    name: "Codex",
+    npm: "@openai/codex@0.169.0",
+    program: "codex",
+    async use(desk, address) {
+      await desk.run(["mcp", "add", "corner-office", "--url", address]);
+      await desk.run(["mcp", "login", "corner-office"]);
+      const codex = new Conversation(desk.start(["app-server"]));
+      await codex.ask("initialize", { clientInfo: me, capabilities: { experimentalApi: true } });
+      codex.tell("initialized");
+      const { thread } = await codex.ask<{ thread: { id: string } }>("thread/start", { ephemeral: true });
+      const call = { threadId: thread.id, server: "corner-office", tool, arguments: {} };
+      return read(await codex.ask<Result>("mcpServer/tool/call", call));
+    },
+  },
+];
+
+function read({ isError, content }: Result): string {
+  const said = content.map(({ text }) => text).join("");
+  if (isError) throw new Error(said);
+  return said;
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, execFile } from "node:child_process";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import type { Browser } from "@/tests/support/browser";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { answerApp } from "@/tests/support/owner";
+import type { Service } from "@/tests/support/service";
+
+/** How long a client may take. */
+export const mostMs = 60_000;
+
+/**
+ * An owner's computer with one client on it, in a home of its own. Whatever the client opens in a browser is opened in
+ * the owner's, who approves it.
+ */
+export class Desk {
+  readonly home = makeFolder();
+  /** What each client called itself as that asked to be let in. */
+  readonly approved: string[] = [];
+  /** All that the programs said that were run here. */
+  said = "";
+  private readonly started: ChildProcess[] = [];
+  private opener = "";
+
+  private constructor(
+    readonly service: Service,
+    private readonly browser: Browser,
+    private readonly program: string,
+  ) {}
+
+  /** Fetches a client from npm, which may take longer than using it, and sets it up. */
+  static async setUp(service: Service, browser: Browser, npm: string, program: string): Promise<Desk> {
+    const fetched = promisify(execFile)("npx", ["-y", "-p", npm, "-c", `command -v ${program}`]);
+    const desk = new Desk(service, browser, (await fetched).stdout.trim());
+    const server = createServer(async (request, response) => {
+      const address = await text(request);
+      response.end();
+      desk.approve(address).catch((error) => {
+        desk.said += `Not approved: ${address}: ${error}\n`;
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.unref().address() as AddressInfo;
+    // Some ask for the one by name, some for whatever BROWSER says.
+    desk.opener = join(desk.home, "bin", "xdg-open");
+    mkdirSync(join(desk.home, "bin"));
+    writeFileSync(desk.opener, `#!/bin/sh\nexec curl -s --data-raw "$1" http://127.0.0.1:${port}\n`);
+    chmodSync(desk.opener, 0o755);
+    symlinkSync(desk.opener, join(desk.home, "bin", "x-www-browser"));
+    return desk;
+  }
+
+  private async approve(address: string): Promise<void> {
+    if (!address.startsWith(`${this.service.url}/`)) throw new Error("it is not ours");
+    const back = await answerApp(this.browser, this.service, address);
+    this.approved.push(new URL(address).searchParams.get("client_id") ?? "");
+    await fetch(back, { redirect: "manual" });
+  }
+
+  /** Starts the client, with nothing of this machine's environment. */
+  start(parameters: string[], settings: Record<string, string> = {}): ChildProcess {
+    return this.spawn(this.program, parameters, settings);
+  }
+
+  /** Runs the client to its end, and answers what it said. */
+  run(parameters: string[], settings: Record<string, string> = {}): Promise<string> {
+    return this.finish(this.start(parameters, settings));
+  }
+
+  /** Runs the client in a terminal, for one that asks for nothing without. */
+  runInTerminal(parameters: string[]): Promise<string> {
+    const command = [this.program, ...parameters].join(" ");
+    return this.finish(this.spawn("script", ["-qec", command, "/dev/null"], {}));
+  }
+
+  private spawn(program: string, parameters: string[], settings: Record<string, string>): ChildProcess {
+    const { home, opener } = this;
+    const PATH = `${join(home, "bin")}:${process.env.PATH}`;
+    const env: Record<string, string> = { PATH, HOME: home, BROWSER: opener, TERM: "xterm", ...settings };
+    const child = spawnLeashed(program, parameters, {
+      cwd: home,
+      env: env as NodeJS.ProcessEnv,
+      stdio: "pipe",
+    });
+    this.started.push(child);
+    setTimeout(() => end(child), mostMs).unref();
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on("data", (chunk) => {
+        this.said += chunk;
+      });
+    }
+    return child;
+  }
+
+  private finish(child: ChildProcess): Promise<string> {
+    const before = this.said.length;
+    return new Promise((resolve, reject) => {
+      child.once("error", reject).once("close", (code) => {
+        if (code === 0) resolve(this.said.slice(before));
+        else reject(new Error(`it ended with ${code}`));
+      });
+    });
+  }
+
+  /** Ends whatever runs here still. */
+  clear(): void {
+    for (const child of this.started) end(child);
+  }
+}
+
+/** Ends a program and all that it started. */
+function end({ pid, exitCode }: ChildProcess): void {
+  if (!pid || exitCode !== null) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
