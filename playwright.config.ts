@@ -20,6 +20,7 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   forbidOnly: Boolean(process.env.CI),
+  retries: process.env.CI ? 1 : 0,
   reporter: "list",
   timeout: 120_000,
   expect: { timeout: 30_000 },

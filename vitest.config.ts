@@ -6,7 +6,9 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     globalSetup: "tests/support/databases.ts",
-    maxWorkers: 3,
+    maxWorkers: 2,
+    // The report names what failed at first.
+    retry: process.env.CI ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // The report of a run says of what failed what it was.

@@ -34,11 +34,18 @@ function fromPlaywright({ specs = [], suites = [] }) {
   const own = runs.map(({ title, status, results }) => ({
     name: title,
     ms: results.reduce((sum, { duration }) => sum + duration, 0),
-    passed: status === "expected" || status === "skipped",
+    passed: status !== "unexpected",
     isLeftOut: status === "skipped",
     why: results.flatMap(({ errors }) => errors.map(({ message }) => message)).join("\n"),
   }));
   return [...own, ...suites.flatMap(fromPlaywright)];
+}
+
+/** A test that failed, and the lines that tell why. */
+function say({ name, why }) {
+  const lines = stripVTControlCharacters(why ?? "").split("\n");
+  const telling = lines.filter((line) => line !== "" && !line.includes("/node_modules/")).slice(0, 15);
+  return [`  ${name}`, ...telling.map((line) => `    ${line}`)];
 }
 
 const tests = [];
@@ -64,16 +71,16 @@ if (leftOut.length > 0) report.push("", "LEFT OUT:", ...leftOut.map((name) => ` 
 // CI has no compiler that Debian has not, and perhaps a copy without history: nothing else is left out there.
 const isMissed = (name) => process.env.CI && !/where a compiler is at hand|is the build before/.test(name);
 const passed = tests.filter((test) => test.passed && !test.isLeftOut).length;
+const atFirst = tests.filter(({ passed, why }) => passed && why);
+if (atFirst.length > 0) report.push("", "FAILED AT FIRST, and passed when asked again:");
+for (const test of atFirst) report.push(...say(test));
+
 const failed = [
   ...[...failedSteps, ...leftOut.filter(isMissed)].map((name) => ({ name, why: "" })),
   ...tests.filter((test) => !test.passed),
 ];
 if (failed.length > 0) report.push("", "What failed:");
-for (const { name, why } of failed) {
-  const lines = stripVTControlCharacters(why ?? "").split("\n");
-  const telling = lines.filter((line) => line !== "" && !line.includes("/node_modules/")).slice(0, 15);
-  report.push(`  ${name}`, ...telling.map((line) => `    ${line}`));
-}
+for (const test of failed) report.push(...say(test));
 report.push("", `${passed} passed, ${failed.length} failed`, "");
 process.stdout.write(report.join("\n"));
 process.exitCode = failed.length > 0 ? 1 : 0;

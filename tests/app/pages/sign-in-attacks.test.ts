@@ -124,10 +124,15 @@ describe.each(engines)("what strangers ask for an email on $name", (engine) => {
   it("takes 25 guesses at the codes that can be guessed, and holds exactly where 60 ask at once", async () => {
     const email = "guessed@example.com";
     const browsers = Array.from({ length: 60 }, () => new Browser(service));
-    await Promise.all(browsers.map((browser) => browser.submit("/sign-in/send", { email })));
-    await Promise.all(browsers.map((browser) => browser.submit("/sign-in/redeem", { code: "000000" })));
+    // Who is told that it cannot be done now, as on a busy machine, tries again: nothing was done.
+    const insist = async (browser: Browser, path: string, fields: Record<string, string>): Promise<void> => {
+      const { headers } = await browser.submit(path, fields);
+      if (headers.location?.includes("problem=unavailable")) await insist(browser, path, fields);
+    };
+    await Promise.all(browsers.map((browser) => insist(browser, "/sign-in/send", { email })));
+    await Promise.all(browsers.map((browser) => insist(browser, "/sign-in/redeem", { code: "000000" })));
     const guess = async (browser: Browser) => {
-      for (let tried = 0; tried < 6; tried++) await browser.submit("/sign-in/redeem", { code: "000001" });
+      for (let tried = 0; tried < 6; tried++) await insist(browser, "/sign-in/redeem", { code: "000001" });
     };
     await Promise.all(browsers.map(guess));
     const codes = await stage.query(
@@ -138,6 +143,7 @@ describe.each(engines)("what strangers ask for an email on $name", (engine) => {
       ["long", 55, 0],
       ["stranger", 5, 25],
     ]);
+    service.takeErrors();
   });
 });
 
