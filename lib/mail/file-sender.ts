@@ -58,6 +58,11 @@ async function eraseFiles(dataDir: string, isToGo: (file: string) => Promise<boo
   const folder = join(dataDir, "mail");
   for (const name of await readdir(folder).catch(() => [])) {
     const file = join(folder, name);
-    if (await isToGo(file)) await rm(file, { force: true });
+    try {
+      if (await isToGo(file)) await rm(file, { force: true });
+    } catch (failure) {
+      // Gone since the folder was read: a draft has become a mail, or another process was first.
+      if ((failure as NodeJS.ErrnoException).code !== "ENOENT") throw failure;
+    }
   }
 }

@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import PostalMime from "postal-mime";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { sendAsFiles } from "@/lib/mail/file-sender";
+import { eraseMailFilesTo, eraseOldMailFiles, sendAsFiles } from "@/lib/mail/file-sender";
 import type { Mail, SendError } from "@/lib/mail/mail";
 import { sendByResend } from "@/lib/mail/resend-sender";
 import { sendBySmtp } from "@/lib/mail/smtp-sender";
@@ -74,6 +74,17 @@ describe("files", () => {
     expect(statSync(join(folder, "mail")).mode & 0o777).toBe(0o700);
     await expectTheMail(readFileSync(file));
     expect(await files.check()).toContain(join(folder, "mail"));
+  });
+
+  it("deletes those it is asked to, and goes on where one is gone by then", async () => {
+    await files.send(mail);
+    // A name in the folder behind which nothing is any more: a draft that has become a mail meanwhile.
+    symlinkSync("nothing", join(folder, "mail", "0.eml.draft"));
+    await eraseMailFilesTo(folder, (email) => email === "somebody@example.org");
+    await eraseOldMailFiles(folder, Date.now() - 60_000);
+    expect(readdirSync(join(folder, "mail"))).toContain(`${mail.id}.eml`);
+    await eraseMailFilesTo(folder, (email) => email === mail.to);
+    expect(readdirSync(join(folder, "mail"))).toEqual(["0.eml.draft"]);
   });
 
   it("may be tried again when the folder cannot be written", async () => {
