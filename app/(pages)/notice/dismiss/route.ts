@@ -15,9 +15,8 @@ export const POST = hall(
   { say: ({ status, message }) => ({ status, body: `${message}\n` }) },
 );
 
-/** Within this site, whatever `Referer` says. */
+/** Within this site, whatever `Referer` says; whole, because a path that begins with two slashes names another site. */
 function pageBefore(headers: Headers): string {
-  const { appUrl } = settings();
   const before = headers.get("referer") ?? "";
-  return before.startsWith(`${appUrl}/`) ? before.slice(appUrl.length) : pages.front.path;
+  return before.startsWith(`${settings().appUrl}/`) ? before : pages.front.path;
 }
