@@ -1,4 +1,3 @@
-import { createClient, ErrorReply } from "@redis/client";
 import type { CounterStore } from "@/lib/api/counter-store";
 
 const connectWithinMs = 2000;
@@ -6,17 +5,17 @@ const connectWithinMs = 2000;
 /** Redis or Valkey, over one connection, which is made anew at the next question after it failed. */
 export class RedisStore implements CounterStore {
   readonly name = "Redis";
-  private connection: Promise<Client> | undefined;
+  private connection: Promise<Connection> | undefined;
 
   constructor(private readonly url: string) {
     this.connect().catch(() => {});
   }
 
   async run(commands: readonly string[][], signal: AbortSignal): Promise<unknown[]> {
-    const client = await orAborted(this.connect(), signal);
-    const send = (command: string[]) => client.sendCommand(command).catch(toReply);
+    const connection = await orAborted(this.connect(), signal);
+    const send = (command: string[]) => connection.client.sendCommand(command).catch(connection.toReply);
     return orAborted(Promise.all(commands.map(send)), signal).catch((failure) => {
-      this.drop(client);
+      this.drop(connection);
       throw failure;
     });
   }
@@ -27,8 +26,8 @@ export class RedisStore implements CounterStore {
   }
 
   /** A connection may take longer than a question may: the next one finds it made. */
-  private connect(): Promise<Client> {
-    this.connection ??= openClient(this.url).catch((failure) => {
+  private connect(): Promise<Connection> {
+    this.connection ??= open(this.url).catch((failure) => {
       this.connection = undefined;
       throw failure;
     });
@@ -36,15 +35,17 @@ export class RedisStore implements CounterStore {
   }
 
   /** What was asked on it may still be answered, so it must not serve the next question. */
-  private drop(client: Client): void {
+  private drop({ client }: Connection): void {
     this.connection = undefined;
     if (client.isOpen) client.destroy();
   }
 }
 
-type Client = Awaited<ReturnType<typeof openClient>>;
+type Connection = Awaited<ReturnType<typeof open>>;
 
-async function openClient(url: string) {
+async function open(url: string) {
+  // Five hundred files, which nobody should wait for who has no Redis.
+  const { createClient, ErrorReply } = await import("@redis/client");
   const client = createClient({
     url,
     RESP: 2,
@@ -57,13 +58,14 @@ async function openClient(url: string) {
   // Whoever asks next is told; without a listener it would end the process.
   client.on("error", () => {});
   await client.connect();
-  return client;
-}
-
-/** A refusal by the store is a reply; anything else is a connection that failed. */
-function toReply(failure: unknown): ErrorReply {
-  if (failure instanceof ErrorReply) return failure;
-  throw failure;
+  return {
+    client,
+    /** A refusal by the store is a reply; anything else is a connection that failed. */
+    toReply(failure: unknown) {
+      if (failure instanceof ErrorReply) return failure;
+      throw failure;
+    },
+  };
 }
 
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
