@@ -72,8 +72,20 @@ export function clientAddress(
   return (trustedProxyHops > 0 && parseAddress(chain.at(-trustedProxyHops) ?? "")) || peer;
 }
 
+// A client sends the same text each time; what is read of a short one is remembered.
+const remembered = new Recent<{ address: string | undefined }>(1000);
+const mostRemembered = 64;
+
 /** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; none if there is not one. */
 export function parseAddress(text: string): string | undefined {
+  const known = remembered.get(text);
+  if (known) return known.address;
+  const address = readAddress(text);
+  if (text.length <= mostRemembered) remembered.set(text, { address });
+  return address;
+}
+
+function readAddress(text: string): string | undefined {
   const trimmed = text.trim();
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed;
   const address = bare.replace(/%.*$/, "");

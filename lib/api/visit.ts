@@ -3,7 +3,7 @@ import { METHODS } from "node:http";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { files, places } from "@/lib/api/pages";
 import { derivedKeys } from "@/lib/process/app-secret";
-import { log } from "@/lib/process/log";
+import { logFields } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
 import { Recent } from "@/lib/process/recent";
 
@@ -42,16 +42,12 @@ export function logVisit({ method, path, requestId, startedAtMs, subject }: Visi
     measured.requests.inc({ address, status });
     measured.requestSeconds.observe({ address }, ms / 1000);
   }
-  const logger = log();
-  const level = filePaths.has(address) ? "debug" : "info";
-  if (!logger.isLevelEnabled(level)) return;
-  logger[level]({
-    method: knownMethods.has(method) ? method : "other",
-    path: address,
-    status,
-    ms: Math.round(ms * 100) / 100,
-    requestId,
-    subject: subject && hashSubject(subject),
+  logFields(filePaths.has(address) ? "debug" : "info", () => {
+    // Every value is one that we know or made, and needs no escape.
+    const known = knownMethods.has(method) ? method : "other";
+    const whose = subject ? `,"subject":"${hashSubject(subject)}"` : "";
+    const answered = `"status":${status},"ms":${Math.round(ms * 100) / 100}`;
+    return `"method":"${known}","path":"${address}",${answered},"requestId":"${requestId}"${whose}`;
   });
 }
 
@@ -67,6 +63,7 @@ const filePaths = new Set<string>([ofTheFramework, ...Object.values(files).map((
 
 /** A path as its register has it; of any other no more than where it would be: a token may be pasted into it. */
 function nameOf(path: string): string {
+  if (registered.has(path)) return path;
   const [bare = ""] = path.split(queryOrFragment, 1);
   if (registered.has(bare)) return bare;
   return `${/^\/(?:api|mcp|hooks|docs|_next)\//.exec(bare)?.[0] ?? "/"}*`;

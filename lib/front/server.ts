@@ -4,7 +4,7 @@ import { trustFrontServer } from "@/lib/api/client-address";
 import { addressAt, isHook, placeAt, refuseAtDoor } from "@/lib/api/door";
 import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
-import { send, toHeaders, toRequest } from "@/lib/front/exchange";
+import { send, toRequest } from "@/lib/front/exchange";
 import { allowedAtAll, refuseHead } from "@/lib/front/head";
 import { inTurn } from "@/lib/front/pipeline";
 import { routeHandler } from "@/lib/front/routes";
@@ -34,7 +34,8 @@ export function createFrontServer({ showPage, throughNext }: FrontServerOptions)
     const { method = "", url = "" } = incoming;
     const target = withoutAuthority(url);
     const path = pathOf(target);
-    const headers = toHeaders(incoming);
+    const request = toRequest(incoming, appUrl + target, outgoing);
+    const { headers } = request;
     const early = answerToHead(incoming, path);
     if (early) return send(leave(undefined, beginVisit(method, path, headers), early), incoming, outgoing);
     incoming.url = target;
@@ -45,7 +46,7 @@ export function createFrontServer({ showPage, throughNext }: FrontServerOptions)
     if (isOutside) enter(beginVisit(method, path, headers), incoming, outgoing);
     const handler = throughNext ? undefined : routeHandler(path, method);
     if (!handler) return showPage(incoming, outgoing);
-    const response = await handler(toRequest(incoming, appUrl + target, outgoing));
+    const response = await handler(request);
     await send(response, incoming, outgoing, isOutside ? stampOf(path, incoming) : undefined);
   }
 
@@ -80,7 +81,7 @@ function answerToHead(incoming: IncomingMessage, path: string): Answer | undefin
 /** Begins the visit of a page: its answer, its line in the log and whatever its code logs name the same id. */
 function enter(visit: Visit, incoming: IncomingMessage, outgoing: ServerResponse): void {
   incoming.headers["x-request-id"] = visit.requestId;
-  outgoing.once("finish", () => logVisit(visit, outgoing.statusCode));
+  outgoing.on("finish", () => logVisit(visit, outgoing.statusCode));
 }
 
 const noNonce = ""; // what is answered here has no script of the framework's

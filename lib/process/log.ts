@@ -15,6 +15,15 @@ export function log(): pino.Logger {
   return oncePerProcess("log", () => makeLog(settings().logLevel));
 }
 
+/**
+ * Writes an entry of fields that are JSON already. It is for the line that every request makes: pino looks at each value
+ * of an entry, which takes four times as long as all else that is done for that line.
+ */
+export function logFields(level: "debug" | "info", toFields: () => string): void {
+  if (!log().isLevelEnabled(level)) return;
+  destination().write(`{"level":"${level}","time":${Date.now()},${toFields()}}\n`);
+}
+
 /** Says something before the settings can tell how much is to be said, or because they cannot. */
 export function logBeforeSettings(): pino.Logger {
   return makeLog("info");

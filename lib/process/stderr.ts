@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 
 const flushEveryMs = 200;
-const flushAtCharacters = 4096;
+const flushAtCharacters = 16 * 1024;
 const lookAgainMs = 10; // whether a reader who was behind has read on
 const mostHeldCharacters = 1024 * 1024; // what a reader may be behind before lines are dropped
 const finishWithinMs = 500;
