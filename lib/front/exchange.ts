@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { bodyChunks } from "@/lib/api/body";
+import { incomingBody } from "@/lib/api/body";
 import { type HeaderList, ReadyResponse } from "@/lib/api/headers";
 import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 
@@ -75,8 +75,8 @@ class IncomingRequest implements StandIn<Request> {
     return this.#made;
   }
 
-  [bodyChunks](): AsyncIterable<Uint8Array> {
-    return this.#inviteBody().iterator({ destroyOnReturn: false });
+  [incomingBody](): Readable {
+    return this.#inviteBody();
   }
 
   /** A client may wait with the body until it is invited (RFC 9110 §10.1.1). */

@@ -1,7 +1,5 @@
 import {
-  classifyInboundRequest,
   createMcpHandler,
-  type InboundClassificationOutcome,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
@@ -18,6 +16,7 @@ import type { Answer, HeaderList } from "@/lib/api/headers";
 import { mcpServer } from "@/lib/api/operations";
 import type { Visit } from "@/lib/api/visit";
 import { howToBeLetIn } from "@/lib/connect/metadata";
+import { classify, unknownRevision } from "@/lib/mcp/classification";
 import { requireOurHost } from "@/lib/mcp/host";
 import { MessageRequest } from "@/lib/mcp/message-request";
 import { OneMessage } from "@/lib/mcp/one-message";
@@ -50,6 +49,11 @@ async function answerMessage(
   requireJson(request);
   const message = parseJson(await readBody(request, bodyLimits.mcp));
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
+  const call = readPlainCall(message, request.headers);
+  if (call) {
+    const caller = call.tool.needsSession ? await identifyBearer(request.headers, path, visit) : nobody;
+    return { status: 200, body: await answerPlainCall(call, caller, visit) };
+  }
   if (!isMessage(message))
     return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
   const caller = readsAccount(message) ? await identifyBearer(request.headers, path, visit) : nobody;
@@ -130,7 +134,7 @@ async function identifyBearer(headers: Headers, path: string, visit: Visit): Pro
 
 /**
  * Answers a message in the era that it speaks: 2026-07-28, where every request says all about itself, or one of the
- * revisions before, which begin with `initialize`. All but plain calls of tools go to the protocol's own library.
+ * revisions before, which begin with `initialize`.
  */
 async function exchange(
   sent: Headers,
@@ -147,23 +151,8 @@ async function exchange(
   if (wrong) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, wrong, id) };
   const refused = isOlder ? refuseRevision(sent, method) : undefined;
   if (refused) return refused;
-  const call = readPlainCall(message, route, sent);
-  if (call) return { status: 200, body: await answerPlainCall(call, caller, visit) };
   const serverOfThis = () => createServer(caller, visit);
   return isOlder ? answerOlder(message, serverOfThis()) : answerNewest(sent, message, serverOfThis);
-}
-
-/** What the library takes a message for. */
-function classify(sent: Headers, body: Message): InboundClassificationOutcome {
-  const [protocolVersionHeader, mcpMethodHeader, mcpNameHeader] = [
-    ...["mcp-protocol-version", "mcp-method", "mcp-name"],
-  ].map((name) => sent.get(name) ?? undefined);
-  return classifyInboundRequest({
-    ...{ httpMethod: "POST", body },
-    ...(protocolVersionHeader !== undefined && { protocolVersionHeader }),
-    ...(mcpMethodHeader !== undefined && { mcpMethodHeader }),
-    ...(mcpNameHeader !== undefined && { mcpNameHeader }),
-  });
 }
 
 async function answerNewest(sent: Headers, message: Message, createServer: () => McpServer): Promise<Answer> {
@@ -185,10 +174,8 @@ async function answerNewest(sent: Headers, message: Message, createServer: () =>
 
 /** Refuses a revision that is none of those before, where one is named and nothing is being agreed on. */
 function refuseRevision(sent: Headers, method: string | undefined): Answer | undefined {
-  const version = sent.get("mcp-protocol-version");
-  if (version === null || method === "initialize" || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
-    return undefined;
-  }
+  const version = unknownRevision(sent);
+  if (version === undefined || method === "initialize") return undefined;
   const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
   return refuse(
     unnamed,

@@ -11,6 +11,7 @@ beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");
   vi.stubEnv("DATA_DIR", makeFolder());
   vi.stubEnv("SIGN_IN", "none");
+  vi.stubEnv("RATE_LIMIT_MCP", "1000");
 });
 afterAll(() => vi.unstubAllEnvs());
 
@@ -100,4 +101,30 @@ it("whose headers do not repeat it is the library's to refuse, in 2026-07-28", a
   }
   const other = await send({ name: "get_health", _meta: meta }, { ...repeated, "mcp-name": "get_doc" });
   expect(JSON.parse(other.text).error.code).toBe(-32020);
+});
+
+describe("what a client says of itself", () => {
+  const call = { name: "get_health", _meta: { "example.com/client": "one" } };
+
+  it("is judged by the library once, and not by a call that something is wrong with", async () => {
+    for (const odd of [
+      { arguments: [] },
+      { arguments: 7 },
+      { _meta: { ...call._meta, progressToken: {} } },
+    ]) {
+      const { text } = await send({ ...call, ...odd });
+      expect(JSON.parse(text), JSON.stringify(odd)).toHaveProperty("error");
+    }
+    for (const progressToken of [1, "two", undefined]) {
+      const { status, byLibrary } = await send({ ...call, _meta: { ...call._meta, progressToken } });
+      expect([status, byLibrary]).toEqual([200, false]);
+    }
+  });
+
+  it("is another thing with another revision, method or name in the headers", async () => {
+    expect((await send(call)).byLibrary).toBe(false);
+    expect((await send(call, { "mcp-protocol-version": "2020-01-01" })).status).toBe(400);
+    expect((await send(call, { "mcp-protocol-version": "2026-07-28" })).status).toBe(400);
+    expect((await send(call, { "mcp-protocol-version": "2025-11-25" })).status).toBe(200);
+  });
 });
