@@ -20,13 +20,18 @@ type FrontServerOptions = {
   showPage: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
   /** Development: the API goes through Next, so that edits show without a restart. */
   throughNext: boolean;
+  limits?: typeof connectionLimits;
 };
 
 /**
  * The server that owns the socket: it knows the peer's address and sees every request as it was sent. It
  * answers no operation itself; it hands a Request to the route handler that a platform would call.
  */
-export function createFrontServer({ showPage, throughNext }: FrontServerOptions): Server {
+export function createFrontServer({
+  showPage,
+  throughNext,
+  limits = connectionLimits,
+}: FrontServerOptions): Server {
   trustFrontServer();
   const { appUrl } = settings();
 
@@ -58,10 +63,7 @@ export function createFrontServer({ showPage, throughNext }: FrontServerOptions)
   });
 
   // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
-  const server = createServer(
-    { ...connectionLimits, requireHostHeader: false, joinDuplicateHeaders: true },
-    receive,
-  );
+  const server = createServer({ ...limits, requireHostHeader: false, joinDuplicateHeaders: true }, receive);
   server.on("checkExpectation", receive).on("checkContinue", receive);
   // One more than is allowed, so that we see the one too many: what is over, Node drops.
   server.maxHeadersCount = headBounds.lines + 1;

@@ -2,8 +2,6 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
-import { connectionLimits } from "@/lib/settings/limits";
-import { recordRaw } from "@/tests/support/answers";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
@@ -140,43 +138,6 @@ describe("a private peer that forwards for others", () => {
       await service.ask(health.path, { headers: { "X-Forwarded-For": "198.51.100.1" } });
     await eventually(() => expect(service.log).toContain("while TRUSTED_PROXY_HOPS is 0"));
     expect(service.log.match(/while TRUSTED_PROXY_HOPS is 0/g)).toHaveLength(1);
-  });
-});
-
-/** Opens a connection, writes this, and answers what came back until it closed, and after how long. */
-function trickle(first: string): Promise<{ received: string; afterMs: number }> {
-  return new Promise((resolve) => {
-    const startedAtMs = Date.now();
-    let received = "";
-    const socket = connect(service.port, "127.0.0.1", () => socket.write(first));
-    socket.on("data", (chunk) => {
-      received += chunk;
-    });
-    socket.on("close", () => {
-      recordRaw(first, received);
-      resolve({ received, afterMs: Date.now() - startedAtMs });
-    });
-  });
-}
-
-describe.concurrent("a request that comes too slowly", () => {
-  it("is answered with 408 when its headers are not there in time", { timeout: 20_000 }, async () => {
-    const { received, afterMs } = await trickle("GET /api/health HTTP/1.1\r\nHost: x\r\nX-Slow: ");
-    expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-    expect(received).toContain(
-      '{"error":{"code":"invalid_request","message":"The request took too long to arrive."',
-    );
-    expect(afterMs).toBeGreaterThanOrEqual(connectionLimits.headersTimeout);
-    expect(afterMs).toBeLessThan(connectionLimits.headersTimeout + 3000);
-  });
-
-  it("is answered with 408 when its body is not there in time", { timeout: 40_000 }, async () => {
-    const head = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc`;
-    const { received, afterMs } = await trickle(head);
-    expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-    expect(afterMs).toBeGreaterThanOrEqual(connectionLimits.requestTimeout);
-    expect(afterMs).toBeLessThan(connectionLimits.requestTimeout + 3000);
-    expect((await service.ask(health.path)).status).toBe(200);
   });
 });
 

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { bodyLimits, inKibibytes } from "@/lib/settings/limits";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
-import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
@@ -213,13 +212,13 @@ describe("the unsubscribe link", () => {
       "reader@example.com",
     );
     const target = url.slice(before.url.length);
-    await before.kill();
+    await before.stop(); // A mail that is on its way arrives first.
     const rotated = await Service.start({
       ...before.environment,
       APP_SECRET: newer,
       APP_SECRET_PREVIOUS: older,
     });
-    await eventually(async () => expect((await rotated.ask(target, { method: "POST" })).status).toBe(200));
+    expect((await rotated.ask(target, { method: "POST" })).status).toBe(200);
     await rotated.kill();
     const forgotten = await Service.start({ ...before.environment, APP_SECRET: newer });
     expect((await forgotten.ask(target, { method: "POST" })).status).toBe(400);
