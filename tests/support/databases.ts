@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { Store } from "@/lib/store/store";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 
@@ -14,6 +15,10 @@ declare module "vitest" {
     postgresUrl: string | undefined;
     /** The port of a real redis-server; none where it is not installed. */
     redisPort: number | undefined;
+    /** The name of a database with the schema of today and no row; none where PostgreSQL is not installed. */
+    postgresTemplate: string | undefined;
+    /** The same as the file of an embedded store. */
+    embeddedTemplate: string;
   }
 }
 
@@ -24,9 +29,31 @@ export default async function setup({ provide }: TestProject) {
   if (!isInstalled("pgbouncer")) leaveOut("PgBouncer");
   provide("postgresUrl", postgres?.url);
   provide("redisPort", redis?.port);
+  // To take every change of the schema once more for each test would be a fifth of the suite's time.
+  provide("embeddedTemplate", join(await makeTemplate(), "store.sqlite"));
+  provide("postgresTemplate", postgres && (await makePostgresTemplate(postgres.url)));
   return async () => {
     for (const database of [postgres, redis]) if (database) await stopDatabase(database);
   };
+}
+
+/** Makes an embedded store with the schema of today, and answers its folder. */
+async function makeTemplate(): Promise<string> {
+  const dataDir = makeFolder();
+  await migrate({ dataDir });
+  return dataDir;
+}
+
+async function makePostgresTemplate(serverUrl: string): Promise<string> {
+  const databaseUrl = await createDatabase(serverUrl);
+  await migrate({ databaseUrl, dataDir: "" });
+  return new URL(databaseUrl).pathname.slice(1);
+}
+
+async function migrate(settings: ConstructorParameters<typeof Store>[0]): Promise<void> {
+  const store = new Store(settings);
+  await store.ready();
+  await store.close();
 }
 
 /** Stops a database. */
@@ -132,12 +159,12 @@ export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
 /** The settings that DATABASE_URL requires beside itself. */
 export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET: "s".repeat(32) };
 
-/** Makes an empty database of the test's own and answers its address. */
-export async function createDatabase(serverUrl: string): Promise<string> {
+/** Makes a database of the test's own, empty or as its template, and answers its address. */
+export async function createDatabase(serverUrl: string, template = "template1"): Promise<string> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   const client = new pg.Client(serverUrl);
   await client.connect();
-  await client.query(`CREATE DATABASE ${name}`);
+  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   await client.end();
   return serverUrl.replace(/\/postgres$/, `/${name}`);
 }

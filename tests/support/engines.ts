@@ -1,3 +1,4 @@
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import pg from "pg";
@@ -8,7 +9,7 @@ import { reservePort } from "@/tests/support/port";
 import type { Environment } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
-/** A fresh, empty store of one engine, and what a test may do to it behind the service's back. */
+/** A fresh store of one engine without a row, and what a test may do to it behind the service's back. */
 export type Stage = {
   environment: Environment;
   query: (sql: string) => Promise<Record<string, unknown>[]>;
@@ -19,12 +20,17 @@ export type Stage = {
   clear: () => Promise<void>;
 };
 
-export type Engine = { name: string; prepare: () => Promise<Stage> };
+export type Engine = {
+  name: string;
+  /** With the schema of today, or where `isEmpty` with nothing at all, as an operator begins. */
+  prepare: (options?: { isEmpty?: boolean }) => Promise<Stage>;
+};
 
 const embedded: Engine = {
   name: "the embedded store",
-  async prepare() {
+  async prepare({ isEmpty = false } = {}) {
     const dataDir = makeFolder();
+    if (!isEmpty) copyFileSync(inject("embeddedTemplate"), join(dataDir, "store.sqlite"));
     const open = () => new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
     let lock: Database.Database | undefined;
     return {
@@ -53,8 +59,8 @@ const embedded: Engine = {
 
 const postgres = (serverUrl: string): Engine => ({
   name: "PostgreSQL",
-  async prepare() {
-    const databaseUrl = await createDatabase(serverUrl);
+  async prepare({ isEmpty = false } = {}) {
+    const databaseUrl = await createDatabase(serverUrl, isEmpty ? undefined : inject("postgresTemplate"));
     const port = await reservePort();
     const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port);
     const behindProxy = new URL(databaseUrl);

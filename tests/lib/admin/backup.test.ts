@@ -46,7 +46,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
 
   /** Settings of a place where nothing is yet. */
   async function prepareEmpty(): Promise<Service["environment"]> {
-    const stage = await engine.prepare();
+    const stage = await engine.prepare({ isEmpty: true });
     stages.push(stage);
     const { PORT: _, ...rest } = service.environment;
     return { ...rest, DATA_DIR: join(makeFolder(), "data"), ...stage.environment, BACKUP_PASSPHRASE };

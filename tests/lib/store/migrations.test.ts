@@ -20,7 +20,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 describe.each(engines)("migration 003 on $name", (engine) => {
   it("keeps the mails of every account, and gives up those that were due before mail was delivered", async () => {
-    const stage = await engine.prepare();
+    const stage = await engine.prepare({ isEmpty: true });
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     const settings = { databaseUrl: DATABASE_URL, dataDir: DATA_DIR };
     const before = new Store(settings, asOf("002"));
@@ -70,7 +70,7 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
   let stage: Stage;
   let stores: Store[];
   beforeEach(async () => {
-    stage = await engine.prepare();
+    stage = await engine.prepare({ isEmpty: true });
     stores = [];
   });
   afterEach(async () => {
