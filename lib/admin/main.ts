@@ -1,89 +1,9 @@
-import { Command, CommanderError } from "commander";
-import { addAccountCommands } from "@/lib/admin/account";
-import { addAuditCommands } from "@/lib/admin/audit";
-import { addBackupCommands } from "@/lib/admin/backup";
-import { addBannerCommands } from "@/lib/admin/banner";
-import { addCheckCommand } from "@/lib/admin/check";
-import type { Run } from "@/lib/admin/command";
-import { addConnectCommands } from "@/lib/admin/connect";
-import { addCreditCommands } from "@/lib/admin/credits";
-import { addEmailCommands } from "@/lib/admin/emails";
-import { addInviteCommands } from "@/lib/admin/invite";
-import { addKeyCommands } from "@/lib/admin/keys";
-import { addMigrateCommand } from "@/lib/admin/migrate";
-import { addPersonCommands } from "@/lib/admin/person";
-import { print } from "@/lib/admin/print";
-import { addSessionCommands } from "@/lib/admin/session";
-import { addTokenCommand } from "@/lib/admin/token";
-import { ApiError } from "@/lib/api/errors";
-import { DataDirError } from "@/lib/process/data-dir";
+import { runCommand } from "@/lib/admin/program";
 import { loadEnvFiles } from "@/lib/settings/env-files";
-import { SettingsError, settings } from "@/lib/settings/settings";
-import { closeStore, store } from "@/lib/store/store";
-import { version } from "@/package.json";
-
-const program = new Command("admin")
-  .description("the operator's commands")
-  .option("--json", "print one JSON document")
-  .version(version)
-  .addHelpText("after", "\n'admin <command> --help' says more of one, with examples.")
-  .exitOverride()
-  .configureOutput({
-    outputError: (fault) => complainOf(fault.trim().replace(/\s*\n\s*/g, " ")),
-    // What is left is the help of a command that was not whole; `complain` has one line for that.
-    writeErr: () => {},
-  });
-
-const asJson = () => program.opts().json === true;
-
-const run: Run =
-  (work) =>
-  async (...args) =>
-    print(await work(await store(), ...args), asJson());
-
-addAccountCommands(program, run);
-addCreditCommands(program, run);
-addBannerCommands(program, run);
-addEmailCommands(program, run);
-addInviteCommands(program, run);
-addTokenCommand(program, run);
-addSessionCommands(program, run);
-addKeyCommands(program, run);
-addConnectCommands(program, run);
-addAuditCommands(program, run);
-addPersonCommands(program, run);
-addBackupCommands(program, (result) => print(result, asJson()));
-addCheckCommand(program, (result) => print(result, asJson()));
-addMigrateCommand(program, (result) => print(result, asJson()));
 
 // Whoever reads only the beginning, as `head` does, has what it wants.
 process.stdout.on("error", () => process.exit());
 loadEnvFiles((complaint) => process.stderr.write(`${complaint}\n`));
-try {
-  settings();
-  await program.parseAsync();
-} catch (failure) {
-  process.exitCode = complain(failure);
-} finally {
-  await closeStore().catch(() => {});
-  // A call to a provider that was given up may still hang, and would keep the process from ending.
-  process.stdout.write("", () => process.exit());
-}
-
-/** One line on standard error, and the exit code: 2 for a wrong command, 1 for a refused one. */
-function complain(failure: unknown): number {
-  if (failure instanceof CommanderError) {
-    if (failure.exitCode === 0) return 0;
-    const given = ["admin", ...program.args].join(" ");
-    if (failure.code === "commander.help") complainOf(`error: missing command: see '${given} --help'`);
-    return 2;
-  }
-  if (failure instanceof ApiError) complainOf(`${failure.code}: ${failure.message} ${failure.hint}`);
-  else if (failure instanceof SettingsError || failure instanceof DataDirError) complainOf(failure.message);
-  else complainOf(`internal_error: ${(failure as Error).message.split("\n")[0]}`);
-  return 1;
-}
-
-function complainOf(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
+process.exitCode = await runCommand();
+// A call to a provider that was given up may still hang, and would keep the process from ending.
+process.stdout.write("", () => process.exit());

@@ -17,7 +17,7 @@ export function trust(): string {
 }
 
 function make(): string {
-  folder = makeFolder();
+  folder = makeFolder("process");
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,DNS:apps.example.com"];
   const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
   const flags = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"];

@@ -3,11 +3,12 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
+import { oncePerWorker } from "@/tests/support/once-per-worker";
 
 /*
- * What a test makes is gone when the process that runs the test is, even when that fails, hangs or is killed. A
- * shell in a group of its own holds the other end of a pipe: it is told what there is, and clears up once the pipe
- * closes.
+ * What a test makes is gone when the file of the test is done, and when the process that runs it fails, hangs or is
+ * killed. A shell in a group of its own holds the other end of a pipe: it is told what there is, and clears up once the
+ * pipe closes.
  */
 const clearUp = `
 while read -r kind what; do
@@ -16,34 +17,49 @@ done
 [ -z "$groups" ] || kill -s KILL -- $groups
 rm -rf -- "$@"`;
 
-let pipe: Writable | undefined;
+/** What something made by a test outlasts: its file, or nothing but the process. */
+type Until = "file" | "process";
 
-function tell(kind: "group" | "folder", what: string | number): void {
-  if (!pipe) {
-    const shell = spawn("sh", ["-c", clearUp], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
-    shell.unref();
-    (shell.stdin as unknown as { unref: () => void }).unref();
-    pipe = shell.stdin;
-    // Vitest's workers would outlive a Vitest that was killed.
-    process.once("disconnect", () => process.exit());
-  }
+const pipes = oncePerWorker("pipes", () => {
+  // Vitest's workers would outlive a Vitest that was killed.
+  process.once("disconnect", () => process.exit());
+  return new Map<Until, Writable>();
+});
+
+function openPipe(): Writable {
+  const shell = spawn("sh", ["-c", clearUp], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  shell.unref();
+  (shell.stdin as unknown as { unref: () => void }).unref();
+  return shell.stdin;
+}
+
+function tell(until: Until, kind: "group" | "folder", what: string | number): void {
+  const pipe = pipes.get(until) ?? openPipe();
+  pipes.set(until, pipe);
   pipe.write(`${kind} ${what}\n`);
 }
 
-/** Starts a program that, with all that it starts, ends no later than this process. */
+/** Ends and deletes whatever the tests of a file have left. */
+export function endLeftovers(): void {
+  pipes.get("file")?.end();
+  pipes.delete("file");
+}
+
+/** Starts a program that, with all that it starts, ends no later than the tests of this file, or than this process. */
 export function spawnLeashed(
   program: string,
   parameters: string[],
   options: SpawnOptions = {},
+  until: Until = "file",
 ): ChildProcess {
   const child = spawn(program, parameters, { ...options, detached: true });
-  if (child.pid) tell("group", child.pid);
+  if (child.pid) tell(until, "group", child.pid);
   return child;
 }
 
-/** Makes an empty folder that is gone when this process is. */
-export function makeFolder(): string {
+/** Makes an empty folder that is gone when the tests of this file are done, or when this process is. */
+export function makeFolder(until: Until = "file"): string {
   const folder = mkdtempSync(join(tmpdir(), "corner-office-"));
-  tell("folder", folder);
+  tell(until, "folder", folder);
   return folder;
 }

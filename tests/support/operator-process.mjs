@@ -1,60 +1,48 @@
-import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
-import { SourceTextModule, SyntheticModule } from "node:vm";
+import { constants, Script } from "node:vm";
+import { buildSync } from "esbuild";
 import "./clock-ahead.mjs";
 
 /*
- * An operator who stays at the terminal: runs the built commands one after the other, each from a fresh copy of the
- * program with an environment of its own, but reads and compiles it only once, which is what takes the time.
- * A line in is `{args, environment}`, a line out `{code, stdout, stderr}`.
+ * An operator who stays at the terminal: runs commands one after the other, each with an environment of its own and
+ * with a fresh copy of our modules, but reads and compiles them only once, and loads the libraries once, which is what
+ * takes the time. A line in is `{args, environment}`, a line out `{code, stdout, stderr}`.
  */
-const program = "dist/admin/main.js";
-const source = readFileSync(program, "utf8");
-const module = {
-  identifier: pathToFileURL(program).href,
-  initializeImportMeta: (meta) => {
-    meta.url = module.identifier;
-  },
-  importModuleDynamically: (name) => import(name),
-};
+const program = resolve("lib/admin/program.ts");
+const { outputFiles } = buildSync({
+  ...{ entryPoints: [program], bundle: true, packages: "external", write: false },
+  ...{ platform: "node", target: "node20", format: "cjs" },
+});
+const evaluate = new Script(`(function (module, exports, require) {${outputFiles[0].text}\n})`, {
+  filename: program,
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+}).runInThisContext();
+const require = createRequire(program);
 const answer = process.stdout.write.bind(process.stdout);
-process.setMaxListeners(0);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { args, environment } = JSON.parse(line);
   answer(`${JSON.stringify(await run(args, environment))}\n`);
 }
 
-function run(args, environment) {
+async function run(args, environment) {
   const outcome = { code: 0, stdout: "", stderr: "" };
   for (const stream of ["stdout", "stderr"]) {
-    process[stream].write = (text, done) => {
+    process[stream].write = (text) => {
       outcome[stream] += text;
-      if (done) queueMicrotask(done);
       return true;
     };
   }
   process.argv = ["node", "admin", ...args];
   process.env = environment;
   process.exitCode = undefined;
-  // What `oncePerProcess` kept for the last command.
+  // What `oncePerProcess` kept for the last command, and what that left to be done at the end.
   delete globalThis[Symbol.for("corner-office")];
-  return new Promise((resolve) => {
-    process.exit = (code = process.exitCode ?? 0) => resolve({ ...outcome, code });
-    loadFreshCopy().catch((failure) => resolve({ ...outcome, code: 1, stderr: String(failure) }));
-  });
-}
-
-async function loadFreshCopy() {
-  const copy = new SourceTextModule(source, module);
-  module.cachedData ??= copy.createCachedData();
-  await copy.link(async (name) => {
-    const library = await import(name);
-    const names = Object.keys(library);
-    return new SyntheticModule(names, function () {
-      for (const name of names) this.setExport(name, library[name]);
-    });
-  });
-  await copy.evaluate();
+  process.removeAllListeners("exit");
+  const module = { exports: {} };
+  evaluate(module, module.exports, require);
+  outcome.code = await module.exports.runCommand();
+  return outcome;
 }

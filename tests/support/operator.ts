@@ -1,17 +1,18 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { spawnLeashed } from "@/tests/support/leash";
+import { oncePerWorker } from "@/tests/support/once-per-worker";
 
 /** How a program ended, and what it printed. */
 export type Outcome = { code: number; stdout: string; stderr: string };
 
 type Operator = (args: string[], environment: Record<string, string>) => Promise<Outcome>;
 
-const operators = new Map<string | undefined, Operator>();
+const operators = oncePerWorker("operators", () => new Map<string | undefined, Operator>());
 
 /**
- * Runs an operator's command as `npm run admin` does, with these settings. One process runs all commands of a test
- * file, each in a fresh copy of the built program: to start one for each took a third of the suite's time.
+ * Runs an operator's command as `npm run admin` does, with these settings. One process runs all commands that a worker
+ * asks for, each in a fresh copy of our modules: to start one for each took a third of the suite's time.
  */
 export const operate: Operator = (args, environment) => {
   // Node reads it at its start, so whoever trusts another certificate is another operator.
@@ -22,11 +23,12 @@ export const operate: Operator = (args, environment) => {
 };
 
 function startOperator(NODE_EXTRA_CA_CERTS: string | undefined): Operator {
-  const flags = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
-  const child = spawnLeashed("node", [...flags, "tests/support/operator-process.mjs"], {
-    stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, NODE_EXTRA_CA_CERTS },
-  });
+  const child = spawnLeashed(
+    "node",
+    ["tests/support/operator-process.mjs"],
+    { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, NODE_EXTRA_CA_CERTS } },
+    "process",
+  );
   const waiting: ((outcome: Outcome) => void)[] = [];
   createInterface(child.stdout as Readable).on("line", (line) => waiting.shift()?.(JSON.parse(line)));
   child.once("exit", (code) => {
