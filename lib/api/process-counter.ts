@@ -71,14 +71,13 @@ export class ProcessCounter {
 /** The instants of one key's accepted requests, oldest first. */
 class Recent {
   private atMs: number[] = [];
-  private first = 0;
 
   get count(): number {
-    return this.atMs.length - this.first;
+    return this.atMs.length;
   }
 
   get oldestMs(): number {
-    return this.atMs[this.first] ?? 0;
+    return this.atMs[0] ?? 0;
   }
 
   add(nowMs: number): void {
@@ -88,11 +87,8 @@ class Recent {
   }
 
   forgetUntil(ms: number): void {
-    const { atMs } = this;
-    while (this.first < atMs.length && (atMs[this.first] ?? 0) <= ms) this.first++;
-    if (this.first * 2 > atMs.length) {
-      atMs.splice(0, this.first);
-      this.first = 0;
-    }
+    let over = 0;
+    while ((this.atMs[over] ?? Number.POSITIVE_INFINITY) <= ms) over++;
+    if (over > 0) this.atMs.splice(0, over);
   }
 }

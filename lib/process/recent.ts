@@ -19,8 +19,4 @@ export class Recent<Value> {
     }
     this.young.set(key, value);
   }
-
-  get size(): number {
-    return this.young.size + this.old.size;
-  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientAddress, groupAddress, parseAddress } from "@/lib/api/client-address";
+import { clientAddress, groupAddress, isProxyUntoldOf, parseAddress } from "@/lib/api/client-address";
 
 describe("clientAddress", () => {
   const read = (forwarded: string | undefined, trustedProxyHops: number, isFrontServer = true) =>
@@ -41,12 +41,28 @@ describe("clientAddress", () => {
   });
 });
 
+describe("isProxyUntoldOf", () => {
+  it.each([
+    ["https://office.example.com", 0, false, true],
+    ["https://office.example.com", 1, false, false],
+    ["https://office.example.com", 0, true, false],
+    ["http://localhost:3000", 0, false, false],
+  ])("%s with %i trusted proxies, on Vercel %s: %s", (appUrl, trustedProxyHops, onVercel, isUntoldOf) => {
+    expect(isProxyUntoldOf({ appUrl, trustedProxyHops, onVercel })).toBe(isUntoldOf);
+  });
+});
+
 describe("parseAddress", () => {
   it.each([
     ["192.0.2.1", "192.0.2.1"],
     [" 192.0.2.1:8080 ", "192.0.2.1"],
     ["2001:db8::1", "2001:db8::1"],
     ["[2001:db8::1]:443", "2001:db8::1"],
+    ["[2001:db8::1]", "2001:db8::1"],
+    ["x[2001:db8::1]:443", undefined],
+    ["[2001:db8::1]:443x", undefined],
+    ["x192.0.2.1:8080", undefined],
+    ["192.0.2.1:8080x", undefined],
     ["fe80::1%eth0", "fe80::1"],
     ["::ffff:192.0.2.1", "::ffff:192.0.2.1"],
     ["", undefined],
@@ -62,6 +78,7 @@ describe("groupAddress", () => {
   it.each([
     ["192.0.2.1", "192.0.2.1"],
     ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.168.100.200", "192.168.100.200"],
     ["::ffff:c000:201", "192.0.2.1"],
     ["0:0:0:0:0:ffff:c000:0201", "192.0.2.1"],
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
@@ -69,6 +86,9 @@ describe("groupAddress", () => {
     ["2001:db8::", "2001:db8:0:0::/64"],
     ["::1", "0:0:0:0::/64"],
     ["64:ff9b::192.0.2.1", "64:ff9b:0:0::/64"],
+    // Whose network has a zero in it cannot make each of its addresses another client.
+    ["2001:db8::ffff:192.0.2.1", "2001:db8:0:0::/64"],
+    ["2001:db8:1:2:3:ffff:c000:201", "2001:db8:1:2::/64"],
   ])("%s is one client with %s", (address, group) => {
     expect(groupAddress(address)).toBe(group);
   });

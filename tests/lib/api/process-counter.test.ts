@@ -68,6 +68,15 @@ describe("ProcessCounter", () => {
     expect(counter.spend("key 0", start + 4999 * 20).allowed).toBe(true);
   });
 
+  it("forgets a tenth of them at a time, so that a flood of names clears nobody else's count", () => {
+    const counter = new ProcessCounter(1, windowMs, 100);
+    const keys = Array.from({ length: 100 }, (_, n) => `key ${n}`);
+    for (const key of keys) counter.spend(key, start);
+    counter.spend("one more", start);
+    expect(counter.size).toBe(91);
+    for (const key of keys.slice(10)) expect(counter.spend(key, start).allowed, key).toBe(false);
+  });
+
   it("forgets by itself whoever was silent for two windows", () => {
     const counter = new ProcessCounter(5, windowMs);
     for (let n = 0; n < 1000; n++) counter.spend(`key ${n}`, start);

@@ -28,4 +28,26 @@ describe("work done again and again", () => {
       "info: over now: the outbox could not be read",
     ]);
   });
+
+  it("stops once the round under way is over, without the pause after it, and begins no other", async () => {
+    const rounds: { signal: AbortSignal; end: () => void }[] = [];
+    const work = (signal: AbortSignal) => new Promise<void>((end) => rounds.push({ signal, end }));
+    const loop = startLoop(work, { pauseMs: 60_000, failed: "" });
+    let isStopped = false;
+    const stopped = loop.stop().then(() => {
+      isStopped = true;
+    });
+    await new Promise(setImmediate);
+    expect(rounds[0]?.signal.aborted).toBe(true);
+    expect(isStopped).toBe(false);
+    rounds[0]?.end();
+    await stopped;
+    expect(rounds).toHaveLength(1);
+  });
+
+  it("stops at once while it pauses", async () => {
+    const loop = startLoop(async () => {}, { pauseMs: 60_000, failed: "" });
+    await new Promise(setImmediate);
+    await loop.stop();
+  });
 });
