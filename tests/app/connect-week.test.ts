@@ -9,6 +9,9 @@ import { Service } from "@/tests/support/service";
 const email = "ceo@example.com";
 const hourMs = 60 * 60 * 1000;
 const refused = { error: "invalid_grant" };
+/** The `exp` of an access token. */
+const endOf = ({ access_token }: Tokens): number =>
+  JSON.parse(Buffer.from(access_token.split(".")[1] ?? "", "base64url").toString()).exp;
 
 describe.each(engines)("an app that was let in by one click, on $name", (engine) => {
   const clock = makeClock();
@@ -49,9 +52,16 @@ describe.each(engines)("an app that was let in by one click, on $name", (engine)
   it("keeps its token by itself for seven days, asks nobody, and is over with the week", async () => {
     let tokens = await connect();
     for (let hours = 8; hours < 7 * 24; hours += 8) tokens = await goOn(tokens);
+    clock.pass(7.5 * hourMs);
+    tokens = await app.refresh(tokens.refresh_token);
+    const sessions = await service.adminJson<{ kind: string; endsAt: string }[]>("session", "list", email);
+    const { endsAt = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
+    expect(endOf(tokens), "the last token is over with the session").toBe(
+      Math.floor(Date.parse(endsAt) / 1000),
+    );
     const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
     expect(entries.filter(({ what }) => what === "app approve")).toHaveLength(1);
-    clock.pass(8 * hourMs);
+    clock.pass(hourMs);
     expect(await entitlement(tokens)).toBe(401);
     await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
   });

@@ -118,6 +118,35 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect(await entitlement(tokens.access_token)).toBe(200);
   });
 
+  it("takes one answer of the owner, and a second one for none", async () => {
+    const app = await openidClient.makeApp(service);
+    const { address } = await app.ask();
+    await browser.open(address.href.replace(service.url, ""));
+    const [, request = ""] =
+      /name="request" value="([^"]+)"/.exec((await browser.open("/connect")).text) ?? [];
+    const { user_code } = await app.askByDevice();
+    for (const [asked, answered, again] of [
+      [{ request }, "/connect?answered=request", "/connect"],
+      [{ user_code }, "/connect?answered=user_code", `/connect?user_code=${user_code}`],
+    ] as [Record<string, string>, string, string][]) {
+      const say = async (answer: string) =>
+        (await browser.submit("/connect/answer", { ...asked, answer })).headers.location;
+      expect(await say("decline")).toBe(answered);
+      for (const word of ["approve", "decline"]) expect(await say(word)).toBe(again);
+    }
+    const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
+    expect(entries.slice(0, 2).map(({ what }) => what)).toEqual(["app decline", "app decline"]);
+  });
+
+  it("may ask 300 times in ten minutes from one address, whatever it asks", async () => {
+    const ask = () => service.ask("/oauth/resume", { from: "127.41.0.1" });
+    for (let time = 0; time < 300; time++) expect((await ask()).status).not.toBe(429);
+    const { status, headers } = await ask();
+    expect(status).toBe(429);
+    expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+    expect((await service.ask("/oauth/resume", { from: "127.41.0.2" })).status).not.toBe(429);
+  });
+
   it("says what it offers, and in JSON what it does not", async () => {
     const server = await service.ask("/.well-known/oauth-authorization-server");
     expect(JSON.parse(server.text)).toMatchObject({

@@ -37,6 +37,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
       assistantLimit: 12,
       recheckAfterSeconds: between(600, 900),
     });
+    expect(answer.headers["cache-control"]).toBe("private, no-store");
   });
 
   it("lets a hobby account run, with no assistant limit where none was given", async () => {

@@ -15,6 +15,8 @@ function cookiesOf({ headers }: Answer): Record<string, string> {
 
 const base64url = (text: string) => Buffer.from(text).toString("base64url");
 const readValue = (cookie: string | undefined) => cookie?.split(";")[0] ?? "";
+const readClaims = (token: string): { iat: number; exp: number } =>
+  JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
 
 describe.each(engines)("local sign-in on $name", (engine) => {
   let stage: Stage;
@@ -81,7 +83,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
       "office-email": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
     });
     const token = readValue(cookies.__session);
-    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    const claims = readClaims(token);
     expect(claims).toEqual({
       iss: expect.stringMatching(/^urn:corner-office:/),
       sub: expect.stringMatching(/^user_/),
@@ -177,6 +179,13 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(back.status).toBe(303);
     expect(back.headers.location).toBe("/home?renewed");
     expect(cookiesOf(back)).toHaveProperty("__session");
+
+    const endsAtMs = Date.now() + 20_000;
+    await stage.query(`UPDATE local_sessions SET expires_at_ms = ${endsAtMs} WHERE client_hash IS NOT NULL`);
+    const last = cookiesOf(await service.submit("/sign-in/renew", {}, { headers: { cookie } })).__session;
+    expect(readClaims(readValue(last)).exp, "no token outlives its session").toBe(
+      Math.floor(endsAtMs / 1000),
+    );
 
     await stage.query(
       `UPDATE local_sessions SET expires_at_ms = ${Date.now()} WHERE client_hash IS NOT NULL`,
