@@ -1,27 +1,31 @@
 import { execFileSync, type StdioOptions, spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Mutant, mutants } from "@/tests/mutants/mutants";
+import type { Mutant } from "@/tests/mutants/mutant";
+import { mutants } from "@/tests/mutants/mutants";
 import { makeFolder } from "@/tests/support/leash";
 
 /*
  * Breaks the service in one place after the other, each as somebody might by mistake, and looks whether a test
- * notices. `npm run mutants` runs all, `npm run mutants -- quota` those whose file or words name that. It works on a copy.
+ * notices. `npm run mutants` runs all, `npm run mutants -- quotas` those whose area, file or words name
+ * that. It works on a copy.
  */
 
 const [wanted = ""] = process.argv.slice(2);
-const chosen = mutants.filter(({ file, mistake }) => `${file} ${mistake}`.includes(wanted));
+const chosen = mutants.filter(({ area, file, mistake }) => `${area}: ${mistake} (${file})`.includes(wanted));
+if (chosen.length === 0) throw new Error(`no mistake is named "${wanted}"`);
 const copy = copyTree();
-const lived: Mutant[] = [];
+let lived = 0;
 if (!pass([...new Set(chosen.flatMap(({ tests }) => tests))]))
   throw new Error("the tests fail with no mistake made");
 for (const mutant of chosen) {
   const noticed = isNoticed(mutant);
-  if (!noticed) lived.push(mutant);
-  process.stdout.write(`${noticed ? "noticed" : "LIVES  "}  ${mutant.file}: ${mutant.mistake}\n`);
+  if (!noticed) lived++;
+  const { area, mistake, file } = mutant;
+  process.stdout.write(`${noticed ? "noticed" : "LIVES  "}  ${area}: ${mistake} (${file})\n`);
 }
-process.stdout.write(`\n${chosen.length - lived.length} of ${chosen.length} noticed\n`);
-process.exit(lived.length > 0 ? 1 : 0);
+process.stdout.write(`\n${chosen.length - lived} of ${chosen.length} noticed\n`);
+process.exit(lived > 0 ? 1 : 0);
 
 /** A copy of the working tree and of what is built, in which a file can be broken. */
 function copyTree(): string {
@@ -53,7 +57,8 @@ function isNoticed({ file, was, becomes, tests, isInPages }: Mutant): boolean {
 }
 
 function build(pages = false): void {
-  if (!run("npm", "run", "-s", pages ? "build" : "bundle")) throw new Error("it does not build any more");
+  if (!run("npm", "run", "-s", pages ? "build" : "bundle:programs"))
+    throw new Error("it does not build any more");
 }
 
 function pass(tests: string[], stdio: StdioOptions = "ignore"): boolean {
