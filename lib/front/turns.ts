@@ -15,8 +15,8 @@ type Waiter = { client: string | undefined; begin: () => void };
 
 /** Turns at work that many ask for: a bounded number at once, the next in their order, and nobody's before all others'. */
 export class Turns {
-  private running = 0;
-  private readonly runningOf = new Map<string, number>();
+  /** Whose work is under way. */
+  private readonly running: (string | undefined)[] = [];
   private readonly waiters = new Set<Waiter>();
 
   constructor(private readonly bounds: Bounds) {}
@@ -28,34 +28,27 @@ export class Turns {
    * @param gone - aborts when nobody waits for the work any more: what has not begun then, never does
    */
   async take<T>(client: string | undefined, gone: AbortSignal, work: () => Promise<T>): Promise<T> {
-    if (this.mayBegin(client)) this.count(client, 1);
+    if (this.mayBegin(client)) this.running.push(client);
     else await this.wait(client, gone);
     try {
       return await work();
     } finally {
-      this.count(client, -1);
+      this.running.splice(this.running.indexOf(client), 1);
       this.letIn();
     }
   }
 
   private mayBegin(client: string | undefined): boolean {
     const { atOnce, atOncePerClient } = this.bounds;
-    return this.running < atOnce && (!client || (this.runningOf.get(client) ?? 0) < atOncePerClient);
-  }
-
-  private count(client: string | undefined, change: 1 | -1): void {
-    this.running += change;
-    if (!client) return;
-    const own = (this.runningOf.get(client) ?? 0) + change;
-    if (own > 0) this.runningOf.set(client, own);
-    else this.runningOf.delete(client);
+    const own = this.running.filter((one) => client && one === client).length;
+    return this.running.length < atOnce && own < atOncePerClient;
   }
 
   private letIn(): void {
     for (const waiter of this.waiters) {
       if (!this.mayBegin(waiter.client)) continue;
       this.waiters.delete(waiter);
-      this.count(waiter.client, 1);
+      this.running.push(waiter.client);
       waiter.begin();
     }
   }

@@ -121,6 +121,22 @@ describe.each(engines)("what strangers ask for an email on $name", (engine) => {
     expect(await mailsTo(service.dataDir, unknown)).toEqual([]);
   });
 
+  it("has three short codes for one address, whatever browsers come from it, and goes on for others", async () => {
+    const email = "besieged@example.com";
+    const one = new Browser(service);
+    for (let asked = 0; asked < 5; asked++) {
+      await new Browser(service, one.address).submit("/sign-in/send", { email });
+    }
+    await new Browser(service).submit("/sign-in/send", { email });
+    const codes = await stage.query(
+      `SELECT share, count(*) AS codes FROM sign_in_codes WHERE email = '${email}' GROUP BY share ORDER BY share`,
+    );
+    expect(codes.map(({ share, codes }) => [share, Number(codes)])).toEqual([
+      ["long", 2],
+      ["stranger", 4],
+    ]);
+  });
+
   it("takes 25 guesses at the codes that can be guessed, and holds exactly where 60 ask at once", async () => {
     const email = "guessed@example.com";
     const browsers = Array.from({ length: 60 }, () => new Browser(service));

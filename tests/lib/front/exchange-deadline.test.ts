@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { limitExchanges } from "@/lib/front/exchange-deadline";
 
 const withinMs = 400;
@@ -62,6 +62,22 @@ describe("an exchange that is not over in time", () => {
     const isClosed = await Promise.race([closed.then(() => true), sleep(3 * withinMs, false)]);
     expect(isClosed).toBe(false);
     socket.destroy();
+  });
+
+  it("leaves alone an answer that still has time, however often it looks", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    const asked: ServerResponse[] = [];
+    const patient = createServer((_, outgoing) => asked.push(outgoing));
+    limitExchanges(patient, 60_000, 50);
+    await once(patient.listen(0, "127.0.0.1"), "listening");
+    const answer = fetch(`http://127.0.0.1:${(patient.address() as AddressInfo).port}`);
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    vi.advanceTimersByTime(500);
+    vi.useRealTimers();
+    asked[0]?.end("late");
+    expect(await (await answer).text()).toBe("late");
+    patient.closeAllConnections();
+    patient.close();
   });
 
   const open = new Set<Socket>();

@@ -17,7 +17,7 @@ const work = { slots: 3, batch: 2, everyMs: 0 };
 
 describe("drain", () => {
   it("deals with all that is due, so many at once, and returns when that is done", async () => {
-    const { claim } = queue(20);
+    const { claim, asked } = queue(20);
     const done: number[] = [];
     let atOnce = 0;
     let most = 0;
@@ -34,6 +34,19 @@ describe("drain", () => {
     });
     expect(done.sort((one, other) => one - other)).toEqual(Array.from({ length: 20 }, (_, n) => n));
     expect(most).toBe(3);
+    expect(Math.min(...asked), "it asks for none where there is no slot").toBe(1);
+  });
+
+  it("begins one so long after the one before, at the earliest, so that it is a guest in its process", async () => {
+    const begunAtMs: number[] = [];
+    await drain({
+      ...work,
+      everyMs: 30,
+      claim: queue(4).claim,
+      deal: async () => begunAtMs.push(performance.now()) * 0,
+    });
+    const pausesMs = begunAtMs.slice(1).map((atMs, before) => atMs - (begunAtMs[before] ?? 0));
+    expect(Math.min(...pausesMs)).toBeGreaterThan(28);
   });
 
   it("goes on while some of what is due turns out to be nothing to deal with", async () => {
@@ -81,7 +94,8 @@ describe("drain", () => {
       },
     });
     expect((begun[4] ?? 0) - (begun[0] ?? 0)).toBeGreaterThanOrEqual(50);
-    expect(asked[1]).toBeLessThan(asked[0] ?? 0);
+    // Four, half of that for the one that is told to pause, and more again for the three that are not.
+    expect(asked.slice(0, 2)).toEqual([4, 3]);
   });
 
   it("throws what keeps it from claiming, once what is under way is dealt with", async () => {

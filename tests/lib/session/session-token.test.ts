@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { createHmac, createSecretKey, generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { isInForce, isSignedBy, mintSessionToken, parseSessionToken } from "@/lib/session/session-token";
 
@@ -112,6 +112,16 @@ describe("a session token", () => {
     expect(await atSeconds(-5.001)).toBeUndefined();
     expect(await atSeconds(64.999)).toBeDefined();
     expect(await atSeconds(65)).toBeUndefined();
+  });
+
+  it("begins when it was made and when it says, whichever is later", async () => {
+    expect(await verify(mint({ iat: now + 6, nbf: now - 60 }))).toBeUndefined();
+    expect(await verify(mint({ iat: now - 60, nbf: now + 6 }))).toBeUndefined();
+  });
+
+  it("is not told to be another's where our key is none: that is a fault of ours", async () => {
+    const parsed = parseSessionToken(mint()) ?? expect.fail("it reads");
+    await expect(isSignedBy(parsed, createSecretKey("x", "utf8"))).rejects.toThrow(TypeError);
   });
 
   it("is minted in this very form, for an hour at most", async () => {
