@@ -4,8 +4,8 @@ export const bounds: Mutant[] = [
   {
     file: "lib/api/body.ts",
     mistake: "a body may be a byte over its bound",
-    was: "if (bytes > mostBytes) throw",
-    becomes: "if (bytes > mostBytes + 1) throw",
+    was: "if (bytes > mostBytes) return undefined;",
+    becomes: "if (bytes > mostBytes + 1) return undefined;",
     tests: ["tests/lib/api/body.test.ts"],
   },
   {
@@ -54,8 +54,15 @@ export const bounds: Mutant[] = [
   {
     file: "lib/api/body.ts",
     mistake: "a body without an end is read on and on",
-    was: "if (bytes > mostBytes) break;",
+    was: "if (bytes > mostBytes) stop();",
     becomes: "",
+    tests: ["tests/app/api/email/unsubscribe.test.ts"],
+  },
+  {
+    file: "lib/api/body.ts",
+    mistake: "a body that comes over the wire may be a byte over its bound",
+    was: "bytes > mostBytes ? undefined",
+    becomes: "bytes > mostBytes + 1 ? undefined",
     tests: ["tests/app/api/email/unsubscribe.test.ts"],
   },
   {
