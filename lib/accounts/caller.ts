@@ -74,30 +74,34 @@ function toCaller(row: Tables["accounts"] | undefined, session: CallerSession): 
 }
 
 /** The account, whose session Clerk keeps. */
-const readAccount = prepareRead<{ subject: string }, Tables["accounts"]>((db, slot) =>
-  db.selectFrom("accounts").selectAll().where("subject", "=", slot("subject")),
+const readAccount = prepareRead<{ subject: string }, Tables["accounts"]>((db, asked) =>
+  db
+    .selectFrom(asked)
+    .innerJoin("accounts", "accounts.subject", "asked.subject")
+    .selectAll("accounts")
+    .select("asked.place"),
 );
 
 /** The account, and whether its session and the key of its token stand: one read. */
 const readAccountAndSession = prepareRead<
   { subject: string; sessionId: string; keyId: string; nowMs: number },
   Tables["accounts"] & SessionColumns
->((db, slot) =>
+>((db, asked) =>
   db
-    .selectFrom("accounts")
+    .selectFrom(asked)
+    .innerJoin("accounts", "accounts.subject", "asked.subject")
     .leftJoin("local_sessions as session", (join) =>
       join
         .onRef("session.account_id", "=", "accounts.id")
-        .on("session.id", "=", slot("sessionId"))
-        .on("session.expires_at_ms", ">", slot("nowMs")),
+        .onRef("session.id", "=", "asked.sessionId")
+        .onRef("session.expires_at_ms", ">", "asked.nowMs"),
     )
     .leftJoin("signing_keys as key", (join) =>
-      join.on("key.kid", "=", slot("keyId")).on("key.revoked_at_ms", "is", null),
+      join.onRef("key.kid", "=", "asked.keyId").on("key.revoked_at_ms", "is", null),
     )
     .selectAll("accounts")
-    .select(["session.id as session_id", "session.kind", "session.client_hash"])
-    .select(["session.expires_at_ms", "session.last_seen_at_ms", "key.kid as key_id"])
-    .where("accounts.subject", "=", slot("subject")),
+    .select(["asked.place", "session.id as session_id", "session.kind", "session.client_hash"])
+    .select(["session.expires_at_ms", "session.last_seen_at_ms", "key.kid as key_id"]),
 );
 
 /** None of them where the session is over, or the key revoked. */

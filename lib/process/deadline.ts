@@ -6,16 +6,20 @@ export class DeadlineError extends Error {
 }
 
 /** The promise's outcome, or a {@link DeadlineError} after `ms` milliseconds. */
-export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlineError(ms)), ms);
+export function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new DeadlineError(ms)), ms);
+    promise.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (failure) => {
+        clearTimeout(timer);
+        reject(failure);
+      },
+    );
   });
-  try {
-    return await Promise.race([promise, deadline]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const ticks = 5;
