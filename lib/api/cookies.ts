@@ -27,9 +27,11 @@ export function readCookie(headers: CookieHeaders, name: CookieName): string | u
 
 /** Every cookie of that name that has a value. */
 export function readCookies(headers: CookieHeaders, name: CookieName): string[] {
+  const sent = headers.get("cookie");
+  if (sent === null) return [];
   const start = `${nameSent(name)}=`;
-  const cookies = headers.get("cookie")?.split(";") ?? [];
-  return cookies
+  return sent
+    .split(";")
     .map(trimBlanks)
     .filter((cookie) => cookie.startsWith(start) && cookie.length > start.length)
     .map((cookie) => cookie.slice(start.length));

@@ -20,11 +20,16 @@ const types: Record<string, string> = {
 };
 
 const forGood = "public, max-age=31536000, immutable";
+const askAgain = "public, no-cache";
 
 /** The files of the build, held in memory from the first time that one is asked for. */
 export class KeptFiles {
   private readonly files = new Map<string, string>();
-  private readonly kept = new Map<string, KeptAnswer>();
+  /** By how long a browser may keep it, and its path. */
+  private readonly kept = {
+    [forGood]: new Map<string, KeptAnswer>(),
+    [askAgain]: new Map<string, KeptAnswer>(),
+  };
 
   constructor() {
     for (const [address, folder] of Object.entries(fileFolders)) {
@@ -40,12 +45,11 @@ export class KeptFiles {
     const file = this.files.get(path);
     if (!file) return undefined;
     const isNamedByVersion = path.startsWith("/_next/") || path === files.serif.path;
-    const caching = isNamedByVersion || query === `v=${assetsVersion()}` ? forGood : "public, no-cache";
-    const key = `${path} ${caching}`;
-    let kept = this.kept.get(key);
+    const caching = isNamedByVersion || query === `v=${assetsVersion()}` ? forGood : askAgain;
+    let kept = this.kept[caching].get(path);
     if (!kept) {
       kept = read(path, file, caching);
-      this.kept.set(key, kept);
+      this.kept[caching].set(path, kept);
     }
     return kept;
   }

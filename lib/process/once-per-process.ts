@@ -11,7 +11,7 @@ const shelf = process[shelfKey];
  */
 export function oncePerProcess<T>(name: string, make: () => T): T {
   const kept = shelf.get(name) as T | undefined;
-  if (kept !== undefined) return kept;
+  if (kept !== undefined || shelf.has(name)) return kept as T;
   const made = make();
   shelf.set(name, made);
   return made;
