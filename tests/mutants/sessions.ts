@@ -74,9 +74,23 @@ export const sessions: Mutant[] = [
   {
     file: "lib/accounts/caller.ts",
     mistake: "a session goes on past its end",
-    was: '.on("session.expires_at_ms", ">", slot("nowMs"))',
+    was: '.onRef("session.expires_at_ms", ">", "asked.nowMs")',
     becomes: "",
     tests: ["tests/app/pages/home-token.test.ts"],
+  },
+  {
+    file: "lib/store/prepared-read.ts",
+    mistake: "of those who ask together one is answered with another's row",
+    was: "together[row.place]?.resolve(row)",
+    becomes: "together[0]?.resolve(row)",
+    tests: ["tests/lib/store/prepared-read.test.ts"],
+  },
+  {
+    file: "lib/mcp/tool-call.ts",
+    mistake: "what an MCP client says of itself in another header counts for what it said before",
+    was: "JSON.stringify([name, meta, headers])",
+    becomes: "JSON.stringify([name, meta])",
+    tests: ["tests/lib/mcp/tool-call.test.ts"],
   },
   {
     file: "lib/accounts/caller.ts",
