@@ -38,7 +38,7 @@ function copyTree(): string {
     copyFileSync(file, join(folder, file));
   }
   symlinkSync(join(process.cwd(), "node_modules"), join(folder, "node_modules"));
-  for (const built of [".next", "dist"]) cpSync(built, join(folder, built), { recursive: true });
+  for (const built of [".next", "dist", "public"]) cpSync(built, join(folder, built), { recursive: true });
   return folder;
 }
 
