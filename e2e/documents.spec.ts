@@ -1,11 +1,12 @@
 import { expect } from "@playwright/test";
 import { expectAccessible } from "./support/axe";
-import { test } from "./support/office";
+import { settle, test } from "./support/office";
 
 test("the palette is clean, is used with the keyboard alone, and helps where nothing fits", async ({
   page,
 }) => {
-  await page.goto("/docs", { waitUntil: "networkidle" });
+  await page.goto("/docs");
+  await settle(page);
   await page.keyboard.press("Control+k");
   await expect(page.getByRole("option", { name: "Copy this page as Markdown" })).toBeVisible();
   await expectAccessible(page);
@@ -49,12 +50,14 @@ test("the palette is clean, is used with the keyboard alone, and helps where not
 });
 
 test("the palette is pressed too: a hit, and an action", async ({ page }) => {
-  await page.goto("/docs", { waitUntil: "networkidle" });
+  await page.goto("/docs");
+  await settle(page);
   await page.getByLabel("Search the documents").first().click();
   await page.getByRole("combobox").fill("change log");
   await page.getByRole("group", { name: "Documents" }).getByRole("option").first().click();
   await expect(page).toHaveURL(/\/docs\/api\/policy#change-log$/);
-  await page.waitForLoadState("networkidle");
+  await page.waitForLoadState();
+  await settle(page);
   await page.keyboard.press("/");
   await page.getByRole("combobox").fill("stat");
   await page.getByRole("group", { name: "Actions" }).getByText("Status").click();
@@ -62,20 +65,24 @@ test("the palette is pressed too: a hit, and an action", async ({ page }) => {
 });
 
 test("a language that was chosen is remembered, everywhere, and can be linked to", async ({ page }) => {
-  await page.goto("/docs/api/health", { waitUntil: "networkidle" });
+  await page.goto("/docs/api/health");
+  await settle(page);
   await page.getByRole("radio", { name: "Python" }).check();
   await expect(page).toHaveURL(/\?lang=python$/);
   await expect(page.getByText("urllib.request.urlopen")).toBeVisible();
-  await page.goto("/docs/client", { waitUntil: "networkidle" });
+  await page.goto("/docs/client");
+  await settle(page);
   await expect(page.getByText("SECONDS_AFTER_NO = 600")).toBeVisible();
-  await page.goto("/docs/client?lang=kotlin", { waitUntil: "networkidle" });
+  await page.goto("/docs/client?lang=kotlin");
+  await settle(page);
   await expect(page.getByText("HttpURLConnection").first()).toBeVisible();
 });
 
 test("an operation is run by the reader's own browser, and each of its answers is shown", async ({
   page,
 }) => {
-  await page.goto("/docs/api/entitlement", { waitUntil: "networkidle" });
+  await page.goto("/docs/api/entitlement");
+  await settle(page);
   await page.getByRole("button", { name: "Run it here" }).click();
   const result = page.getByRole("complementary").getByRole("status");
   await expect(result).toContainText("This service answered 401");
@@ -90,7 +97,8 @@ test("a page is copied as Markdown, and a sample with this service in it", async
   baseURL,
 }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await page.goto("/docs", { waitUntil: "networkidle" });
+  await page.goto("/docs");
+  await settle(page);
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   await page.getByRole("button", { name: "Copy page as Markdown" }).click();
   await expect(page.getByRole("button", { name: "Copied" })).toBeVisible();

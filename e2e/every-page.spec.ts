@@ -1,7 +1,7 @@
 import { expect, type Page, type Request } from "@playwright/test";
 import { files, pages, type Page as RegisteredPage } from "@/lib/api/pages";
 import { expectAccessible, expectNoSidewaysScroll, findViolations } from "./support/axe";
-import { newEmail, type Office, signIn, test } from "./support/office";
+import { newEmail, type Office, settle, signIn, test } from "./support/office";
 
 /*
  * What holds for every page of the register, whichever is added: what axe says, in both themes and in forced colours;
@@ -52,6 +52,10 @@ for (const name of Object.keys(pages) as Name[]) {
     const faults = listenForFaults(page, `${baseURL}/`);
     const scripts = listenForScripts(page);
     await (ways[name]?.(page, office) ?? page.goto(pages[name].path));
+    await settle(page);
+    // The framework's own scripts say nothing when they have taken the page over.
+    const { loads }: RegisteredPage = pages[name];
+    if (loads.includes("framework")) await page.waitForLoadState("networkidle");
     await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
     await test.step("axe, in both themes, on a screen and a phone", () => expectAccessible(page));
     await test.step("axe, in forced colours", () => expectAccessibleInForcedColours(page));

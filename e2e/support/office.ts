@@ -50,3 +50,9 @@ export async function typeCode(page: Page, code: string): Promise<void> {
   await page.getByLabel("Code").fill(code);
   await page.keyboard.press("Enter");
 }
+
+/** Waits until the script of a page that has loaded has added what it puts off until the page is painted. */
+export async function settle(page: Page): Promise<void> {
+  // What it asked for comes first: both a frame and a timer keep the order in which they were asked for.
+  await page.evaluate(() => new Promise<void>((then) => requestAnimationFrame(() => setTimeout(then))));
+}
