@@ -16,6 +16,14 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; text: strin
 
 type LogTo = "here" | "file" | number;
 
+type Options = {
+  program?: string[];
+  /** Where its log goes: to this process, to a file in its data folder, or to a descriptor. */
+  logTo?: LogTo;
+  /** Where it was built. */
+  folder?: string;
+};
+
 type Ask = {
   method?: string;
   headers?: Record<string, string | string[]>;
@@ -41,34 +49,28 @@ export class Service {
     this.url = environment.APP_URL ?? `http://localhost:${port}`;
   }
 
-  /**
-   * Starts it with these settings and nothing else of this machine's environment.
-   *
-   * @param logTo - where its log goes: to this process, to a file in its data folder, or to a descriptor
-   * @param folder - where it was built
-   */
-  static async start(
-    environment: Environment = {},
-    { program = ["dist/front/main.js"], logTo = "here" as LogTo, folder = "." } = {},
-  ): Promise<Service> {
-    const port = Number(environment.PORT) || (await reservePort());
-    const dataDir = makeFolder();
-    const service = new Service(
-      {
-        PATH: process.env.PATH ?? "",
-        NODE_ENV: "production",
-        PORT: String(port),
-        DATA_DIR: dataDir,
-        DRAIN_SECONDS: "0",
-        ...environment,
-      },
-      port,
-      program,
-      logTo,
-      folder,
-    );
+  /** Starts it with these settings and nothing else of this machine's environment. */
+  static async start(environment: Environment = {}, options: Options = {}): Promise<Service> {
+    const service = await Service.make(environment, options);
     await service.run();
     return service;
+  }
+
+  /** A service with these settings that does not run: for its operator's commands alone, or until {@link run}. */
+  static async make(
+    environment: Environment = {},
+    { program = ["dist/front/main.js"], logTo = "here", folder = "." }: Options = {},
+  ): Promise<Service> {
+    const port = Number(environment.PORT) || (await reservePort());
+    const settings = {
+      PATH: process.env.PATH ?? "",
+      NODE_ENV: "production",
+      PORT: String(port),
+      DATA_DIR: makeFolder(),
+      DRAIN_SECONDS: "0",
+      ...environment,
+    };
+    return new Service(settings, port, program, logTo, folder);
   }
 
   get pid(): number {
@@ -79,7 +81,7 @@ export class Service {
     return this.environment.DATA_DIR ?? "";
   }
 
-  /** Starts the process, again after a {@link kill}, and waits until it listens. */
+  /** Starts the process, for the first time or after a {@link kill}, and waits until it listens. */
   async run(): Promise<void> {
     const { logTo } = this;
     const log =

@@ -46,7 +46,7 @@ async function longCodesTo(service: Service, email: string): Promise<string[]> {
   return mails.flatMap((subject) => /^(\S+) is your long sign-in code$/.exec(subject)?.[1] ?? []);
 }
 
-describe.each(engines)("what strangers ask for an email on $name", (engine) => {
+describe.each(engines)("on $name", (engine) => {
   let stage: Stage;
   let service: Service;
 
@@ -161,73 +161,64 @@ describe.each(engines)("what strangers ask for an email on $name", (engine) => {
     ]);
     service.takeErrors();
   });
-});
 
-describe.each(engines)("signing out on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+  describe("signing out", () => {
+    beforeAll(async () => {
+      await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+      await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
+    });
 
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({ TRUSTED_PROXY_HOPS: "1", ...stage.environment });
-    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-    await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
-  });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
-
-  const statusOf = async (browser: Browser) => {
-    const headers = { authorization: `Bearer ${browser.cookies.get("__session")}` };
-    return (await service.ask("/api/entitlement", { headers })).status;
-  };
-  async function newSession(email = "ceo@example.com"): Promise<Browser> {
-    const browser = new Browser(service);
-    await signIn(browser, service, email);
-    expect(await statusOf(browser)).toBe(200);
-    return browser;
-  }
-  const signOut = (cookie: string, address = "10.7.0.1") =>
-    service.submit("/sign-in/out", {}, { headers: { cookie, "x-forwarded-for": address } });
-  const cookieOf = (browser: Browser, name: string) => `${name}=${browser.cookies.get(name)}`;
-
-  it("is not refused after however many forms of an address", async () => {
-    const browser = await newSession();
-    for (let sent = 0; sent < 40; sent++) {
-      await service.submit(
-        "/waitlist/join",
-        { email: "" },
-        { headers: { "x-forwarded-for": browser.address } },
-      );
+    const statusOf = async (browser: Browser) => {
+      const headers = { authorization: `Bearer ${browser.cookies.get("__session")}` };
+      return (await service.ask("/api/entitlement", { headers })).status;
+    };
+    async function newSession(email = "ceo@example.com"): Promise<Browser> {
+      const browser = new Browser(service);
+      await signIn(browser, service, email);
+      expect(await statusOf(browser)).toBe(200);
+      return browser;
     }
-    for (let sent = 0; sent < 40; sent++) expect((await signOut("", browser.address)).status).toBe(303);
-    const { headers } = await browser.submit("/sign-in/out");
-    expect(headers.location).toBe("/");
-    expect(headers["set-cookie"]).toHaveLength(2);
-    expect(await statusOf(browser)).toBe(401);
-    expect((await browser.open("/home")).headers.location).toBe("/sign-in/renew");
-  });
+    const signOut = (cookie: string, address = "10.7.0.1") =>
+      service.submit("/sign-in/out", {}, { headers: { cookie, "x-forwarded-for": address } });
+    const cookieOf = (browser: Browser, name: string) => `${name}=${browser.cookies.get(name)}`;
 
-  it.each(["office-client", "__session"])("needs no more than %s", async (name) => {
-    const [mine, other] = [await newSession(), await newSession()];
-    await signOut(cookieOf(mine, name));
-    expect(await statusOf(mine)).toBe(401);
-    expect(await statusOf(other), "another browser of the same person").toBe(200);
-  });
+    it("is not refused after however many forms of an address", async () => {
+      const browser = await newSession();
+      for (let sent = 0; sent < 40; sent++) {
+        await service.submit(
+          "/waitlist/join",
+          { email: "" },
+          { headers: { "x-forwarded-for": browser.address } },
+        );
+      }
+      for (let sent = 0; sent < 40; sent++) expect((await signOut("", browser.address)).status).toBe(303);
+      const { headers } = await browser.submit("/sign-in/out");
+      expect(headers.location).toBe("/");
+      expect(headers["set-cookie"]).toHaveLength(2);
+      expect(await statusOf(browser)).toBe(401);
+      expect((await browser.open("/home")).headers.location).toBe("/sign-in/renew");
+    });
 
-  it("ends every session that is proven, several of one name too, and no other", async () => {
-    const proofs = await Promise.all([newSession(), newSession("other@example.com")]);
-    const [third, bystander] = [await newSession(), await newSession()];
-    const cookies = [
-      ...proofs.map((browser) => cookieOf(browser, "office-client")),
-      cookieOf(third, "__session"),
-      "__session=a.b.c",
-      `office-client=${"x".repeat(43)}`,
-    ];
-    await signOut(cookies.join("; "));
-    for (const browser of [...proofs, third]) expect(await statusOf(browser)).toBe(401);
-    expect(await statusOf(bystander)).toBe(200);
+    it.each(["office-client", "__session"])("needs no more than %s", async (name) => {
+      const [mine, other] = [await newSession(), await newSession()];
+      await signOut(cookieOf(mine, name));
+      expect(await statusOf(mine)).toBe(401);
+      expect(await statusOf(other), "another browser of the same person").toBe(200);
+    });
+
+    it("ends every session that is proven, several of one name too, and no other", async () => {
+      const proofs = await Promise.all([newSession(), newSession("other@example.com")]);
+      const [third, bystander] = [await newSession(), await newSession()];
+      const cookies = [
+        ...proofs.map((browser) => cookieOf(browser, "office-client")),
+        cookieOf(third, "__session"),
+        "__session=a.b.c",
+        `office-client=${"x".repeat(43)}`,
+      ];
+      await signOut(cookies.join("; "));
+      for (const browser of [...proofs, third]) expect(await statusOf(browser)).toBe(401);
+      expect(await statusOf(bystander)).toBe(200);
+    });
   });
 });
 

@@ -327,7 +327,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
 
 describe("npm run admin on its own", () => {
   it("ends with 0, with 1 when it is refused, and with 2 when it is wrong", async () => {
-    const service = await Service.start({ SIGN_IN: "local" });
+    const service = await Service.make({ SIGN_IN: "local" });
     for (const [code, ...args] of [
       [0, "account", "list"],
       [1, "token", "gone@example.com"],
@@ -336,27 +336,24 @@ describe("npm run admin on its own", () => {
       const outcome = await service.execute(["dist/admin/main.js", ...args]);
       expect(outcome).toEqual({ ...(await service.admin(...args)), code });
     }
-    await service.stop();
   });
 
   it("migrates a fresh folder", async () => {
-    const service = await Service.start({ SIGN_IN: "local" });
-    await service.kill();
+    const service = await Service.make({ SIGN_IN: "local" });
     const fresh = { ...service.environment, DATA_DIR: `${service.dataDir}/fresh` };
     Object.assign(service.environment, fresh);
     expect(await service.adminJson("account", "list")).toEqual([]);
   });
 
   it("mints no token where sign-in is not local", async () => {
-    const service = await Service.start({ SIGN_IN: "none" });
+    const service = await Service.make({ SIGN_IN: "none" });
     const { code, stderr } = await service.admin("token", "a@example.com");
     expect(code).toBe(1);
     expect(stderr).toMatch(/^not_configured: /);
-    await service.stop();
   });
 
   it("names what is wrong with the settings, and finds a store and a counter that do not answer", async () => {
-    const service = await Service.start();
+    const service = await Service.make();
     Object.assign(service.environment, { LOG_LEVEL: "loud" });
     expect(await service.admin("account", "list")).toEqual({
       code: 1,
@@ -380,6 +377,5 @@ describe("npm run admin on its own", () => {
       "client address",
     ]);
     expect((await service.admin("account", "list")).code).toBe(1);
-    await service.stop();
   });
 });

@@ -236,7 +236,7 @@ describe.runIf(redisPort).each(ways)("the counter in $way", ({ way, startBridge,
           expect(headers["ratelimit-policy"]).toBe(`"health";q=${requests};w=${windowSeconds}`);
         }
         const tookSeconds = (Date.now() - startedAtMs) / 1000;
-        expect(tookSeconds).toBeLessThan(4);
+        expect(tookSeconds).toBeLessThan(20);
         expect(bridge.calls).toBeGreaterThan(0);
         // Once a second it is asked whether it is back.
         expect(bridge.calls).toBeLessThanOrEqual(1 + Math.floor(tookSeconds));

