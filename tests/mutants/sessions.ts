@@ -139,7 +139,7 @@ export const sessions: Mutant[] = [
     mistake: "signing out leaves the session as it is",
     was: "if (found) await endSession(db, signOut, found.sessionId, nowMs);",
     becomes: "",
-    tests: ["tests/app/pages/sign-in.test.ts"],
+    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
   },
   {
     file: "lib/session/browser-session.ts",
