@@ -1,17 +1,44 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({
-  resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)) } },
+const files = readdirSync("tests", { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".test.ts"))
+  .map((name) => join("tests", name));
+
+/** What a process has once: who changes that loads every module anew, and the others share what is loaded. */
+const ofProcess = /\bvi\.(mock|spyOn|stub\w+|useFakeTimers)\(|\bprocess\.env(\.\w+ =|,)|delete process\.env/;
+const alone = files.filter((file) => ofProcess.test(readFileSync(file, "utf8")));
+const contract = ["tests/contract.test.ts"];
+const together = files.filter((file) => !alone.includes(file) && !contract.includes(file));
+
+const resolve = { alias: { "@": fileURLToPath(new URL(".", import.meta.url)) } };
+const project = (name: string, include: string[], isolate = false) => ({
+  resolve,
   test: {
-    include: ["tests/**/*.test.ts"],
-    globalSetup: "tests/support/databases.ts",
-    maxWorkers: 2,
+    name,
+    include,
+    isolate,
+    setupFiles: "tests/support/each-file.ts",
     // The report names what failed at first.
     retry: process.env.CI ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // The report of a run says of what failed what it was.
     chaiConfig: { truncateThreshold: 1000 },
+  },
+});
+
+export default defineConfig({
+  resolve,
+  test: {
+    globalSetup: "tests/support/databases.ts",
+    // The files wait about as long as they compute: three keep two processors busy. None is ended while it is idle, for
+    // which Vitest's pool now and then fails a run.
+    minWorkers: 3,
+    maxWorkers: 3,
+    isolate: false,
+    projects: [project("together", together), project("alone", alone, true), project("contract", contract)],
   },
 });
