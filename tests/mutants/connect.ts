@@ -125,7 +125,7 @@ export const connect: Mutant[] = [
     mistake: "what has run out is found",
     was: '    .where("expires_at_ms", ">", Date.now())\n',
     becomes: "",
-    tests: ["tests/lib/connect/state.test.ts"],
+    tests: ["tests/app/connect-registration.test.ts"],
   },
   {
     file: "lib/connect/exchange.ts",
