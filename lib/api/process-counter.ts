@@ -71,13 +71,14 @@ export class ProcessCounter {
 /** The instants of one key's accepted requests, oldest first. */
 class Recent {
   private atMs: number[] = [];
+  private first = 0;
 
   get count(): number {
-    return this.atMs.length;
+    return this.atMs.length - this.first;
   }
 
   get oldestMs(): number {
-    return this.atMs[0] ?? 0;
+    return this.atMs[this.first] ?? 0;
   }
 
   add(nowMs: number): void {
@@ -87,8 +88,12 @@ class Recent {
   }
 
   forgetUntil(ms: number): void {
-    let over = 0;
-    while ((this.atMs[over] ?? Number.POSITIVE_INFINITY) <= ms) over++;
-    if (over > 0) this.atMs.splice(0, over);
+    const { atMs } = this;
+    while (this.first < atMs.length && (atMs[this.first] ?? 0) <= ms) this.first++;
+    // Half at a time: each request would else move all that are left, 20 µs where a hundred thousand are allowed.
+    if (this.first * 2 > atMs.length) {
+      atMs.splice(0, this.first);
+      this.first = 0;
+    }
   }
 }
