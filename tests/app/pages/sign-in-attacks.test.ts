@@ -159,6 +159,9 @@ describe.each(engines)("on $name", (engine) => {
       ["long", 55, 0],
       ["stranger", 5, 25],
     ]);
+    // Who was told that it cannot be done is in the log once a later line is.
+    await service.ask("/api/health", { headers: { "x-request-id": "after-all-guesses" } });
+    await eventually(() => expect(service.log).toContain("after-all-guesses"));
     service.takeErrors();
   });
 

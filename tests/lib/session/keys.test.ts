@@ -271,8 +271,7 @@ describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
 
     const readSealed = () => stage.query("SELECT sealed_key FROM signing_keys");
     const sealed = await readSealed();
-    await service.kill();
-    expect(service.takeErrors()).not.toEqual([]);
+    await service.stop({ expectErrors: true });
     Object.assign(service.environment, { APP_SECRET_PREVIOUS: first });
     await service.run();
     expect(await ask(service, token)).toBe(200);
