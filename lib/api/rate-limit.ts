@@ -49,12 +49,17 @@ export function overQuota(limit: number, windowSeconds: number, waitSeconds: num
 
 /** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */
 function quotaHeaders(name: QuotaName, limit: number, decision: Decision): HeaderList {
+  const remaining = String(decision.remaining);
   const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
   return [
-    ...["ratelimit-policy", `"${name}";q=${limit};w=${quotas[name].windowSeconds}`],
-    ...["ratelimit", `"${name}";r=${decision.remaining}${wait}`],
-    ...["ratelimit-limit", String(limit)],
-    ...["ratelimit-remaining", String(decision.remaining)],
+    "ratelimit-policy",
+    `"${name}";q=${limit};w=${quotas[name].windowSeconds}`,
+    "ratelimit",
+    `"${name}";r=${remaining}${wait}`,
+    "ratelimit-limit",
+    String(limit),
+    "ratelimit-remaining",
+    remaining,
   ];
 }
 
