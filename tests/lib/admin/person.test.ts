@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 
 const email = "ann.lee@example.com";
@@ -72,8 +73,12 @@ describe.each(engines)("a person's data on $name", (engine) => {
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
     const link = url.slice(service.url.length);
     expect((await service.ask(link, { method: "POST" })).status).toBe(200);
+    const mailed = async () => (await mailsTo(service.dataDir, email)).length;
+    const before = await mailed();
     await service.submit("/sign-in/send", { email });
     await service.submit("/sign-in/send", { email: `other.${email}` });
+    // What is on its way as somebody is erased arrives all the same.
+    await eventually(async () => expect(await mailed()).toBe(before + 1));
     const token = await service.token(email);
     await service.adminJson("account", "add", "friend@example.com", "--credits", "9");
     await service.adminJson("credits", "add", email, "1", "--reason", `Ann.Lee@Example.com, 1st of May`);
