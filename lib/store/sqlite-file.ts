@@ -39,7 +39,7 @@ export class SqliteFile {
   identify(): string {
     return [this.path, `${this.path}-wal`]
       .map((path) => {
-        const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? {};
+        const { dev, ino } = statSync(/* turbopackIgnore: true */ path, { throwIfNoEntry: false }) ?? {};
         return `${dev}:${ino}`;
       })
       .join(" ");
