@@ -1,5 +1,5 @@
 import { execFileSync, type StdioOptions, spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Mutant } from "@/tests/mutants/mutant";
 import { mutants } from "@/tests/mutants/mutants";
@@ -37,7 +37,9 @@ function copyTree(): string {
     mkdirSync(join(folder, dirname(file)), { recursive: true });
     copyFileSync(file, join(folder, file));
   }
-  symlinkSync(join(process.cwd(), "node_modules"), join(folder, "node_modules"));
+  // As hard links where that can be: Next's compiler follows no symbolic link that leads out of the folder it builds.
+  const copyModules = 'cp -al node_modules "$1" 2>/dev/null || cp -a node_modules "$1"';
+  execFileSync("sh", ["-c", copyModules, "sh", folder]);
   for (const built of [".next", "dist", "public"]) cpSync(built, join(folder, built), { recursive: true });
   return folder;
 }
