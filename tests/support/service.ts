@@ -81,6 +81,10 @@ export class Service {
     return this.environment.DATA_DIR ?? "";
   }
 
+  get isRunning(): boolean {
+    return this.child?.exitCode === null && this.child.signalCode === null;
+  }
+
   /** Starts the process, for the first time or after a {@link kill}, and waits until it listens. */
   async run(): Promise<void> {
     const { logTo } = this;
@@ -146,7 +150,8 @@ export class Service {
     this.child?.kill(signal);
   }
 
-  private end(signal: NodeJS.Signals): Promise<number | null> {
+  private async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (!this.isRunning) return this.child?.exitCode ?? null;
     const exited = this.exit();
     this.child?.kill(signal);
     return exited;
