@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { certificate } from "@/tests/support/certificate";
 import { eventually, isInstalled } from "@/tests/support/databases";
@@ -22,14 +23,15 @@ function readBlock(language: string, places: [was: string, is: string | number][
   return block;
 }
 
-type Ports = { own: number; instances: [number, number] };
+/** Where a proxy listens, and on which ports the instances behind it do. */
+type Place = { host: string; port: number; instances: [number, number] };
 
 /** How each is started with what the README says. */
 const proxies = {
-  nginx({ own, instances }: Ports, folder: string) {
+  nginx({ host, port, instances }: Place, folder: string) {
     const block = readBlock("nginx", [
       ...upstreams(instances),
-      ["443", `127.0.0.1:${own}`],
+      ["443", `${host}:${port}`],
       ["office.example.com", "localhost"],
       ["/etc/ssl/office.crt", join(folder, "office.crt")],
       ["/etc/ssl/office.key", join(folder, "office.key")],
@@ -42,19 +44,19 @@ const proxies = {
 events {} http { access_log off; ${temporary} ${block} }`;
     return ["nginx", "-c", write(folder, config), "-e", join(folder, "log")];
   },
-  caddy({ own, instances }: Ports, folder: string) {
+  caddy({ host, port, instances }: Place, folder: string) {
     const tls = `tls ${join(folder, "office.crt")} ${join(folder, "office.key")}`;
     const block = readBlock("caddyfile", [
       ...upstreams(instances),
-      ["office.example.com {", `https://localhost:${own} {\n  ${tls}`],
+      ["office.example.com {", `https://localhost:${port} {\n  bind ${host}\n  ${tls}`],
     ]);
     const config = `{\n  admin off\n  auto_https disable_redirects\n  servers {\n    protocols h1 h2\n  }\n}\n${block}`;
     return ["caddy", "run", "--adapter", "caddyfile", "--config", write(folder, config)];
   },
-  haproxy({ own, instances }: Ports, folder: string) {
+  haproxy({ host, port, instances }: Place, folder: string) {
     const block = readBlock("haproxy", [
       ...upstreams(instances),
-      [":443", `127.0.0.1:${own}`],
+      [":443", `${host}:${port}`],
       ["/etc/ssl/office.pem", join(folder, "office.pem")],
     ]);
     return ["haproxy", "-q", "-f", write(folder, block)];
@@ -77,13 +79,17 @@ function write(folder: string, config: string): string {
   return join(folder, "config");
 }
 
-for (const [name, configure] of Object.entries(proxies)) {
-  describe.runIf(redisPort && isInstalled(name))(`two instances behind ${name} as the README has it`, () =>
-    holds(configure),
-  );
-}
+/** Each has an address of its own, and all the port of APP_URL. */
+const fronts = Object.entries(proxies)
+  .map(([name, configure], at) => ({
+    name,
+    configure,
+    host: `127.0.0.${at + 1}`,
+    from: `127.61.0.${at + 1}`,
+  }))
+  .filter(({ name }) => isInstalled(name));
 
-function holds(configure: (typeof proxies)[keyof typeof proxies]): void {
+describe.runIf(redisPort && fronts.length > 0)("two instances behind a proxy as the README has it", () => {
   let instances: [Service, Service];
   let port: number;
   beforeAll(async () => {
@@ -94,20 +100,30 @@ function holds(configure: (typeof proxies)[keyof typeof proxies]): void {
     };
     instances = [await Service.start(settings), await Service.start(settings)];
     const [one, two] = instances;
-    const folder = makeFolder();
-    const [program = "", ...rest] = configure({ own: port, instances: [one.port, two.port] }, folder);
-    const environment = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-    spawnLeashed(program, rest, { env: environment, stdio: "ignore" });
-    await eventually(async () => expect((await ask("/ready")).status).toBe(200));
+    for (const { configure, host } of fronts) {
+      const folder = makeFolder();
+      const [program = "", ...rest] = configure({ host, port, instances: [one.port, two.port] }, folder);
+      const environment = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+      spawnLeashed(program, rest, { env: environment, stdio: "ignore" });
+    }
+    for (const front of fronts) {
+      await eventually(async () => expect((await ask(front, "/ready")).status).toBe(200));
+    }
   });
   afterAll(() => Promise.all(instances.map((instance) => instance.stop())));
 
   const agent = new Agent({ rejectUnauthorized: false, keepAlive: true });
 
-  async function ask(path: string, { headers = {}, body = "" } = {}) {
-    const options = { host: "localhost", family: 4, port, path, agent, headers };
+  async function ask(
+    { host, from }: (typeof fronts)[number],
+    path: string,
+    { headers = {}, body = "" }: { headers?: Record<string, string>; body?: string } = {},
+  ) {
+    const options = { host, port, path, agent, localAddress: from, servername: "localhost" };
+    const sent = { host: `localhost:${port}`, ...headers };
     return new Promise<{ status: number | undefined; quota: string; said: string }>((resolve, reject) => {
-      const asked = request({ ...options, method: body ? "POST" : "GET" }, async (response) => {
+      const method = body ? "POST" : "GET";
+      const asked = request({ ...options, method, headers: sent }, async (response) => {
         const { statusCode: status, headers } = response;
         resolve({ status, quota: String(headers.ratelimit), said: await text(response) });
       });
@@ -116,32 +132,45 @@ function holds(configure: (typeof proxies)[keyof typeof proxies]): void {
     });
   }
 
-  it("answers at APP_URL, and counts by the address that the proxy saw, whatever a client says of itself", async () => {
-    const left = [];
-    for (const forged of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {
-      const { status, quota } = await ask("/api/health", { headers: { "x-forwarded-for": forged } });
-      expect(status).toBe(200);
-      left.push(Number(/\br=(\d+)/.exec(quota)?.[1]));
-    }
-    const [first = 0] = left;
-    expect(left).toEqual([first, first - 1, first - 2]);
-    const call = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
-    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-    expect((await ask("/mcp", { headers, body: JSON.stringify(call) })).said).toContain("get_health");
-    expect((await ask("/")).said).toContain("Corner Office");
-  });
+  it.each(fronts)(
+    "answers at APP_URL, and counts by the address that $name saw, whatever a client says of itself",
+    async (front) => {
+      const left = [];
+      for (const forged of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {
+        const { status, quota } = await ask(front, "/api/health", { headers: { "x-forwarded-for": forged } });
+        expect(status).toBe(200);
+        left.push(Number(/\br=(\d+)/.exec(quota)?.[1]));
+      }
+      const [first = 0] = left;
+      expect(left).toEqual([first, first - 1, first - 2]);
+      const call = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+      expect((await ask(front, "/mcp", { headers, body: JSON.stringify(call) })).said).toContain(
+        "get_health",
+      );
+      expect((await ask(front, "/")).said).toContain("Corner Office");
+    },
+  );
 
-  it("answers every request while one of the instances is stopped", async () => {
+  it("answers every request while one of the instances is stopped, whichever proxy it is", async () => {
+    const [one] = instances;
+    if (!one.isRunning) await one.run();
+    for (const front of fronts) expect((await ask(front, "/ready")).status, front.name).toBe(200);
     let isStopped = false;
-    const stopped = instances[0].stop().then(() => {
+    const stopped = one.stop().then(() => {
       isStopped = true;
     });
-    const statuses = new Set();
-    for (let after = 0; after < 20; after += isStopped ? 1 : 0) {
-      statuses.add((await ask("/api/site-banner")).status);
-    }
+    const answers = await Promise.all(
+      fronts.map(async (front) => {
+        const statuses = new Set<number | undefined>();
+        for (let after = 0; after < 20; after += isStopped ? 1 : 0) {
+          statuses.add((await ask(front, "/api/site-banner")).status);
+          await sleep(5);
+        }
+        return [front.name, [...statuses]];
+      }),
+    );
     await stopped;
-    expect([...statuses]).toEqual([200]);
-    await instances[0].run();
+    expect(answers).toEqual(fronts.map(({ name }) => [name, [200]]));
   });
-}
+});
