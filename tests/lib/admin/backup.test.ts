@@ -1,6 +1,6 @@
 import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { makeFolder } from "@/tests/support/leash";
@@ -8,46 +8,43 @@ import { operate } from "@/tests/support/operator";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
+const terms = ["--plan", "licensed", "--credits", "7.125"];
 const BACKUP_PASSPHRASE = "correct horse battery staple";
 
 describe.each(engines)("a backup and its restore on $name", (engine) => {
-  let stages: Stage[];
-  let services: Service[];
+  const stages: Stage[] = [];
+  let source: Stage;
   let service: Service;
   let file: string;
-  beforeEach(async () => {
-    stages = [];
-    services = [];
-    service = await start();
-    file = join(makeFolder(), "office.backup");
-    for (const name of [email, "other@example.com"]) {
-      await service.adminJson("account", "add", name, "--plan", "licensed", "--credits", "7.125");
-    }
+  beforeAll(async () => {
+    source = await prepare();
+    service = await Service.start({
+      APP_URL: "http://localhost:3000",
+      ...source.environment,
+      BACKUP_PASSPHRASE,
+    });
+    await service.adminJson("account", "add", email, ...terms);
     await service.adminJson("credits", "add", email, "-2", "--reason", "à la carte");
     await service.adminJson("banner", "set", "promo", "Hello");
     await service.submit("/waitlist/join", { email: "waiting@example.com" });
   });
-  afterEach(async () => {
-    for (const one of services) await one.stop();
+  beforeEach(() => {
+    file = join(makeFolder(), "office.backup");
+  });
+  afterAll(async () => {
+    await service.stop();
     for (const stage of stages) await stage.clear();
   });
 
-  async function start(): Promise<Service> {
-    const stage = await engine.prepare();
+  async function prepare(options?: { isEmpty: boolean }): Promise<Stage> {
+    const stage = await engine.prepare(options);
     stages.push(stage);
-    const started = await Service.start({
-      APP_URL: "http://localhost:3000",
-      ...stage.environment,
-      BACKUP_PASSPHRASE,
-    });
-    services.push(started);
-    return started;
+    return stage;
   }
 
   /** Settings of a place where nothing is yet. */
   async function prepareEmpty(): Promise<Service["environment"]> {
-    const stage = await engine.prepare({ isEmpty: true });
-    stages.push(stage);
+    const stage = await prepare({ isEmpty: true });
     const { PORT: _, ...rest } = service.environment;
     return { ...rest, DATA_DIR: join(makeFolder(), "data"), ...stage.environment, BACKUP_PASSPHRASE };
   }
@@ -68,7 +65,8 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
   it("put back every table, token, link and ledger, while the server runs and writes", {
     timeout: 90_000,
   }, async () => {
-    const source = stages[0] as Stage;
+    const deleted = `${crypto.randomUUID()}@example.com`;
+    await service.adminJson("account", "add", deleted, ...terms);
     const token = await service.token(email);
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
     await eventually(async () => {
@@ -80,7 +78,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     const before = await readAll(source);
     await service.adminJson("backup", file);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    await service.adminJson("account", "delete", "other@example.com"); // after the backup
+    await service.adminJson("account", "delete", deleted); // after the backup
 
     const environment = await prepareEmpty();
     const outcome = await operate(["--json", "restore", file], environment);
@@ -106,13 +104,13 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     expect(Object.values(after).flat().length).toBeGreaterThan(15);
 
     const second = await Service.start(environment);
-    services.push(second);
     const authorization = `Bearer ${token}`;
     const balance = await second.ask("/api/credits/balance", { headers: { authorization } });
     expect([balance.status, JSON.parse(balance.text)]).toEqual([200, { credits: 5.125 }]);
     const link = new URL(url);
     expect((await second.ask(link.pathname + link.search, { method: "POST" })).status).toBe(200);
     expect(readdirSync(environment.DATA_DIR ?? "").filter((name) => name.startsWith("copy-"))).toEqual([]);
+    await second.stop();
   });
 
   it("are refused without a passphrase, with another, of a damaged file, and where there is a store", {
@@ -131,13 +129,17 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     writeFileSync(`${file}.short`, bytes.subarray(0, 60));
     const refusals: [string[], Record<string, string>, string][] = [
       [["backup", `${file}.2`], { BACKUP_PASSPHRASE: "short" }, "no passphrase"],
-      [["restore", file], { BACKUP_PASSPHRASE: "correct horse battery stapler" }, "does not open"],
-      [["restore", damaged], {}, "does not open"],
-      [["restore", `${file}.short`], {}, "does not open"],
       [["restore", "package.json"], {}, "is no backup"],
       [["restore", "/nowhere"], {}, "is no backup"],
       [["restore", file], service.environment, "There is a store already"],
     ];
+    // What is found out before the store is looked at: to try a passphrase takes half a second.
+    if (engine === engines[0])
+      refusals.push(
+        [["restore", file], { BACKUP_PASSPHRASE: "correct horse battery stapler" }, "does not open"],
+        [["restore", damaged], {}, "does not open"],
+        [["restore", `${file}.short`], {}, "does not open"],
+      );
     if (environment.APP_SECRET)
       refusals.push([["restore", file], { APP_SECRET: "x".repeat(32) }, "APP_SECRET is not"]);
     for (const [args, settings, words] of refusals) {
