@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
@@ -15,6 +13,7 @@ import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { writeDueMails } from "@/tests/support/due-mails";
 import { engines, type Stage } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import { Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
@@ -37,24 +36,35 @@ describe("retryAfterMs", () => {
   });
 });
 
-describe("a mail that is due", () => {
-  it("is written to DATA_DIR/mail by the server itself where no sender is set", async () => {
-    const service = await Service.start({ SIGN_IN: "local" });
-    await service.adminJson("account", "add", "ceo@example.com");
-    const folder = join(service.dataDir, "mail");
-    const [file = ""] = await eventually(() => {
-      const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
-      expect(files).toHaveLength(1);
-      return files;
+describe("a server without a sender", () => {
+  let service: Service;
+  const email = "ceo@example.com";
+  beforeAll(async () => {
+    service = await Service.make({ SIGN_IN: "local" });
+    await service.adminJson("account", "add", email); // before it begins: it looks again in seconds
+    await service.run();
+  });
+  afterAll(() => service.stop());
+
+  it("writes a mail that is due to DATA_DIR/mail itself", async () => {
+    const [mail, ...others] = await eventually(async () => {
+      const mails = await mailsTo(service.dataDir, email);
+      expect(mails).not.toEqual([]);
+      return mails;
     });
-    const mail = await PostalMime.parse(readFileSync(join(folder, file)));
-    expect(mail.to).toMatchObject([{ address: "ceo@example.com" }]);
-    const link = mail.headers.find(({ key }) => key === "list-unsubscribe")?.value;
-    expect(link).toBe(`<${service.url}${await linkOf(service, "ceo@example.com")}>`);
-    await eventually(async () => expect((await list(service, "ceo@example.com"))[0]?.state).toBe("sent"));
-    await service.stop();
+    expect(others).toEqual([]);
+    const link = mail?.headers.find(({ key }) => key === "list-unsubscribe")?.value;
+    expect(link).toBe(`<${service.url}${await linkOf(service, email)}>`);
+    await eventually(async () => expect((await list(service, email))[0]?.state).toBe("sent"));
   });
 
+  it("shows no previews of the mails in production", async () => {
+    expect((await service.ask("/previews/emails")).status).toBe(404);
+    expect((await service.ask("/previews/emails/welcome")).status).toBe(404);
+  });
+});
+
+describe("a mail that is due", () => {
   it("reaches a real SMTP server over TLS, sent by `emails send-due` while no server runs", async () => {
     const inbox = await startSmtpInbox({ ...certificate(), secure: true });
     const service = await Service.make({
@@ -74,19 +84,6 @@ describe("a mail that is due", () => {
       ...Array(4).fill("scheduled"),
     ]);
     await inbox.stop();
-  });
-
-  it("is in flight when the server is told to stop, and is finished first", async () => {
-    const stand = await startResendStandIn();
-    stand.fault = "slow";
-    const service = await Service.start({ ...world, ...stand.environment });
-    await service.adminJson("account", "add", "ceo@example.com");
-    await eventually(() => expect(stand.requests).toBe(1));
-    expect(stand.accepted).toEqual([]);
-    expect(await service.stop()).toBe(0);
-    expect(stand.accepted).toHaveLength(1);
-    expect((await list(service, "ceo@example.com"))[0]?.state).toBe("sent");
-    await stand.stop();
   });
 
   it("gives up visibly when it is refused for good, and waits its turn after a failure that may pass", async () => {
@@ -209,33 +206,32 @@ describe.each(engines)("four runners on $name", (engine) => {
   });
 });
 
-describe("the previews of the mails", () => {
-  it("are there in development, and not in production", { timeout: 120_000 }, async () => {
-    const production = await Service.start();
-    expect((await production.ask("/previews/emails")).status).toBe(404);
-    expect((await production.ask("/previews/emails/welcome")).status).toBe(404);
-    await production.stop();
-    const development = await Service.start({ NODE_ENV: "development" });
-    const index = await development.ask("/previews/emails");
-    expect(index.text.match(/href="[^"]+"/g)).toHaveLength(16);
-    const welcome = await development.ask("/previews/emails?html=welcome");
-    expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
-    expect(welcome.text).toContain("Welcome to your corner office");
-    const text = await development.ask("/previews/emails?text=welcome");
-    expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
-    await development.stop();
-  });
+it("shows previews of the mails in development", { timeout: 120_000 }, async () => {
+  const development = await Service.start({ NODE_ENV: "development" });
+  const index = await development.ask("/previews/emails");
+  expect(index.text.match(/href="[^"]+"/g)).toHaveLength(16);
+  const welcome = await development.ask("/previews/emails?html=welcome");
+  expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
+  expect(welcome.text).toContain("Welcome to your corner office");
+  const text = await development.ask("/previews/emails?text=welcome");
+  expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
+  await development.stop();
 });
 
-describe.each(engines)("an unsubscribe while a mail is being sent, on $name", (engine) => {
+describe.each(engines)("what happens while a mail is being sent, on $name", (engine) => {
   let stage: Stage;
   let stand: Awaited<ReturnType<typeof startResendStandIn>>;
   let service: Service;
   const clock = makeClock();
+  /** How long the provider does nothing with what it is sent. */
+  let held = Promise.resolve();
 
   beforeAll(async () => {
     stage = await engine.prepare();
-    stand = await startResendStandIn();
+    stand = await startResendStandIn(async () => {
+      await held;
+      return stand.fault;
+    });
     const environment = { ...stage.environment, ...world, ...stand.environment, ...clock.environment };
     service = await Service.start(environment);
   });
@@ -258,7 +254,7 @@ describe.each(engines)("an unsubscribe while a mail is being sent, on $name", (e
     return target;
   }
 
-  it("waits for it, and answers 200 once it is delivered", async () => {
+  it("lets an unsubscribe wait for it, and answer 200 once it is delivered", async () => {
     const target = await inFlight("slow@example.com", "slow");
     let clickedAtMs = performance.now();
     let answer = await click(target);
@@ -275,7 +271,7 @@ describe.each(engines)("an unsubscribe while a mail is being sent, on $name", (e
     ]);
   });
 
-  it("answers 502 while nobody knows, its runner killed too, and 200 once nothing can arrive any more", async () => {
+  it("has an unsubscribe answer 502 while nobody knows, its runner killed too, and 200 once nothing can arrive any more", async () => {
     const target = await inFlight("silent@example.com", "silent");
     const startedAtMs = Date.now();
     expectRefusal(service, await click(target), { status: 502, code: "upstream_failed" });
@@ -293,5 +289,27 @@ describe.each(engines)("an unsubscribe while a mail is being sent, on $name", (e
     expect((await list(service, "silent@example.com")).map(({ state }) => state)).toEqual(
       Array(5).fill("stopped"),
     );
+  });
+
+  it("lets a stop wait for it, and the mail arrive", async () => {
+    if (!service.isRunning) await service.run();
+    const email = `${crypto.randomUUID()}@example.com`;
+    // What the tests before had it log is in the log once a later line is.
+    const id = crypto.randomUUID();
+    await service.ask(operations.health.path, { headers: { "x-request-id": id } });
+    await eventually(() => expect(service.log).toContain(id));
+    service.takeErrors();
+    let goOn = () => {};
+    held = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    await inFlight(email, "none");
+    const stopped = service.stop();
+    await eventually(() => expect(service.ask(operations.health.path)).rejects.toThrow("ECONNREFUSED"));
+    expect(stand.accepted.map(({ body }) => body.to)).not.toContain(email);
+    goOn();
+    expect(await stopped).toBe(0);
+    expect(stand.accepted.map(({ body }) => body.to)).toContain(email);
+    expect((await list(service, email))[0]?.state).toBe("sent");
   });
 });
