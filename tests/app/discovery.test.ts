@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { documents } from "@/lib/docs/documents";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 const appUrl = "https://office.example.org";
 let service: Service;
@@ -106,9 +107,7 @@ describe("/.well-known/security.txt", () => {
   });
 
   it("is not there where nobody is to be told", async () => {
-    const silent = await Service.start();
-    expect((await silent.ask("/.well-known/security.txt")).status).toBe(404);
-    await silent.stop();
+    expect((await (await unconfigured()).ask("/.well-known/security.txt")).status).toBe(404);
   });
 });
 

@@ -5,6 +5,7 @@ import { bannerKinds } from "@/lib/site-banner";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 const scriptsOf = (html: string) =>
   [...html.matchAll(/<script([^>]*)>/g)].map(([, attributes = ""]) => ({
@@ -269,13 +270,12 @@ describe("with sign-in", () => {
 
 describe("without sign-in", () => {
   it("shows no door that is closed", async () => {
-    const service = await Service.start();
+    const service = await unconfigured();
     expect(doorOf((await service.ask("/docs")).text)).toBeUndefined();
     for (const path of ["/", "/no/such/page"]) {
       const { text } = await service.ask(path);
       expect(text, path).not.toMatch(/href="\/(sign-in|waitlist|home)"|action="\/waitlist/);
       expect(text).not.toContain("mailto:");
     }
-    await service.stop();
   });
 });

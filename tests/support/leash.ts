@@ -18,7 +18,7 @@ done
 rm -rf -- "$@"`;
 
 /** What something made by a test outlasts: its file, or nothing but the process. */
-type Until = "file" | "process";
+export type Until = "file" | "process";
 
 const pipes = oncePerWorker("pipes", () => {
   // Vitest's workers would outlive a Vitest that was killed.

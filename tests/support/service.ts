@@ -1,11 +1,11 @@
-import { type ChildProcess, execFile } from "node:child_process";
+import { type ChildProcess, execFile, type SpawnOptions } from "node:child_process";
 import { openSync } from "node:fs";
 import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recordAnswer, recordRaw } from "@/tests/support/answers";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { makeFolder, spawnLeashed, type Until } from "@/tests/support/leash";
 import { type Outcome, operate } from "@/tests/support/operator";
 import { reservePort } from "@/tests/support/port";
 
@@ -22,6 +22,8 @@ type Options = {
   logTo?: LogTo;
   /** Where it was built. */
   folder?: string;
+  /** What it outlasts. */
+  until?: Until;
 };
 
 type Ask = {
@@ -45,6 +47,7 @@ export class Service {
     private readonly program: string[],
     private readonly logTo: LogTo,
     private readonly folder: string,
+    private readonly until: Until,
   ) {
     this.url = environment.APP_URL ?? `http://localhost:${port}`;
   }
@@ -59,18 +62,18 @@ export class Service {
   /** A service with these settings that does not run: for its operator's commands alone, or until {@link run}. */
   static async make(
     environment: Environment = {},
-    { program = ["dist/front/main.js"], logTo = "here", folder = "." }: Options = {},
+    { program = ["dist/front/main.js"], logTo = "here", folder = ".", until = "file" }: Options = {},
   ): Promise<Service> {
     const port = Number(environment.PORT) || (await reservePort());
     const settings = {
       PATH: process.env.PATH ?? "",
       NODE_ENV: "production",
       PORT: String(port),
-      DATA_DIR: makeFolder(),
+      DATA_DIR: makeFolder(until),
       DRAIN_SECONDS: "0",
       ...environment,
     };
-    return new Service(settings, port, program, logTo, folder);
+    return new Service(settings, port, program, logTo, folder, until);
   }
 
   get pid(): number {
@@ -91,11 +94,8 @@ export class Service {
     const log =
       logTo === "file" ? openSync(join(this.dataDir, "log"), "a") : logTo === "here" ? "pipe" : logTo;
     const env = this.environment as NodeJS.ProcessEnv;
-    const child = spawnLeashed("node", this.program, {
-      cwd: this.folder,
-      env,
-      stdio: ["ignore", "ignore", log],
-    });
+    const options: SpawnOptions = { cwd: this.folder, env, stdio: ["ignore", "ignore", log] };
+    const child = spawnLeashed("node", this.program, options, this.until);
     this.child = child;
     child.stderr?.on("data", (chunk) => {
       this.log += chunk;

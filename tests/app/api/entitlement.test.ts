@@ -3,6 +3,7 @@ import { operations } from "@/lib/api/operations";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 const { entitlement } = operations;
 const dayMs = 24 * 60 * 60 * 1000;
@@ -235,8 +236,8 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
 });
 
 describe("GET /api/entitlement without sign-in", () => {
-  it("answers 503 unconfigured, whatever is sent", async () => {
-    const service = await Service.start({ SIGN_IN: "none" });
+  it("answers 503 unconfigured, whatever is sent: so does a production server with nothing configured", async () => {
+    const service = await unconfigured();
     const headers = { Authorization: "Bearer x" };
     for (const answer of [
       await service.ask(entitlement.path),
@@ -251,12 +252,5 @@ describe("GET /api/entitlement without sign-in", () => {
       });
       expect(answer.headers).not.toHaveProperty("retry-after");
     }
-    await service.stop();
-  });
-
-  it("is how a production server with nothing configured answers", async () => {
-    const service = await Service.start();
-    expect((await service.ask(entitlement.path)).status).toBe(503);
-    await service.stop();
   });
 });

@@ -1,22 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { quotas } from "@/lib/settings/limits";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 const { health } = operations;
 const { requests, windowSeconds } = quotas.health;
 const policy = `"health";q=${requests};w=${windowSeconds}`;
 let service: Service;
+let addresses = 0;
+/** An address that has spent nothing yet. */
+const newAddress = () => `127.0.1.${++addresses}`;
+
+beforeEach(async () => {
+  service = await unconfigured();
+});
 
 describe("GET /api/health", () => {
-  beforeAll(async () => {
-    service = await Service.start();
-  });
-  afterAll(() => service.stop());
-
   it("answers the four fixed fields and nothing else", async () => {
-    const answer = await service.ask(health.path);
+    const answer = await service.ask(health.path, { from: newAddress() });
     expect(expectAnswer(service, health, answer, 200)).toEqual({
       ok: true,
       service: "corner-office-web",
@@ -26,7 +29,7 @@ describe("GET /api/health", () => {
   });
 
   it("counts down the client's quota in the draft's headers and in the older ones", async () => {
-    const from = "127.0.1.1";
+    const from = newAddress();
     await service.ask(health.path, { from });
     const { headers } = await service.ask(health.path, { from });
     expect(headers["ratelimit-policy"]).toBe(policy);
@@ -37,7 +40,7 @@ describe("GET /api/health", () => {
   });
 
   it("refuses one request more than that with 429, and says how long to wait", async () => {
-    const from = "127.0.1.2";
+    const from = newAddress();
     const statuses: number[] = [];
     for (let n = 0; n < requests; n++) statuses.push((await service.ask(health.path, { from })).status);
     expect(statuses).toEqual(Array(requests).fill(200));
@@ -57,7 +60,7 @@ describe("GET /api/health", () => {
   });
 
   it("gives nobody a new allowance for a header they send", async () => {
-    const from = "127.0.1.3";
+    const from = newAddress();
     const headers = [
       "X-Forwarded-For",
       "Forwarded",
@@ -73,7 +76,7 @@ describe("GET /api/health", () => {
   });
 
   it("does not count an OPTIONS, nor a request refused for its method or its version", async () => {
-    const from = "127.0.1.4";
+    const from = newAddress();
     await service.ask(health.path, { from, method: "OPTIONS" });
     await service.ask(health.path, { from, method: "DELETE" });
     const refused = await service.ask(health.path, { from, headers: { "API-Version": "2" } });
@@ -84,9 +87,9 @@ describe("GET /api/health", () => {
   });
 
   it("answers HEAD with GET's headers and no body", async () => {
-    const get = await service.ask(health.path, { from: "127.0.1.5", headers: { "X-Request-Id": "r-1" } });
+    const get = await service.ask(health.path, { from: newAddress(), headers: { "X-Request-Id": "r-1" } });
     const head = await service.ask(health.path, {
-      from: "127.0.1.6",
+      from: newAddress(),
       method: "HEAD",
       headers: { "X-Request-Id": "r-1" },
     });
@@ -104,23 +107,20 @@ describe("GET /api/health", () => {
   });
 
   it("keeps a sane X-Request-Id and replaces any other", async () => {
-    const sane = await service.ask(health.path, { headers: { "X-Request-Id": "trace-01.a:b_c" } });
+    const from = newAddress();
+    const sane = await service.ask(health.path, { from, headers: { "X-Request-Id": "trace-01.a:b_c" } });
     expect(sane.headers["x-request-id"]).toBe("trace-01.a:b_c");
     for (const odd of ["a b", "<script>", "x".repeat(129), ""]) {
-      const { headers } = await service.ask(health.path, { headers: { "X-Request-Id": odd } });
+      const { headers } = await service.ask(health.path, { from, headers: { "X-Request-Id": odd } });
       expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     }
   });
 });
 
 describe("API-Version", () => {
-  beforeAll(async () => {
-    service = await Service.start();
-  });
-  afterAll(() => service.stop());
-
   it.each(["1", " 1 ", "\t1"])("accepts %j", async (version) => {
-    const answer = await service.ask(health.path, { headers: { "API-Version": version } });
+    const from = newAddress();
+    const answer = await service.ask(health.path, { from, headers: { "API-Version": version } });
     expectAnswer(service, health, answer, 200);
   });
 

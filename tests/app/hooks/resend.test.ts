@@ -4,6 +4,7 @@ import { bodyLimits, inKibibytes } from "@/lib/settings/limits";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 const key = Buffer.alloc(24, "k");
 const resend = {
@@ -131,9 +132,8 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
 
 describe("a deployment that has no signing secret", () => {
   it("takes no delivery for signed", async () => {
-    const service = await Service.start();
+    const service = await unconfigured();
     const answer = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
     expectRefusal(service, answer, { status: 400, code: "invalid_signature" });
-    await service.stop();
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 // Words do not depend on the engine.
 describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) => {
@@ -42,8 +43,6 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) =>
   });
 
   it("give the same advice where sign-in is not set up", async () => {
-    const closed = await Service.start({ SIGN_IN: "none" });
-    expectTheSame(await both(closed), "asking again does not help until then");
-    await closed.stop();
+    expectTheSame(await both(await unconfigured()), "asking again does not help until then");
   });
 });

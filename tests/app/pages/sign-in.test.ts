@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { engines, type Stage } from "@/tests/support/engines";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 /** The cookies that an answer sets, by name: value and attributes. */
 function cookiesOf({ headers }: Answer): Record<string, string> {
@@ -283,7 +284,7 @@ describe("local sign-in over HTTPS", () => {
 
 describe("without sign-in", () => {
   it("explains itself on its pages, and takes no form", async () => {
-    const service = await Service.start();
+    const service = await unconfigured();
     for (const [path, words] of [
       ["/sign-in", "Sign-in is not set up"],
       ["/waitlist", "The waitlist is closed"],
@@ -306,6 +307,5 @@ describe("without sign-in", () => {
     expect((await service.submit("/sign-in/renew", {})).status).toBe(404);
     expect((await service.ask("/sign-in/renew")).status).toBe(404);
     expect((await service.submit("/home/token", {})).status).toBe(404);
-    await service.stop();
   });
 });

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type Address, mcpServer, operations } from "@/lib/api/operations";
 import { expectRefusal, expectStamp } from "@/tests/support/contract";
-import { Service } from "@/tests/support/service";
+import type { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 let service: Service;
-beforeAll(async () => {
-  service = await Service.start();
+beforeEach(async () => {
+  service = await unconfigured();
 });
-afterAll(() => service.stop());
 
 const refusedMethods = ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "QUERY", "LOCK", "PURGE"];
 

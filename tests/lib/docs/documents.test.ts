@@ -7,6 +7,7 @@ import { groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { operationWords } from "@/lib/docs/operation-words";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 let service: Service;
 const pages = new Map<string, string>();
@@ -74,20 +75,19 @@ describe("where nobody can sign in", () => {
       access === "session" || under ? [path] : [],
     );
     closedDoors.push(register.signIn.path);
-    const unconfigured = await Service.start({ SIGN_IN: "none" });
+    const closed = await unconfigured();
     for (const { path, access } of Object.values<Page>(register)) {
       if (access !== "anyone" || closedDoors.includes(path)) continue;
-      const { text } = await unconfigured.ask(path);
+      const { text } = await closed.ask(path);
       const targets = [...text.matchAll(/ (?:href|action)="(\/[^"#?]*)/g)].map(([, target = ""]) => target);
       expect(targets.length).toBeGreaterThan(0);
       for (const target of new Set(targets)) {
         expect(closedDoors, `${path} leads to ${target}`).not.toContain(target);
-        const { status } = await unconfigured.ask(target);
+        const { status } = await closed.ask(target);
         // A form is posted to: that there is one is a door that is open.
         expect([200, 405], `${path} leads to ${target}`).toContain(status);
       }
     }
-    await unconfigured.stop();
   });
 });
 

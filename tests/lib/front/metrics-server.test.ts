@@ -9,6 +9,7 @@ import { engines, type Stage } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 const { health, entitlement } = operations;
 const folder = "lib/front/watching";
@@ -184,15 +185,12 @@ describe.runIf(redisPort)("the shared counters, watched", () => {
 
 describe("a service that nobody watches", () => {
   it("has no such port, and nothing of it at its own", async () => {
-    const service = await Service.start();
-    expect((await service.ask("/metrics")).status).toBe(404);
-    await service.stop();
+    expect((await (await unconfigured()).ask("/metrics")).status).toBe(404);
   });
 
   it("says so when the port is taken", async () => {
-    const service = await Service.start();
-    const started = Service.start({ METRICS_PORT: String(service.port) });
-    await expect(started).rejects.toThrow(`METRICS_PORT: cannot listen on ${service.port} (EADDRINUSE)`);
-    await service.stop();
+    const { port } = await unconfigured();
+    const started = Service.start({ METRICS_PORT: String(port) });
+    await expect(started).rejects.toThrow(`METRICS_PORT: cannot listen on ${port} (EADDRINUSE)`);
   });
 });

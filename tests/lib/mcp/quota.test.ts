@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeEach, describe, expect, inject, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { bodyLimits, quotas } from "@/lib/settings/limits";
 import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { expectCounted, expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 import { startUpstashBridge } from "@/tests/support/upstash-bridge";
 
 const list = { method: "tools/list" };
@@ -14,13 +15,15 @@ const leftAfter = (spent: number) => String(requests - spent);
 
 describe("the quota of the MCP server", () => {
   let service: Service;
-  beforeAll(async () => {
-    service = await Service.start();
+  let addresses = 0;
+  /** An address that has spent nothing yet. */
+  const newAddress = () => `127.0.3.${++addresses}`;
+  beforeEach(async () => {
+    service = await unconfigured();
   });
-  afterAll(() => service.stop());
 
   it("is one for an address, whichever of the two paths it takes", async () => {
-    const from = "127.0.3.1";
+    const from = newAddress();
     const remaining: number[] = [];
     for (let n = 0; n < requests; n++) {
       const answer = await postLegacy(service, list, { from, path: mcpServer.paths[n % 2] ?? "" });
@@ -45,7 +48,7 @@ describe("the quota of the MCP server", () => {
   });
 
   it("is spent by every POST that comes in, and by nothing else", async () => {
-    const from = "127.0.3.2";
+    const from = newAddress();
     const remaining = async (body: string, headers = {}) =>
       (await post(service, body, { from, headers })).headers["ratelimit-remaining"];
     expect(await remaining("{")).toBe(leftAfter(1));
@@ -61,7 +64,7 @@ describe("the quota of the MCP server", () => {
   });
 
   it("is another than that of the health check", async () => {
-    const from = "127.0.3.3";
+    const from = newAddress();
     await postModern(service, list, { from });
     const { headers } = await service.ask(operations.health.path, { from });
     expect(headers["ratelimit-remaining"]).toBe(String(quotas.health.requests - 1));

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { quotas } from "@/lib/settings/limits";
 import { parseSettings } from "@/lib/settings/settings";
 import { type Environment, Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 const secret = "s".repeat(32);
 const database = {
@@ -363,7 +364,7 @@ describe("a start with settings that cannot be used", () => {
   });
 
   it("says so when the port is taken", async () => {
-    const service = await Service.start();
+    const service = await unconfigured();
     const { code, stderr } = await service.execute();
     expect(code).toBe(1);
     expect(JSON.parse(stderr)).toEqual({
@@ -371,6 +372,5 @@ describe("a start with settings that cannot be used", () => {
       time: expect.any(Number),
       msg: `PORT: cannot listen on ${service.port} (EADDRINUSE)`,
     });
-    await service.stop();
   });
 });

@@ -4,6 +4,7 @@ import { operations } from "@/lib/api/operations";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
 
 const { creditsBalance } = operations;
 
@@ -85,12 +86,11 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
 
 describe("GET /api/credits/balance without sign-in", () => {
   it("answers 503: a 401 would send the client into a sign-in that cannot succeed", async () => {
-    const service = await Service.start({ SIGN_IN: "none" });
+    const service = await unconfigured();
     expectRefusal(service, await service.ask(creditsBalance.path), {
       status: 503,
       code: "balance_unavailable",
       hint: errorCatalogue.not_configured.hint,
     });
-    await service.stop();
   });
 });
