@@ -1,15 +1,24 @@
 import { createHash, randomBytes } from "node:crypto";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { certificate, trust } from "@/tests/support/certificate";
-import { engines, type Stage } from "@/tests/support/engines";
+import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const redirect = "com.example.studio:/signed-in";
+
+let connections = 0;
+/** Somebody else's server on this machine. */
+const bystander = createServer().on("connection", () => connections++);
+let bystanderPort: number;
+beforeAll(async () => {
+  bystanderPort = await listen(bystander);
+});
+afterAll(() => close(bystander));
 
 describe.each(engines)("the clients of the authorization server on $name", (engine) => {
   let stage: Stage;
@@ -116,66 +125,85 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect(headers).not.toHaveProperty("location");
   });
 
-  it("that name themselves by a document are asked at listed hosts alone, and never at this machine", async () => {
-    let connections = 0;
-    const server = createServer().on("connection", () => connections++);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    const listing = await Service.start({
-      ...stage.environment,
-      CONNECT_CLIENT_HOSTS: `127.0.0.1:${port},localhost:${port},169.254.169.254`,
-    });
-    const ids = [
-      `https://127.0.0.1:${port}/c.json`,
-      `https://localhost:${port}/c.json`,
-      "https://169.254.169.254/c.json",
-    ];
-    for (const of of [service, listing]) {
-      for (const client_id of [
-        ...ids,
-        "https://evil.example/c.json",
-        "http://claude.ai/c.json",
-        "file:///etc/passwd",
-      ]) {
-        const query = new URLSearchParams({ client_id, response_type: "code", redirect_uri: redirect });
-        const { status, headers } = await of.ask(`/oauth/authorize?${query}`);
-        expect(status, client_id).toBe(400);
-        expect(headers).not.toHaveProperty("location");
-      }
-    }
-    expect(connections).toBe(0);
-    await listing.stop({ expectErrors: true });
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+  it("that name themselves by a document are asked at listed hosts alone", async () => {
+    await expectNeverAsked(service);
   });
+});
 
-  it("that name themselves by a document of a listed host are refused where it lies on this machine", async () => {
-    const heard: string[] = [];
-    const server = createTlsServer(certificate(), (incoming, outgoing) => {
+describe("clients that name themselves by a document of a listed host", () => {
+  let stage: Stage;
+  let service: Service;
+  let document: Server;
+  let client_id: string;
+  const heard: string[] = [];
+
+  beforeAll(async () => {
+    // That they are refused has nothing to do with the engine.
+    stage = await (engines[0] as Engine).prepare();
+    document = createTlsServer(certificate(), (incoming, outgoing) => {
       heard.push(incoming.url ?? "");
       outgoing.setHeader("content-type", "application/json");
       outgoing.end(JSON.stringify({ client_id, client_name: "Inside", redirect_uris: [redirect] }));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const host = `apps.example.com:${(server.address() as AddressInfo).port}`;
-    const client_id = `https://${host}/c.json`;
-    const listing = await Service.start({
+    const host = `apps.example.com:${await listen(document)}`;
+    client_id = `https://${host}/c.json`;
+    service = await Service.start({
       ...stage.environment,
-      CONNECT_CLIENT_HOSTS: host,
+      CONNECT_CLIENT_HOSTS: `${host},127.0.0.1:${bystanderPort},localhost:${bystanderPort},169.254.169.254`,
       NODE_OPTIONS: "--import ./tests/support/names.mjs",
       TEST_NAME: "apps.example.com",
       NODE_EXTRA_CA_CERTS: trust(),
     });
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await close(document);
+    await stage.clear();
+  });
+
+  it("are never asked at this machine", async () => {
+    await expectNeverAsked(service);
+  });
+
+  it("are refused where its name is one of this machine", async () => {
+    heard.length = 0;
     // Anything else on that machine reads it, and believes that the host is who it says.
-    await listing.execute(["-e", `fetch("${client_id}")`]);
+    await service.execute(["-e", `fetch("${client_id}")`]);
     expect(heard).toEqual(["/c.json"]);
-    const query = new URLSearchParams({ client_id, response_type: "code", redirect_uri: redirect });
-    const { status, headers } = await listing.ask(`/oauth/authorize?${query}`);
-    expect(status).toBe(400);
-    expect(headers).not.toHaveProperty("location");
+    await expectRefused(service, client_id);
     expect(heard, "and it was asked nothing").toHaveLength(1);
-    await listing.stop({ expectErrors: true });
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
   });
 });
+
+/** Has a service told of clients whose documents it must not fetch, some of them on this machine. */
+async function expectNeverAsked(service: Service): Promise<void> {
+  connections = 0;
+  for (const client_id of [
+    `https://127.0.0.1:${bystanderPort}/c.json`,
+    `https://localhost:${bystanderPort}/c.json`,
+    "https://169.254.169.254/c.json",
+    "https://evil.example/c.json",
+    "http://claude.ai/c.json",
+    "file:///etc/passwd",
+  ]) {
+    await expectRefused(service, client_id);
+  }
+  expect(connections).toBe(0);
+}
+
+async function expectRefused(service: Service, client_id: string): Promise<void> {
+  const query = new URLSearchParams({ client_id, response_type: "code", redirect_uri: redirect });
+  const { status, headers } = await service.ask(`/oauth/authorize?${query}`);
+  expect(status, client_id).toBe(400);
+  expect(headers).not.toHaveProperty("location");
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}

@@ -165,15 +165,17 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     expect((await register({ redirect_uris: [redirect] })).status).toBe(201);
   });
 
-  it("finds nothing where the operator has not turned it on, and one that had is not known any longer", async () => {
-    const { client_id } = JSON.parse((await register({ redirect_uris: [redirect] })).text);
-    const off = await Service.start({ ...stage.environment, ...clock.environment });
-    const { status, text } = await off.submit(path, {});
-    expect(status).toBe(404);
-    expect(JSON.parse(text).error.code).toBe("not_found");
-    const metadata = await off.ask("/.well-known/oauth-authorization-server");
-    expect(JSON.parse(metadata.text)).not.toHaveProperty("registration_endpoint");
-    expect((await off.ask(addressFor(client_id).replace(service.url, ""))).status).toBe(400);
-    await off.stop();
-  });
+  // That it is off has nothing to do with the engine.
+  if (engine === engines[0])
+    it("finds nothing where the operator has not turned it on, and one that had is not known any longer", async () => {
+      const { client_id } = JSON.parse((await register({ redirect_uris: [redirect] })).text);
+      const off = await Service.start({ ...stage.environment, ...clock.environment });
+      const { status, text } = await off.submit(path, {});
+      expect(status).toBe(404);
+      expect(JSON.parse(text).error.code).toBe("not_found");
+      const metadata = await off.ask("/.well-known/oauth-authorization-server");
+      expect(JSON.parse(metadata.text)).not.toHaveProperty("registration_endpoint");
+      expect((await off.ask(addressFor(client_id).replace(service.url, ""))).status).toBe(400);
+      await off.stop();
+    });
 });

@@ -6,7 +6,7 @@ import { engines, type Stage } from "@/tests/support/engines";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 
-describe.each(engines)("an invitation on $name", (engine) => {
+describe.each(engines)("on $name", (engine) => {
   let stage: Stage;
   let service: Service;
 
@@ -19,194 +19,203 @@ describe.each(engines)("an invitation on $name", (engine) => {
     await stage.clear();
   });
 
-  let clients = 0;
-  const accept = (token: string, email: string) =>
-    service.submit(
-      "/invitation/accept",
-      { token, email },
-      { headers: { "x-forwarded-for": `10.2.0.${++clients}` } },
-    );
-
-  async function invite(email: string, ...terms: string[]): Promise<{ token: string; url: string }> {
-    const { url } = await service.adminJson<{ url: string }>("invite", email, ...terms);
-    return { url, token: new URL(url).searchParams.get("token") ?? "" };
-  }
-
-  const heading = async (token: string) => {
-    const { status, text } = await service.ask(`/invitation?token=${token}`);
-    expect(status).toBe(200);
-    return /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
-  };
-
-  it("makes the account that the operator meant, with its credits and its mails", async () => {
-    const terms = ["--plan", "trial", "--trial-days", "30", "--assistant-limit", "5", "--credits", "12.5"];
-    const { token, url } = await invite("New@Example.com", ...terms);
-    expect(url).toMatch(new RegExp(`^${service.url}/invitation\\?token=[\\w-]{43}$`));
-    expect((await mailTo(service.dataDir, "new@example.com", /invitation/)).text).toContain(url);
-    expect(await service.admin("account", "show", "new@example.com")).toMatchObject({ code: 1 });
-    expect(await heading(token)).toBe("You are invited");
-
-    const answer = await accept(token, " NEW@example.com ");
-    expect(answer.status).toBe(303);
-    expect(answer.headers.location).toBe("/sign-in/code?opened");
-    expect(await codeTo(service.dataDir, "new@example.com")).toMatch(/^\d{6}$/);
-    const account = await service.adminJson("account", "show", "new@example.com");
-    expect(account).toMatchObject({
-      subject: expect.stringMatching(/^user_/),
-      plan: "trial",
-      assistantLimit: 5,
-      credits: 12.5,
-    });
-    const days = (Date.parse(String(account.trialEndsAt)) - Date.now()) / (24 * 60 * 60 * 1000);
-    expect(days).toBeCloseTo(30, 2);
-    expect(await service.adminJson("credits", "history", "new@example.com")).toHaveLength(1);
-    expect(await service.adminJson("emails", "list", "new@example.com")).toHaveLength(
-      onboardingSeries.length,
-    );
-  });
-
-  it("gives the end of a trial that the operator named", async () => {
-    const { token } = await invite("until@example.com", "--trial-ends", "2027-01-31");
-    await accept(token, "until@example.com");
-    const account = await service.adminJson("account", "show", "until@example.com");
-    expect(account.trialEndsAt).toBe("2027-01-31T00:00:00.000Z");
-  });
-
-  it("works once, and once alone where two use it at the same moment", async () => {
-    const { token } = await invite("once@example.com");
-    const answers = await Promise.all([accept(token, "once@example.com"), accept(token, "once@example.com")]);
-    const back = `/invitation?token=${token}`;
-    expect(answers.map(({ headers }) => headers.location).sort()).toEqual([back, "/sign-in/code?opened"]);
-    expect(await heading(token)).toBe("This invitation was accepted");
-    const listed = await service.adminJson<unknown>("account", "list");
-    expect((listed as { email: string }[]).filter(({ email }) => email === "once@example.com")).toHaveLength(
-      1,
-    );
-  });
-
-  it("is for the email it was sent to", async () => {
-    const { token } = await invite("mine@example.com");
-    const foreign = await accept(token, "yours@example.com");
-    expect(foreign.headers.location).toBe(`/invitation?token=${token}&problem=foreign-email`);
-    const none = await accept(token, "not an email");
-    expect(none.headers.location).toBe(`/invitation?token=${token}&problem=email`);
-    expect(await service.admin("account", "show", "yours@example.com")).toMatchObject({ code: 1 });
-    expect(await heading(token)).toBe("You are invited");
-    expect((await accept(token, "mine@example.com")).headers.location).toBe("/sign-in/code?opened");
-  });
-
-  it("is over when its days are", async () => {
-    const { token } = await invite("late@example.com");
-    const [row] = await stage.query("SELECT * FROM invitations WHERE email = 'late@example.com'");
-    expect(Number(row?.expires_at_ms) - Number(row?.created_at_ms)).toBe(
-      invitationDays * 24 * 60 * 60 * 1000,
-    );
-    await stage.query(
-      `UPDATE invitations SET expires_at_ms = ${Date.now()} WHERE email = 'late@example.com'`,
-    );
-    expect((await accept(token, "late@example.com")).headers.location).toBe(`/invitation?token=${token}`);
-    expect(await heading(token)).toBe("This invitation has run out");
-    expect(await service.admin("account", "show", "late@example.com")).toMatchObject({ code: 1 });
-  });
-
-  it("is replaced by the next one", async () => {
-    const first = await invite("twice@example.com", "--plan", "hobby");
-    const second = await invite("twice@example.com", "--plan", "licensed");
-    expect(await heading(first.token)).toBe("This invitation does not work");
-    await accept(first.token, "twice@example.com");
-    await accept(second.token, "twice@example.com");
-    expect(await service.adminJson("account", "show", "twice@example.com")).toMatchObject({
-      plan: "licensed",
-    });
-  });
-
-  it("is stored as a hash alone", async () => {
-    const { token } = await invite("hash@example.com");
-    expect(JSON.stringify(await stage.query("SELECT * FROM invitations"))).not.toContain(token);
-    expect(service.log).not.toContain(token);
-  });
-
-  it("is undone whole when its account cannot be made", async () => {
-    const { token } = await invite("whole@example.com", "--credits", "1");
-    await stage.query("ALTER TABLE onboarding_emails RENAME TO onboarding_emails_away");
-    const failed = await accept(token, "whole@example.com");
-    await stage.query("ALTER TABLE onboarding_emails_away RENAME TO onboarding_emails");
-    expect(failed.headers.location).toBe(`/invitation?token=${token}&problem=unavailable`);
-    await eventually(() => expect(service.takeErrors()).toEqual(["unexpected failure"]));
-    expect(await service.admin("account", "show", "whole@example.com")).toMatchObject({ code: 1 });
-    expect((await accept(token, "whole@example.com")).headers.location).toBe("/sign-in/code?opened");
-  });
-
-  it("is refused to who has an account, and where its terms contradict each other", async () => {
-    await service.adminJson("account", "add", "has@example.com");
-    expect(await service.admin("invite", "has@example.com")).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: "invalid_request: There is already an account with this email. Change it with 'account set'.\n",
-    });
-    const contradiction = await service.admin(
-      "invite",
-      "odd@example.com",
-      "--plan",
-      "hobby",
-      "--trial-days",
-      "3",
-    );
-    expect(contradiction).toMatchObject({ code: 1, stdout: "" });
-    expect(await stage.query("SELECT * FROM invitations WHERE email = 'odd@example.com'")).toEqual([]);
-  });
-
-  it("leaves the same rows when the operator accepts it: account add", async () => {
-    const terms = ["--plan", "licensed", "--credits", "7", "--assistant-limit", "2"];
-    const { token } = await invite("theirs@example.com", ...terms);
-    await accept(token, "theirs@example.com");
-    await service.adminJson("account", "add", "ours@example.com", ...terms);
-    const rowsOf = async (email: string) => {
-      const [invitation] = await stage.query(
-        `SELECT plan, trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths,
-                accepted_at_ms IS NULL AS is_open FROM invitations WHERE email = '${email}'`,
+  describe("an invitation", () => {
+    let clients = 0;
+    const accept = (token: string, email: string) =>
+      service.submit(
+        "/invitation/accept",
+        { token, email },
+        { headers: { "x-forwarded-for": `10.2.0.${++clients}` } },
       );
-      const [account] = await stage.query(
-        `SELECT plan, trial_ends_at_ms, assistant_limit, credit_thousandths,
+
+    async function invite(email: string, ...terms: string[]): Promise<{ token: string; url: string }> {
+      const { url } = await service.adminJson<{ url: string }>("invite", email, ...terms);
+      return { url, token: new URL(url).searchParams.get("token") ?? "" };
+    }
+
+    const heading = async (token: string) => {
+      const { status, text } = await service.ask(`/invitation?token=${token}`);
+      expect(status).toBe(200);
+      return /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
+    };
+
+    it("makes the account that the operator meant, with its credits and its mails", async () => {
+      const terms = ["--plan", "trial", "--trial-days", "30", "--assistant-limit", "5", "--credits", "12.5"];
+      const { token, url } = await invite("New@Example.com", ...terms);
+      expect(url).toMatch(new RegExp(`^${service.url}/invitation\\?token=[\\w-]{43}$`));
+      expect((await mailTo(service.dataDir, "new@example.com", /invitation/)).text).toContain(url);
+      expect(await service.admin("account", "show", "new@example.com")).toMatchObject({ code: 1 });
+      expect(await heading(token)).toBe("You are invited");
+
+      const answer = await accept(token, " NEW@example.com ");
+      expect(answer.status).toBe(303);
+      expect(answer.headers.location).toBe("/sign-in/code?opened");
+      expect(await codeTo(service.dataDir, "new@example.com")).toMatch(/^\d{6}$/);
+      const account = await service.adminJson("account", "show", "new@example.com");
+      expect(account).toMatchObject({
+        subject: expect.stringMatching(/^user_/),
+        plan: "trial",
+        assistantLimit: 5,
+        credits: 12.5,
+      });
+      const days = (Date.parse(String(account.trialEndsAt)) - Date.now()) / (24 * 60 * 60 * 1000);
+      expect(days).toBeCloseTo(30, 2);
+      expect(await service.adminJson("credits", "history", "new@example.com")).toHaveLength(1);
+      expect(await service.adminJson("emails", "list", "new@example.com")).toHaveLength(
+        onboardingSeries.length,
+      );
+    });
+
+    it("gives the end of a trial that the operator named", async () => {
+      const { token } = await invite("until@example.com", "--trial-ends", "2027-01-31");
+      await accept(token, "until@example.com");
+      const account = await service.adminJson("account", "show", "until@example.com");
+      expect(account.trialEndsAt).toBe("2027-01-31T00:00:00.000Z");
+    });
+
+    it("works once, and once alone where two use it at the same moment", async () => {
+      const { token } = await invite("once@example.com");
+      const answers = await Promise.all([
+        accept(token, "once@example.com"),
+        accept(token, "once@example.com"),
+      ]);
+      const back = `/invitation?token=${token}`;
+      expect(answers.map(({ headers }) => headers.location).sort()).toEqual([back, "/sign-in/code?opened"]);
+      expect(await heading(token)).toBe("This invitation was accepted");
+      const listed = await service.adminJson<unknown>("account", "list");
+      expect(
+        (listed as { email: string }[]).filter(({ email }) => email === "once@example.com"),
+      ).toHaveLength(1);
+    });
+
+    it("is for the email it was sent to", async () => {
+      const { token } = await invite("mine@example.com");
+      const foreign = await accept(token, "yours@example.com");
+      expect(foreign.headers.location).toBe(`/invitation?token=${token}&problem=foreign-email`);
+      const none = await accept(token, "not an email");
+      expect(none.headers.location).toBe(`/invitation?token=${token}&problem=email`);
+      expect(await service.admin("account", "show", "yours@example.com")).toMatchObject({ code: 1 });
+      expect(await heading(token)).toBe("You are invited");
+      expect((await accept(token, "mine@example.com")).headers.location).toBe("/sign-in/code?opened");
+    });
+
+    it("is over when its days are", async () => {
+      const { token } = await invite("late@example.com");
+      const [row] = await stage.query("SELECT * FROM invitations WHERE email = 'late@example.com'");
+      expect(Number(row?.expires_at_ms) - Number(row?.created_at_ms)).toBe(
+        invitationDays * 24 * 60 * 60 * 1000,
+      );
+      await stage.query(
+        `UPDATE invitations SET expires_at_ms = ${Date.now()} WHERE email = 'late@example.com'`,
+      );
+      expect((await accept(token, "late@example.com")).headers.location).toBe(`/invitation?token=${token}`);
+      expect(await heading(token)).toBe("This invitation has run out");
+      expect(await service.admin("account", "show", "late@example.com")).toMatchObject({ code: 1 });
+    });
+
+    it("is replaced by the next one", async () => {
+      const first = await invite("twice@example.com", "--plan", "hobby");
+      const second = await invite("twice@example.com", "--plan", "licensed");
+      expect(await heading(first.token)).toBe("This invitation does not work");
+      await accept(first.token, "twice@example.com");
+      await accept(second.token, "twice@example.com");
+      expect(await service.adminJson("account", "show", "twice@example.com")).toMatchObject({
+        plan: "licensed",
+      });
+    });
+
+    it("is stored as a hash alone", async () => {
+      const { token } = await invite("hash@example.com");
+      expect(JSON.stringify(await stage.query("SELECT * FROM invitations"))).not.toContain(token);
+      expect(service.log).not.toContain(token);
+    });
+
+    it("is undone whole when its account cannot be made", async () => {
+      const { token } = await invite("whole@example.com", "--credits", "1");
+      await stage.query("ALTER TABLE onboarding_emails RENAME TO onboarding_emails_away");
+      const failed = await accept(token, "whole@example.com");
+      await stage.query("ALTER TABLE onboarding_emails_away RENAME TO onboarding_emails");
+      expect(failed.headers.location).toBe(`/invitation?token=${token}&problem=unavailable`);
+      await eventually(() => expect(service.takeErrors()).toEqual(["unexpected failure"]));
+      expect(await service.admin("account", "show", "whole@example.com")).toMatchObject({ code: 1 });
+      expect((await accept(token, "whole@example.com")).headers.location).toBe("/sign-in/code?opened");
+    });
+
+    it("is refused to who has an account, and where its terms contradict each other", async () => {
+      await service.adminJson("account", "add", "has@example.com");
+      expect(await service.admin("invite", "has@example.com")).toEqual({
+        code: 1,
+        stdout: "",
+        stderr:
+          "invalid_request: There is already an account with this email. Change it with 'account set'.\n",
+      });
+      const contradiction = await service.admin(
+        "invite",
+        "odd@example.com",
+        "--plan",
+        "hobby",
+        "--trial-days",
+        "3",
+      );
+      expect(contradiction).toMatchObject({ code: 1, stdout: "" });
+      expect(await stage.query("SELECT * FROM invitations WHERE email = 'odd@example.com'")).toEqual([]);
+    });
+
+    it("leaves the same rows when the operator accepts it: account add", async () => {
+      const terms = ["--plan", "licensed", "--credits", "7", "--assistant-limit", "2"];
+      const { token } = await invite("theirs@example.com", ...terms);
+      await accept(token, "theirs@example.com");
+      await service.adminJson("account", "add", "ours@example.com", ...terms);
+      const rowsOf = async (email: string) => {
+        const [invitation] = await stage.query(
+          `SELECT plan, trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths,
+                accepted_at_ms IS NULL AS is_open FROM invitations WHERE email = '${email}'`,
+        );
+        const [account] = await stage.query(
+          `SELECT plan, trial_ends_at_ms, assistant_limit, credit_thousandths,
                 (SELECT count(*) FROM credit_entries WHERE account_id = accounts.id) AS entries,
                 (SELECT count(*) FROM onboarding_emails WHERE account_id = accounts.id) AS emails
            FROM accounts WHERE email = '${email}'`,
-      );
-      return { invitation, account };
-    };
-    expect(await rowsOf("ours@example.com")).toEqual(await rowsOf("theirs@example.com"));
-  });
-});
-
-describe.each(engines)("the waitlist on $name", (engine) => {
-  it("takes an email once, answers all alike, and says who was invited", async () => {
-    const stage = await engine.prepare();
-    const service = await Service.start(stage.environment);
-    const join = (email: string) => service.submit("/waitlist/join", { email });
-    for (const email of ["first@example.com", "Second@Example.com", "first@example.com", "has@example.com"]) {
-      const answer = await join(email);
-      expect(answer.status).toBe(303);
-      expect(answer.headers.location).toBe("/waitlist?joined");
-    }
-    expect((await join("no email")).headers.location).toBe("/waitlist?problem=email");
-    expect(await service.adminJson("waitlist", "list")).toEqual([
-      { email: "first@example.com", joinedAt: expect.any(String), invitedAt: null },
-      { email: "second@example.com", joinedAt: expect.any(String), invitedAt: null },
-      { email: "has@example.com", joinedAt: expect.any(String), invitedAt: null },
-    ]);
-
-    await service.adminJson("waitlist", "invite", "SECOND@example.com", "--plan", "hobby");
-    await service.adminJson("account", "add", "has@example.com");
-    expect((await join("has@example.com")).headers.location).toBe("/waitlist?joined");
-    const listed = await service.adminJson<{ invitedAt: string | null }[]>("waitlist", "list");
-    expect(listed.map(({ invitedAt }) => invitedAt !== null)).toEqual([false, true, true]);
-    expect(await service.admin("waitlist", "invite", "nobody@example.com")).toEqual({
-      code: 1,
-      stdout: "",
-      stderr:
-        "not_found: This email is not on the waitlist. See 'waitlist list', or invite it all the same with 'invite'.\n",
+        );
+        return { invitation, account };
+      };
+      expect(await rowsOf("ours@example.com")).toEqual(await rowsOf("theirs@example.com"));
     });
-    await service.stop();
-    await stage.clear();
+  });
+
+  describe("the waitlist", () => {
+    it("takes an email once, answers all alike, and says who was invited", async () => {
+      await stage.query("DELETE FROM waitlist");
+      await service.admin("account", "delete", "has@example.com");
+      const join = (email: string) => service.submit("/waitlist/join", { email });
+      for (const email of [
+        "first@example.com",
+        "Second@Example.com",
+        "first@example.com",
+        "has@example.com",
+      ]) {
+        const answer = await join(email);
+        expect(answer.status).toBe(303);
+        expect(answer.headers.location).toBe("/waitlist?joined");
+      }
+      expect((await join("no email")).headers.location).toBe("/waitlist?problem=email");
+      expect(await service.adminJson("waitlist", "list")).toEqual([
+        { email: "first@example.com", joinedAt: expect.any(String), invitedAt: null },
+        { email: "second@example.com", joinedAt: expect.any(String), invitedAt: null },
+        { email: "has@example.com", joinedAt: expect.any(String), invitedAt: null },
+      ]);
+
+      await service.adminJson("waitlist", "invite", "SECOND@example.com", "--plan", "hobby");
+      await service.adminJson("account", "add", "has@example.com");
+      expect((await join("has@example.com")).headers.location).toBe("/waitlist?joined");
+      const listed = await service.adminJson<{ invitedAt: string | null }[]>("waitlist", "list");
+      expect(listed.map(({ invitedAt }) => invitedAt !== null)).toEqual([false, true, true]);
+      expect(await service.admin("waitlist", "invite", "nobody@example.com")).toEqual({
+        code: 1,
+        stdout: "",
+        stderr:
+          "not_found: This email is not on the waitlist. See 'waitlist list', or invite it all the same with 'invite'.\n",
+      });
+    });
   });
 });

@@ -115,56 +115,62 @@ describe.each(engines)("a person's data on $name", (engine) => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not_found: Nothing is kept")]);
   });
 
-  it("is erased with every instance, where mails lie that the command does not reach", async () => {
-    const write = (name: string, to: string, writtenAtMs: number) => {
-      const file = join(service.dataDir, "mail", `${name}.eml`);
-      writeFileSync(file, `From: a@example.com\r\nTo: ${to}\r\nSubject: Hi\r\n\r\nHello`);
-      utimesSync(file, writtenAtMs / 1000, writtenAtMs / 1000);
-    };
-    write("before", email, Date.now() - 60 * 60 * 1000);
-    write("since", email, Date.now() + 1000);
-    write("friends", "friend@example.com", Date.now() - 60 * 60 * 1000);
-    await service.stop();
-    await service.run();
-    const left = () => readdirSync(join(service.dataDir, "mail"));
-    await eventually(async () => expect(left()).not.toContain("before.eml"));
-    expect(left()).toEqual(expect.arrayContaining(["since.eml", "friends.eml"]));
-  });
-
-  it("is deleted once it is old, by the runner and the command for cron", async () => {
+  describe("as the service starts again", () => {
     const oldMs = Date.now() - 731 * dayMs;
-    await service.adminJson("account", "add", "kept@example.com", "--plan", "hobby");
-    await stage.query("DELETE FROM audit_entries");
-    const rows = ["old", "new"].map((name, n) => ({ name, atMs: oldMs + n * 2 * dayMs }));
-    for (const { name, atMs } of rows) {
-      await stage.query(`INSERT INTO waitlist VALUES ('${name}@example.com', ${atMs}, NULL)`);
-      await stage.query(
-        `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${name}', ${atMs}, 'service', 'test')`,
-      );
-      await stage.query(
-        `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
-         VALUES ('${name}', 'acc_gone_${name}', '${name}', 'welcome', ${atMs}, 'sent', ${atMs})`,
-      );
-      await stage.query(
-        `INSERT INTO invitations (id, email, plan, created_at_ms, expires_at_ms)
-         VALUES ('${name}', '${name}@example.com', 'hobby', ${atMs}, ${atMs + 14 * dayMs})`,
-      );
-    }
     const ids = async (sql: string) => (await stage.query(sql)).map(({ id }) => id);
-    await service.stop();
-    await service.run();
-    await eventually(async () =>
-      expect(await ids("SELECT email AS id FROM waitlist")).toEqual(["new@example.com"]),
-    );
-    await service.adminJson("emails", "send-due");
-    expect(await ids("SELECT id FROM audit_entries WHERE what = 'test'")).toEqual(["new"]);
-    const [entry] = await service.adminJson<object[]>("audit", "list", "--who", "service");
-    expect(entry).toMatchObject({
-      ...{ what: "retention", whom: null, before: {} },
-      after: { audit_entries: 1, invitations: 1, onboarding_emails: 1, waitlist: 1 },
+
+    beforeAll(async () => {
+      const write = (name: string, to: string, writtenAtMs: number) => {
+        const file = join(service.dataDir, "mail", `${name}.eml`);
+        writeFileSync(file, `From: a@example.com\r\nTo: ${to}\r\nSubject: Hi\r\n\r\nHello`);
+        utimesSync(file, writtenAtMs / 1000, writtenAtMs / 1000);
+      };
+      write("before", email, Date.now() - 60 * 60 * 1000);
+      write("since", email, Date.now() + 1000);
+      write("friends", "friend@example.com", Date.now() - 60 * 60 * 1000);
+
+      await service.adminJson("account", "add", "kept@example.com", "--plan", "hobby");
+      const rows = ["old", "new"].map((name, n) => ({ name, atMs: oldMs + n * 2 * dayMs }));
+      for (const { name, atMs } of rows) {
+        await stage.query(`INSERT INTO waitlist VALUES ('${name}@example.com', ${atMs}, NULL)`);
+        await stage.query(
+          `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${name}', ${atMs}, 'service', 'test')`,
+        );
+        await stage.query(
+          `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
+         VALUES ('${name}', 'acc_gone_${name}', '${name}', 'welcome', ${atMs}, 'sent', ${atMs})`,
+        );
+        await stage.query(
+          `INSERT INTO invitations (id, email, plan, created_at_ms, expires_at_ms)
+         VALUES ('${name}', '${name}@example.com', 'hobby', ${atMs}, ${atMs + 14 * dayMs})`,
+        );
+      }
+      await service.stop();
+      await service.run();
     });
-    expect(await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%'")).toEqual(["new"]);
-    expect(await ids("SELECT id FROM invitations WHERE id IN ('old', 'new')")).toEqual(["new"]);
-    expect(await stage.query("SELECT * FROM accounts WHERE email = 'kept@example.com'")).toHaveLength(1);
+
+    it("is erased with every instance, where mails lie that the command does not reach", async () => {
+      const left = () => readdirSync(join(service.dataDir, "mail"));
+      await eventually(async () => expect(left()).not.toContain("before.eml"));
+      expect(left()).toEqual(expect.arrayContaining(["since.eml", "friends.eml"]));
+    });
+
+    it("is deleted once it is old, by the runner and the command for cron", async () => {
+      await eventually(async () =>
+        expect(await ids("SELECT email AS id FROM waitlist")).toEqual(["new@example.com"]),
+      );
+      await service.adminJson("emails", "send-due");
+      expect(await ids("SELECT id FROM audit_entries WHERE what = 'test'")).toEqual(["new"]);
+      const [entry] = await service.adminJson<object[]>("audit", "list", "--who", "service");
+      expect(entry).toMatchObject({
+        ...{ what: "retention", whom: null, before: {} },
+        after: { audit_entries: 1, invitations: 1, onboarding_emails: 1, waitlist: 1 },
+      });
+      expect(await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%'")).toEqual([
+        "new",
+      ]);
+      expect(await ids("SELECT id FROM invitations WHERE id IN ('old', 'new')")).toEqual(["new"]);
+      expect(await stage.query("SELECT * FROM accounts WHERE email = 'kept@example.com'")).toHaveLength(1);
+    });
   });
 });

@@ -1,41 +1,51 @@
-import { describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
+const https = {
+  APP_URL: "https://office.example.com",
+  HSTS_INCLUDE_SUBDOMAINS: "true",
+  RATE_LIMIT_HEALTH: "1",
+};
+let plain: Service;
+beforeAll(async () => {
+  plain = await Service.start(https);
+});
+afterAll(() => plain.stop());
+
+let addresses = 0;
+/** An address that has spent nothing yet. */
+const newAddress = () => `127.0.8.${++addresses}`;
+
 describe("an https address", () => {
   it("is said on every answer and every page to be the only one (RFC 6797)", async () => {
-    const service = await Service.start({
-      APP_URL: "https://office.example.com",
-      HSTS_INCLUDE_SUBDOMAINS: "true",
-    });
+    const from = newAddress();
     for (const path of [operations.health.path, "/api/x", "/", "/docs/api/policy"]) {
-      const { headers } = await service.ask(path);
+      const { headers } = await plain.ask(path, { from });
       expect(headers["strict-transport-security"], path).toBe("max-age=31536000; includeSubDomains");
     }
-    await service.stop();
   });
 });
 
 describe("VERCEL=1 where we own the socket", () => {
   it("changes nothing: not a header, and not whose address a request is counted for", async () => {
-    const [plain, named] = await Promise.all(
-      [{}, { VERCEL: "1" }].map((environment) => Service.start({ RATE_LIMIT_HEALTH: "1", ...environment })),
-    );
+    const named = await Service.start({ ...https, VERCEL: "1" });
+    const from = newAddress();
     for (const path of [operations.health.path, "/", "/sign-in", "/docs/search", "/api/x"]) {
       const [expected, found] = await Promise.all(
         [plain, named].map(async (service) => {
-          const { status, headers } = (await service?.ask(path)) ?? {};
-          return { status, names: Object.keys(headers ?? {}).sort() };
+          const { status, headers } = await service.ask(path, { from });
+          return { status, names: Object.keys(headers).sort() };
         }),
       );
       expect(found, path).toEqual(expected);
     }
     const headers = { "x-vercel-forwarded-for": "198.51.100.7", "x-forwarded-for": "198.51.100.7" };
-    expect((await named?.ask(operations.health.path, { headers }))?.status).toBe(429);
-    await Promise.all([plain?.stop(), named?.stop()]);
+    expect((await named.ask(operations.health.path, { from, headers })).status).toBe(429);
+    await named.stop();
   });
 });
 

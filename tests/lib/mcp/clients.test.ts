@@ -53,17 +53,20 @@ const clients: { name: string; connect: Connect }[] = [
 ];
 
 let ended = 0;
+let addresses = 0;
+
+let service: Service;
+let strict: Service;
+let token: string;
+beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_MCP: "100000" });
+  strict = await Service.start({ RATE_LIMIT_MCP: "6", TRUSTED_PROXY_HOPS: "1" });
+  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "3");
+  token = await service.token("ceo@example.com");
+});
+afterAll(() => Promise.all([service.stop(), strict.stop()]));
 
 describe.each(clients)("$name", ({ connect }) => {
-  let service: Service;
-  let token: string;
-  beforeAll(async () => {
-    service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_MCP: "100000" });
-    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "3");
-    token = await service.token("ceo@example.com");
-  });
-  afterAll(() => service.stop());
-
   const at = (path: string, to = service) => new URL(path, to.url);
 
   it.each(mcpServer.paths)("lists and calls every tool at %s", async (path) => {
@@ -149,8 +152,8 @@ describe.each(clients)("$name", ({ connect }) => {
   });
 
   it("meets a 429 that says how long to wait", async () => {
-    const strict = await Service.start({ RATE_LIMIT_MCP: "6" });
-    const client = await connect(at("/mcp", strict));
+    // Each client is another visitor.
+    const client = await connect(at("/mcp", strict), { "x-forwarded-for": `10.8.0.${++addresses}` });
     const calls = async () => {
       for (let n = 0; n < 12; n++) await client.callTool({ name: "get_health", arguments: {} });
     };
@@ -158,6 +161,5 @@ describe.each(clients)("$name", ({ connect }) => {
       /Too many requests: 6 are allowed in \d+ seconds\. Wait \d+ seconds\./,
     );
     await client.close();
-    await strict.stop();
   });
 });

@@ -5,6 +5,7 @@ import { markdownPath } from "@/lib/api/pages";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { mostCharacters } from "@/lib/mcp/reading";
 import { tools } from "@/lib/mcp/tools";
+import { makeClock } from "@/tests/support/clock";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -52,10 +53,11 @@ const raised = { RATE_LIMIT_MCP: "100000" };
 describe.each(engines)("the tools on $name", (engine) => {
   let stage: Stage;
   let service: Service;
+  const clock = makeClock();
 
   beforeAll(async () => {
     stage = await engine.prepare();
-    service = await Service.start({ ...stage.environment, ...raised });
+    service = await Service.start({ ...stage.environment, ...clock.environment, ...raised });
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "12.125");
   });
   afterAll(async () => {
@@ -166,15 +168,14 @@ describe.each(engines)("the tools on $name", (engine) => {
   });
 
   it("answer the banner that shows", async () => {
-    const fresh = await Service.start({ ...stage.environment, ...raised });
-    await fresh.adminJson("banner", "set", "warning", "Repairs at <noon>");
+    await service.adminJson("banner", "set", "warning", "Repairs at <noon>");
+    clock.pass(15_000); // what the service's copy lives
     const banner = { kind: "warning", message: "Repairs at <noon>" };
     // A notice waits for no store, so it may not be there at first.
     await eventually(async () =>
-      expect((await call(fresh, "get_site_banner")).structuredContent).toEqual({ banner }),
+      expect((await call(service, "get_site_banner")).structuredContent).toEqual({ banner }),
     );
-    await fresh.adminJson("banner", "clear");
-    await fresh.stop();
+    await service.adminJson("banner", "clear");
   });
 });
 
