@@ -34,7 +34,7 @@ export const caching: Mutant[] = [
     mistake: "a copied token may be kept",
     was: 'caching = "no-store"',
     becomes: 'caching = "private"',
-    tests: ["tests/app/pages/home-token.test.ts"],
+    tests: ["tests/app/pages/home-sessions.test.ts"],
   },
   {
     file: "lib/api/headers.ts",

@@ -7,7 +7,7 @@ import { Service } from "@/tests/support/service";
 const document = { accept: "text/html", "sec-fetch-dest": "document", "user-agent": "Mozilla/5.0" };
 
 /*
- * What is tried under local sign-in in `sign-in-attacks`, `home-token` and `keys`, where browsers are Clerk's and
+ * What is tried under local sign-in in `sign-in-attacks`, `home-sessions` and `keys`, where browsers are Clerk's and
  * programs ours.
  */
 describe.each(engines)("two instances under Clerk, on $name", (engine) => {

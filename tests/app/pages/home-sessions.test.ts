@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -24,17 +25,29 @@ function readRows({ text }: Answer): { words: string; id: string | undefined }[]
     }));
 }
 
-const copyToken = async (browser: Browser) =>
-  (JSON.parse((await browser.submit("/home/token")).text) as { token: string }).token;
+const readToken = ({ text }: Answer) => JSON.parse(text) as { token: string; expiresAt: string };
+const copyToken = async (browser: Browser) => readToken(await browser.submit("/home/token")).token;
+const claimsOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
 
-describe.each(engines)("the sessions on /home under local sign-in, on $name", (engine) => {
+describe.each(engines)("under local sign-in, on $name", (engine) => {
   let stage: Stage;
   let service: Service;
+  let browser: Browser;
+  let accounts = 0;
   let apps = 0;
+
+  /** A browser that is signed in to an account of its own. */
+  async function openNew(): Promise<Browser> {
+    const email = `ceo${++accounts}@example.com`;
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    return Browser.signIn(service, email);
+  }
 
   beforeAll(async () => {
     stage = await engine.prepare();
     service = await Service.start(stage.environment);
+    browser = await openNew();
     await service.adminJson("account", "add", email, "--plan", "licensed");
     await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
   });
@@ -43,129 +56,295 @@ describe.each(engines)("the sessions on /home under local sign-in, on $name", (e
     await stage.clear();
   });
 
-  const entitlement = async (token: string) =>
+  const ask = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
-  const list = (of = email) => service.adminJson<Listed[]>("session", "list", of);
-  /** Lets in an app, as its owner's click does. */
-  const connectApp = () => {
-    const nowMs = Date.now();
-    return stage.query(
-      `INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms)
+
+  describe("POST /home/token", () => {
+    it("hands the browser that is signed in a token of an hour, with a session of its own", async () => {
+      const answer = await browser.submit("/home/token");
+      expect(answer.status).toBe(200);
+      expect(answer.headers["cache-control"]).toBe("no-store");
+      const { token, expiresAt } = readToken(answer);
+      expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(59 * 60 * 1000);
+      expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(60 * 60 * 1000);
+      const [own, program] = [claimsOf(browser.valueOf("__session")), claimsOf(token)];
+      expect(program).toEqual({
+        ...{ iss: own.iss, sub: own.sub, sid: expect.stringMatching(/^sess_/) },
+        ...{ iat: expect.any(Number), nbf: program.iat, exp: Date.parse(expiresAt) / 1000 },
+      });
+      expect(program.sid).not.toBe(own.sid);
+      expect(await ask(token)).toBe(200);
+    });
+
+    it("gives a program's token no successor, however it is sent and whatever goes along", async () => {
+      const { token } = readToken(await browser.submit("/home/token"));
+      const before = await stage.query("SELECT id FROM local_sessions");
+      const attempts: Record<string, string>[] = [
+        { authorization: `Bearer ${token}` },
+        { cookie: `__session=${token}` },
+        { cookie: `__session=${token}; office-client=${token}` },
+        { authorization: `Bearer ${token}`, cookie: `__session=${token}` },
+        // Even beside what a browser has.
+        { authorization: `Bearer ${token}`, cookie: browser.cookie },
+        { authorization: `Bearer ${browser.valueOf("__session")}`, cookie: browser.cookie },
+      ];
+      for (const headers of attempts) {
+        const answer = await service.submit("/home/token", {}, { headers });
+        const code = "authorization" in headers ? "forbidden" : "signed_out";
+        expect(answer.status).toBe(code === "forbidden" ? 403 : 401);
+        expect(JSON.parse(answer.text).error.code).toBe(code);
+      }
+      expect(await stage.query("SELECT id FROM local_sessions")).toEqual(before);
+    });
+
+    it("takes a session token of a minute for no browser, without the secret that renews it", async () => {
+      const session = `__session=${browser.valueOf("__session")}`;
+      const secret = `office-client=${browser.valueOf("office-client")}`;
+      for (const cookie of [session, `${session}; office-client=x`, `${session}; ${secret}; ${secret}`, ""]) {
+        expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
+      }
+      // A page that was left open without JavaScript has only that.
+      expect((await service.submit("/home/token", {}, { headers: { cookie: secret } })).status).toBe(200);
+    });
+
+    it("says that it cannot tell while the store is away, and not that nobody is signed in", async () => {
+      await stage.query("ALTER TABLE local_sessions RENAME TO local_sessions_away");
+      const answer = await browser.submit("/home/token");
+      await stage.query("ALTER TABLE local_sessions_away RENAME TO local_sessions");
+      expect(answer.status).toBe(503);
+      await expect.poll(() => service.takeErrors()).toEqual(["an owner could not be read"]);
+      expect((await browser.submit("/home/token")).status).toBe(200);
+    });
+
+    it("ends the token with the session that it was made in, and no other's", async () => {
+      const [one, other] = [
+        await Browser.signIn(service, "ceo1@example.com"),
+        await Browser.signIn(service, "ceo1@example.com"),
+      ];
+      const [mine, siblings] = [
+        readToken(await one.submit("/home/token")).token,
+        readToken(await other.submit("/home/token")).token,
+      ];
+      await one.submit("/sign-in/out");
+      expect(await ask(mine)).toBe(401);
+      expect(await ask(siblings)).toBe(200);
+    });
+
+    it("hands out no token that outlives the browser's session", async () => {
+      const leaving = await openNew();
+      const { sid } = claimsOf(leaving.valueOf("__session"));
+      const endsAtMs = Date.now() + 10 * 60 * 1000;
+      await stage.query(`UPDATE local_sessions SET expires_at_ms = ${endsAtMs} WHERE id = '${sid}'`);
+      const { expiresAt } = readToken(await leaving.submit("/home/token"));
+      expect(Date.parse(expiresAt)).toBe(Math.floor(endsAtMs / 1000) * 1000);
+    });
+
+    it("refuses a session that is over, to the browser and to what was made in it", async () => {
+      const over = await openNew();
+      const { token } = readToken(await over.submit("/home/token"));
+      const { sid } = claimsOf(over.valueOf("__session"));
+      await stage.query(`UPDATE local_sessions SET expires_at_ms = ${Date.now()} WHERE id = '${sid}'`);
+      expect(await ask(over.valueOf("__session"))).toBe(401);
+      expect((await over.submit("/home/token")).status).toBe(401);
+      const { sid: programs } = claimsOf(token);
+      await stage.query(`UPDATE local_sessions SET expires_at_ms = ${Date.now()} WHERE id = '${programs}'`);
+      expect(await ask(token)).toBe(401);
+    });
+  });
+
+  describe("the sessions on /home", () => {
+    const list = (of = email) => service.adminJson<Listed[]>("session", "list", of);
+    /** Lets in an app, as its owner's click does. */
+    const connectApp = () => {
+      const nowMs = Date.now();
+      return stage.query(
+        `INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms)
        SELECT 'sess_app${++apps}', id, 'app', 'Studio <b>5</b>', ${nowMs - 3 * dayMs}, ${nowMs - 2 * dayMs - 1000}, ${nowMs + dayMs}
        FROM accounts WHERE email = '${email}'`,
-    );
-  };
+      );
+    };
 
-  it("say what each is, since when, last used when and until when, and which is this browser", async () => {
-    const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
-    await copyToken(own);
-    await connectApp();
-    const rows = readRows(await own.open("/home"));
-    const moment = String.raw`\d+ \w+ at \d\d:\d\d UTC`;
-    const day = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
-    expect(rows.map(({ words }) => words)).toEqual([
-      expect.stringMatching(
-        `^Studio &lt;b&gt;5&lt;/b&gt; Since ${moment}, used 2 days ago, until ${moment}$`,
-      ),
-      expect.stringMatching(`^Token copied on ${day} Since ${moment}, not used yet, until ${moment}$`),
-      expect.stringMatching(`^Chromium on Linux Since ${moment}, not used yet, until ${moment}$`),
-      expect.stringMatching(`^Chromium on Linux This browserSince ${moment}, in use now, until ${moment}$`),
-    ]);
-    expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, true, false]);
-    await other.submit("/sign-in/out");
-    await own.submit("/sign-in/out");
-    await service.adminJson("session", "end", email, "--all");
-  });
+    beforeEach(async () => {
+      await service.adminJson("session", "end", email, "--all");
+    });
 
-  it("end one by one, app or program or browser, with the next request", async () => {
-    const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
-    const token = await copyToken(own);
-    await connectApp();
-    for (const { id, kind } of await list()) {
-      if (kind === "browser") continue;
-      expect((await own.submit(endPath, { session: id })).headers.location).toBe(ended);
-    }
-    expect((await list()).map(({ kind }) => kind)).toEqual(["browser", "browser"]);
-    expect(await entitlement(token)).toBe(401);
-    const [named] = readRows(await own.open("/home")).flatMap(({ id }) => id ?? []);
-    await own.submit(endPath, { session: String(named) });
-    expect(await entitlement(other.valueOf("__session"))).toBe(401);
-    expect((await other.open("/sign-in/renew")).headers.location).toMatch(/^\/sign-in/);
-    expect(await entitlement(own.valueOf("__session"))).toBe(200);
-    expect((await own.open("/home?ended")).text).toContain("Ended. Its next request is refused.");
-  });
+    it("say what each is, since when, last used when and until when, and which is this browser", async () => {
+      const own = await Browser.signIn(service, email);
+      await Browser.signIn(service, email);
+      await copyToken(own);
+      await connectApp();
+      const rows = readRows(await own.open("/home"));
+      const moment = String.raw`\d+ \w+ at \d\d:\d\d UTC`;
+      const day = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+      expect(rows.map(({ words }) => words)).toEqual([
+        expect.stringMatching(
+          `^Studio &lt;b&gt;5&lt;/b&gt; Since ${moment}, used 2 days ago, until ${moment}$`,
+        ),
+        expect.stringMatching(`^Token copied on ${day} Since ${moment}, not used yet, until ${moment}$`),
+        expect.stringMatching(`^Chromium on Linux Since ${moment}, not used yet, until ${moment}$`),
+        expect.stringMatching(`^Chromium on Linux This browserSince ${moment}, in use now, until ${moment}$`),
+      ]);
+      expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, true, false]);
+    });
 
-  it("end all others at once, and this browser goes on", async () => {
-    const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
-    const [mine, theirs] = [await copyToken(own), await copyToken(other)];
-    await connectApp();
-    expect((await own.submit(endPath, { session: "others" })).headers.location).toBe(ended);
-    for (const token of [mine, theirs, other.valueOf("__session")])
-      expect(await entitlement(token)).toBe(401);
-    expect(await entitlement(own.valueOf("__session"))).toBe(200);
-    expect(await list()).toMatchObject([{ kind: "browser" }]);
-  });
+    it("end one by one, app or program or browser, with the next request", async () => {
+      const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
+      const token = await copyToken(own);
+      await connectApp();
+      for (const { id, kind } of await list()) {
+        if (kind === "browser") continue;
+        expect((await own.submit(endPath, { session: id })).headers.location).toBe(ended);
+      }
+      expect((await list()).map(({ kind }) => kind)).toEqual(["browser", "browser"]);
+      expect(await ask(token)).toBe(401);
+      const [named] = readRows(await own.open("/home")).flatMap(({ id }) => id ?? []);
+      await own.submit(endPath, { session: String(named) });
+      expect(await ask(other.valueOf("__session"))).toBe(401);
+      expect((await other.open("/sign-in/renew")).headers.location).toMatch(/^\/sign-in/);
+      expect(await ask(own.valueOf("__session"))).toBe(200);
+      expect((await own.open("/home?ended")).text).toContain("Ended. Its next request is refused.");
+    });
 
-  it("are ended by their owner's own page alone", async () => {
-    const own = await Browser.signIn(service, email);
-    const stranger = await Browser.signIn(service, "other@example.com");
-    const token = await copyToken(own);
-    const before = await list();
-    const [{ id } = { id: "" }] = before;
-    const fields = [{ session: id }, { session: "others" }, {}, { session: "" }, { session: "' OR 1=1 --" }];
-    for (const sent of fields as Record<string, string>[]) {
-      expect((await stranger.submit(endPath, sent)).status).toBe(303);
-      expect((await own.submit(endPath, sent, { origin: "https://evil.example" })).status).toBe(403);
-      const bearer = { headers: { authorization: `Bearer ${token}` } };
-      expect((await service.submit(endPath, sent, bearer)).status).toBe(403);
-      const cookie = { headers: { cookie: `__session=${token}` } };
-      const { location } = (await service.submit(endPath, sent, cookie)).headers;
-      expect(location).toBe("/sign-in?problem=ended");
-    }
-    for (const sent of fields.slice(2)) await own.submit(endPath, sent as Record<string, string>);
-    expect((await service.ask(endPath, { headers: { cookie: own.cookie } })).status).toBe(405);
-    expect(await list()).toEqual(before);
-    expect(await entitlement(token)).toBe(200);
-  });
+    it("end all others at once, and this browser goes on", async () => {
+      const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
+      const [mine, theirs] = [await copyToken(own), await copyToken(other)];
+      await connectApp();
+      expect((await own.submit(endPath, { session: "others" })).headers.location).toBe(ended);
+      for (const token of [mine, theirs, other.valueOf("__session")]) expect(await ask(token)).toBe(401);
+      expect(await ask(own.valueOf("__session"))).toBe(200);
+      expect(await list()).toMatchObject([{ kind: "browser" }]);
+    });
 
-  it("are shown to no program that was given a token", async () => {
-    const own = await Browser.signIn(service, email);
-    const cookie = `__session=${await copyToken(own)}`;
-    const { text } = await service.ask("/home", { headers: { cookie } });
-    expect(text).toContain(email);
-    expect(text).not.toContain("Where you are signed in");
+    it("are ended by their owner's own page alone", async () => {
+      const own = await Browser.signIn(service, email);
+      const stranger = await Browser.signIn(service, "other@example.com");
+      const token = await copyToken(own);
+      const before = await list();
+      const [{ id } = { id: "" }] = before;
+      const fields = [
+        { session: id },
+        { session: "others" },
+        {},
+        { session: "" },
+        { session: "' OR 1=1 --" },
+      ];
+      for (const sent of fields as Record<string, string>[]) {
+        expect((await stranger.submit(endPath, sent)).status).toBe(303);
+        expect((await own.submit(endPath, sent, { origin: "https://evil.example" })).status).toBe(403);
+        const bearer = { headers: { authorization: `Bearer ${token}` } };
+        expect((await service.submit(endPath, sent, bearer)).status).toBe(403);
+        const cookie = { headers: { cookie: `__session=${token}` } };
+        const { location } = (await service.submit(endPath, sent, cookie)).headers;
+        expect(location).toBe("/sign-in?problem=ended");
+      }
+      for (const sent of fields.slice(2)) await own.submit(endPath, sent as Record<string, string>);
+      expect((await service.ask(endPath, { headers: { cookie: own.cookie } })).status).toBe(405);
+      expect(await list()).toEqual(before);
+      expect(await ask(token)).toBe(200);
+    });
+
+    it("are shown to no program that was given a token", async () => {
+      const own = await Browser.signIn(service, email);
+      const cookie = `__session=${await copyToken(own)}`;
+      const { text } = await service.ask("/home", { headers: { cookie } });
+      expect(text).toContain(email);
+      expect(text).not.toContain("Where you are signed in");
+    });
   });
 });
 
-describe.each(engines)("the sessions on /home under Clerk, on $name", (engine) => {
-  it("are those of apps and programs; Clerk keeps the browsers", async () => {
-    const clerk = await ClerkInstance.start();
-    const stage = await engine.prepare();
-    const service = await Service.start({ ...stage.environment, ...clerk.environment });
-    await service.adminJson("account", "add", email, "--plan", "licensed", "--subject", "user_2ceo");
-    const headers = () => ({ cookie: `__session=${clerk.mint()}` });
-    const mint = async () => {
-      const { status, text } = await service.submit("/home/token", {}, { headers: headers() });
-      expect(status).toBe(200);
-      return (JSON.parse(text) as { token: string }).token;
-    };
-    const ask = async (token: string) =>
-      (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
-    const tokens = [await mint(), await mint(), await mint()];
-    const [{ id } = { id: "" }] = await service.adminJson<Listed[]>("session", "list", email);
-    expect((await service.submit(endPath, { session: id }, { headers: headers() })).headers.location).toBe(
-      ended,
-    );
-    const statuses = await Promise.all(tokens.map(ask));
-    expect(statuses.filter((status) => status === 401)).toHaveLength(1);
-    const byProgram = { cookie: `__session=${tokens[statuses.indexOf(200)]}` };
-    expect((await service.submit(endPath, { session: "others" }, { headers: byProgram })).status).toBe(403);
-    await service.submit(endPath, { session: "others" }, { headers: headers() });
-    expect(await service.adminJson("session", "list", email)).toEqual([]);
-    for (const token of tokens) expect(await ask(token)).toBe(401);
-    expect(await ask(clerk.mint())).toBe(200);
+describe.each(engines)("under Clerk, on $name", (engine) => {
+  let clerk: ClerkInstance;
+  let stage: Stage;
+  let service: Service;
+
+  beforeAll(async () => {
+    clerk = await ClerkInstance.start();
+    stage = await engine.prepare();
+    service = await Service.start({ ...stage.environment, ...clerk.environment });
+    for (const name of ["ceo", "cfo"]) {
+      const terms = ["--plan", "licensed", "--subject", `user_2${name}`];
+      await service.adminJson("account", "add", `${name}@example.com`, ...terms);
+    }
+  });
+  afterAll(async () => {
     await service.stop();
     await clerk.stop();
     await stage.clear();
+  });
+
+  const ask = async (token: string) =>
+    (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
+  const mint = (headers: Record<string, string>) => service.submit("/home/token", {}, { headers });
+
+  describe("POST /home/token", () => {
+    it("hands out a token of our own, which has a session of ours, and asks Clerk nothing", async () => {
+      const answer = await mint({ cookie: `__session=${clerk.mint()}` });
+      expect(answer.status).toBe(200);
+      const { token } = readToken(answer);
+      const claims = claimsOf(token);
+      expect(claims).toMatchObject({ sub: "user_2ceo", iss: expect.stringMatching(/^urn:corner-office:/) });
+      expect(await ask(token)).toBe(200);
+      await service.adminJson("session", "end", "ceo@example.com", String(claims.sid));
+      expect(await ask(token)).toBe(401);
+      expect(await ask(clerk.mint())).toBe(200);
+      expect(clerk.requests).toEqual([]);
+    });
+
+    it("gives a program's token no successor", async () => {
+      const { token } = readToken(await mint({ cookie: `__session=${clerk.mint()}` }));
+      const attempts: Record<string, string>[] = [
+        { authorization: `Bearer ${token}` },
+        { cookie: `__session=${token}` },
+        { authorization: `Bearer ${token}`, cookie: `__session=${clerk.mint()}` },
+        { authorization: `Bearer ${clerk.mint()}` },
+      ];
+      for (const headers of attempts) expect((await mint(headers)).status).toBe(403);
+    });
+
+    it("takes no token that Clerk's key signed in our name, nor one of ours in Clerk's", async () => {
+      const { token } = readToken(await mint({ cookie: `__session=${clerk.mint()}` }));
+      const { iss, sid } = claimsOf(token);
+      const header = JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString());
+      expect(await ask(clerk.mint({ iss, sid, azp: undefined }, { header }))).toBe(401);
+      const [head, , signature] = token.split(".");
+      const claims = { ...claimsOf(token), iss: `https://${clerk.frontendHost}` };
+      const altered = `${head}.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.${signature}`;
+      expect(await ask(altered)).toBe(401);
+    });
+
+    it("ends a program's session with its account", async () => {
+      const { token } = readToken(await mint({ cookie: `__session=${clerk.mint({ sub: "user_2cfo" })}` }));
+      await service.adminJson("account", "delete", "cfo@example.com");
+      expect(await ask(token)).toBe(403);
+      await service.adminJson("account", "add", "cfo@example.com", "--subject", "user_2cfo");
+      expect(await ask(token)).toBe(401);
+    });
+  });
+
+  describe("the sessions on /home", () => {
+    it("are those of apps and programs; Clerk keeps the browsers", async () => {
+      const [sub, email] = [`user_${randomUUID().replaceAll("-", "")}`, `${randomUUID()}@example.com`];
+      await service.adminJson("account", "add", email, "--plan", "licensed", "--subject", sub);
+      const headers = () => ({ cookie: `__session=${clerk.mint({ sub })}` });
+      const copy = async () => {
+        const answer = await mint(headers());
+        expect(answer.status).toBe(200);
+        return readToken(answer).token;
+      };
+      const tokens = [await copy(), await copy(), await copy()];
+      const [{ id } = { id: "" }] = await service.adminJson<Listed[]>("session", "list", email);
+      expect((await service.submit(endPath, { session: id }, { headers: headers() })).headers.location).toBe(
+        ended,
+      );
+      const statuses = await Promise.all(tokens.map(ask));
+      expect(statuses.filter((status) => status === 401)).toHaveLength(1);
+      const byProgram = { cookie: `__session=${tokens[statuses.indexOf(200)]}` };
+      expect((await service.submit(endPath, { session: "others" }, { headers: byProgram })).status).toBe(403);
+      await service.submit(endPath, { session: "others" }, { headers: headers() });
+      expect(await service.adminJson("session", "list", email)).toEqual([]);
+      for (const token of tokens) expect(await ask(token)).toBe(401);
+      expect(await ask(clerk.mint({ sub }))).toBe(200);
+    });
   });
 });
