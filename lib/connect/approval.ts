@@ -8,7 +8,7 @@ import { lifetimes } from "@/lib/connect/lifetimes";
 import { RegisteredClients } from "@/lib/connect/registered-clients";
 import { accountScope, resourceAddresses } from "@/lib/connect/resources";
 import { ConnectState } from "@/lib/connect/state";
-import { startAppSession } from "@/lib/session/session";
+import { endSession, startAppSession } from "@/lib/session/session";
 import { noteChange } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
@@ -18,6 +18,7 @@ export type Ask = { by: "request"; uid: string } | { by: "user_code"; code: stri
 /** Who asks, as its owner is told. */
 export type Asking = ReturnType<typeof describeClient> & { redirectsTo: string | undefined };
 
+const requests = new ConnectState("Interaction");
 const devices = new ConnectState("DeviceCode");
 
 /** What an address or a form asks about; `undefined` when it names nothing. */
@@ -35,8 +36,7 @@ export function readAsk(field: (name: Ask["by"]) => string | undefined): Ask | u
  * @param heldUid - the request that the browser's cookie names
  */
 export async function findAsking(ask: Ask, heldUid: string | undefined): Promise<Asking | undefined> {
-  if (ask.by === "request" && heldUid !== ask.uid) return undefined;
-  const params = await readParams(ask);
+  const params = isHeld(ask, heldUid) ? await readParams(ask) : undefined;
   const client = params && (await (await authorizationServer()).Client.find(String(params.client_id)));
   if (!client) return undefined;
   const { redirect_uri } = params;
@@ -46,9 +46,15 @@ export async function findAsking(ask: Ask, heldUid: string | undefined): Promise
   };
 }
 
+/** Whether what asks has its answer: who presses a button twice is led on by both, and the first word counts. */
+export async function isAnswered(ask: Ask, heldUid: string | undefined): Promise<boolean> {
+  const kept = isHeld(ask, heldUid) ? await read(ask) : undefined;
+  return kept !== undefined && !isWaiting(kept);
+}
+
 /**
- * Lets an app in for this account, for a week: its session begins, and the app may fetch its tokens. Answers false
- * when it was answered meanwhile.
+ * Lets an app in for this account, for a week, unless it was answered: its session begins, and the app may fetch its
+ * tokens.
  */
 export async function approve(
   db: Db,
@@ -56,41 +62,46 @@ export async function approve(
   asking: Asking,
   owner: { id: string; subject: string },
   nowMs: number,
-): Promise<boolean> {
+): Promise<void> {
   const params = await readParams(ask);
-  if (!params) return false;
+  if (!params) return;
   const resources = [params.resource ?? resourceAddresses()[0]].flat().map(String);
   const grantId = await grant(asking.id, owner.subject, resources);
   const endsAtMs = nowMs + lifetimes.session * 1000;
   const session = { id: appSessionId(grantId), accountId: owner.id, name: asking.name, endsAtMs };
   await startAppSession(db, session, nowMs);
   await new RegisteredClients().keep(asking.id, lifetimes.usedClient);
-  if (ask.by === "request") {
-    return settleRequest(ask.uid, {
-      login: { accountId: owner.subject, remember: false },
-      consent: { grantId },
-    });
-  }
-  const authTime = Math.floor(nowMs / 1000);
-  const resource = resources.length === 1 ? resources[0] : resources;
-  const change = { accountId: owner.subject, grantId, scope: accountScope, resource, authTime };
-  return settleDevice(ask.code, change);
+  const isFirst = await settle(ask, {
+    onRequest: { login: { accountId: owner.subject, remember: false }, consent: { grantId } },
+    onDevice: {
+      accountId: owner.subject,
+      grantId,
+      scope: accountScope,
+      resource: resources.length === 1 ? resources[0] : resources,
+      authTime: Math.floor(nowMs / 1000),
+    },
+  });
+  if (!isFirst) await endSession(db, { by: "service", what: "app end" }, session.id, nowMs);
 }
 
-/** Turns an app away: it is told so. The entry of the audit comes first, and stands where the telling fails. */
+/**
+ * Turns an app away, unless it was answered: it is told so. The entry of the audit comes first, and stands where the
+ * telling fails.
+ */
 export async function decline(
   db: Db,
   ask: Ask,
   { name }: Asking,
   { email }: { email: string },
   nowMs: number,
-): Promise<boolean> {
-  if (!(await readParams(ask))) return false;
+): Promise<void> {
+  if (!(await readParams(ask))) return;
   await noteChange(db, { by: "owner", what: "app decline", whom: email, after: { name } }, nowMs);
   const description = "The owner of the account declined.";
-  return ask.by === "request"
-    ? settleRequest(ask.uid, { error: "access_denied", error_description: description })
-    : settleDevice(ask.code, { error: "access_denied", errorDescription: description });
+  await settle(ask, {
+    onRequest: { error: "access_denied", error_description: description },
+    onDevice: { error: "access_denied", errorDescription: description },
+  });
 }
 
 /**
@@ -108,13 +119,29 @@ export async function mayLookUp(headers: Headers): Promise<boolean> {
   return (await of.spend(client ?? "all", performance.now())).allowed;
 }
 
+function isHeld(ask: Ask, heldUid: string | undefined): boolean {
+  return ask.by === "user_code" || ask.uid === heldUid;
+}
+
 async function readParams(ask: Ask): Promise<Record<string, unknown> | undefined> {
-  if (ask.by === "request") {
-    const request = await (await authorizationServer()).Interaction.find(ask.uid);
-    return request?.result ? undefined : request?.params;
-  }
-  const device = await devices.findByUserCode(normalize(ask.code));
-  return device && !device.accountId && !device.error ? device.params : undefined;
+  const kept = await read(ask);
+  return kept && isWaiting(kept) ? kept.params : undefined;
+}
+
+function read(ask: Ask): Promise<AdapterPayload | undefined> {
+  const { state, by, id } = placeOf(ask);
+  return state.read(by, id);
+}
+
+/** Where what asks is kept until it has its answer. */
+function placeOf(ask: Ask) {
+  return ask.by === "request"
+    ? ({ state: requests, by: "id_hash", id: ask.uid } as const)
+    : ({ state: devices, by: "look_up_hash", id: normalize(ask.code) } as const);
+}
+
+function isWaiting({ result, accountId, error }: AdapterPayload): boolean {
+  return !result && !accountId && !error;
 }
 
 async function grant(clientId: string, accountId: string, resources: string[]): Promise<string> {
@@ -124,18 +151,18 @@ async function grant(clientId: string, accountId: string, resources: string[]): 
   return made.save();
 }
 
-/** Writes the answer down; the authorization server passes it on when the browser comes back to it. */
-async function settleRequest(uid: string, result: InteractionResults): Promise<boolean> {
-  const request = await (await authorizationServer()).Interaction.find(uid);
-  if (!request) return false;
-  request.result = result;
-  await request.save(request.exp - Math.floor(Date.now() / 1000));
-  return true;
-}
-
-async function settleDevice(userCode: string, change: AdapterPayload): Promise<boolean> {
-  const device = await devices.findByUserCode(normalize(userCode));
-  return device !== undefined && devices.amend(normalize(userCode), device, change);
+/**
+ * Writes an answer down, which the authorization server passes on: to an app when the browser comes back, to a device
+ * when it asks next. Answers false when there was one meanwhile.
+ */
+async function settle(
+  ask: Ask,
+  { onRequest, onDevice }: { onRequest: InteractionResults; onDevice: AdapterPayload },
+): Promise<boolean> {
+  const { state, by, id } = placeOf(ask);
+  const kept = await state.read(by, id);
+  if (!kept || !isWaiting(kept)) return false;
+  return state.amend(by, id, kept, ask.by === "request" ? { result: onRequest } : onDevice);
 }
 
 /** A code as it was made, however it was typed: letters alone, in upper case. */

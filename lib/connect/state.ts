@@ -8,6 +8,9 @@ const storedRow = z.object({
   consumed_at_ms: z.int().nullable(),
 });
 
+/** The names of what is kept: its id, and for some the one that people type or a browser carries. */
+type By = "id_hash" | "look_up_hash";
+
 /**
  * What the authorization server keeps, in our store: codes, device codes, refresh tokens, grants, and requests that
  * wait for their owner's word. The id of each is as good as a password, so only its hash is kept.
@@ -43,14 +46,14 @@ export class ConnectState implements Adapter {
     return this.read("look_up_hash", userCode);
   }
 
-  /** Writes down what became of a device's code, unless somebody has answered it since it was read. */
-  async amend(userCode: string, before: AdapterPayload, change: AdapterPayload): Promise<boolean> {
+  /** Adds to what was read, unless somebody has changed it since. */
+  async amend(by: By, id: string, before: AdapterPayload, change: AdapterPayload): Promise<boolean> {
     const db = await store();
     const amended = await db
       .updateTable("connect_state")
       .set({ payload: JSON.stringify({ ...before, ...change }) })
       .where("kind", "=", this.kind)
-      .where("look_up_hash", "=", hash(userCode))
+      .where(by, "=", hash(id))
       .where("payload", "=", JSON.stringify(before))
       .returning("kind")
       .executeTakeFirst();
@@ -95,13 +98,14 @@ export class ConnectState implements Adapter {
       .execute();
   }
 
-  private async read(column: "id_hash" | "look_up_hash", id: string): Promise<AdapterPayload | undefined> {
+  /** What is kept under a name, until it runs out. */
+  async read(by: By, id: string): Promise<AdapterPayload | undefined> {
     const db = await store();
     const row = await db
       .selectFrom("connect_state")
       .select(["payload", "consumed_at_ms"])
       .where("kind", "=", this.kind)
-      .where(column, "=", hash(id))
+      .where(by, "=", hash(id))
       .where("expires_at_ms", ">", Date.now())
       .executeTakeFirst();
     if (!row) return undefined;

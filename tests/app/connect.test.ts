@@ -118,24 +118,41 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect(await entitlement(tokens.access_token)).toBe(200);
   });
 
-  it("takes one answer of the owner, and a second one for none", async () => {
-    const app = await openidClient.makeApp(service);
-    const { address } = await app.ask();
+  /** What waits for its owner: a request in this browser, and a device's code. */
+  async function askTwice(app: App) {
+    const { address, redeem } = await app.ask();
     await browser.open(address.href.replace(service.url, ""));
-    const [, request = ""] =
-      /name="request" value="([^"]+)"/.exec((await browser.open("/connect")).text) ?? [];
-    const { user_code } = await app.askByDevice();
-    for (const [asked, answered, again] of [
-      [{ request }, "/connect?answered=request", "/connect"],
-      [{ user_code }, "/connect?answered=user_code", `/connect?user_code=${user_code}`],
-    ] as [Record<string, string>, string, string][]) {
-      const say = async (answer: string) =>
-        (await browser.submit("/connect/answer", { ...asked, answer })).headers.location;
-      expect(await say("decline")).toBe(answered);
-      for (const word of ["approve", "decline"]) expect(await say(word)).toBe(again);
+    const { text } = await browser.open("/connect");
+    const [, request = ""] = /name="request" value="([^"]+)"/.exec(text) ?? [];
+    const { user_code, poll } = await app.askByDevice();
+    const say = async (ask: Record<string, string>, answer: string) =>
+      (await browser.submit("/connect/answer", { ...ask, answer })).headers.location;
+    return { request, user_code, redeem, poll, say };
+  }
+
+  it("takes the first answer of the owner, and leads on by a second one as well", async () => {
+    const { request, user_code, say } = await askTwice(await openidClient.makeApp(service));
+    for (const ask of [{ request }, { user_code }] as Record<string, string>[]) {
+      const answered = `/connect?answered=${Object.keys(ask)}`;
+      for (const word of ["decline", "approve", "decline"]) expect(await say(ask, word)).toBe(answered);
     }
+    expect(await say({ user_code: "BCDFGHJK" }, "approve")).toBe("/connect?user_code=BCDFGHJK");
     const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
     expect(entries.slice(0, 2).map(({ what }) => what)).toEqual(["app decline", "app decline"]);
+  });
+
+  it("lets an app in once, whose owner clicks twice before there is an answer", async () => {
+    const { request, user_code, say, redeem, poll } = await askTwice(await openidClient.makeApp(service));
+    const count = async () => (await service.adminJson<object[]>("session", "list", email)).length;
+    const before = await count();
+    for (const ask of [{ request }, { user_code }] as Record<string, string>[]) {
+      const clicks = await Promise.all([say(ask, "approve"), say(ask, "approve"), say(ask, "approve")]);
+      expect(new Set(clicks)).toEqual(new Set([`/connect?answered=${Object.keys(ask)}`]));
+    }
+    const back = String((await browser.open("/oauth/resume")).headers.location);
+    for (const tokens of [await redeem(new URL(back)), await poll()])
+      expect(await entitlement(tokens.access_token)).toBe(200);
+    expect(await count()).toBe(before + 2);
   });
 
   it("may ask 300 times in ten minutes from one address, whatever it asks", async () => {

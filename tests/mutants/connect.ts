@@ -4,8 +4,8 @@ export const connect: Mutant[] = [
   {
     file: "lib/connect/approval.ts",
     mistake: "an owner approves what was begun in somebody else's browser",
-    was: 'if (ask.by === "request" && heldUid !== ask.uid) return undefined;',
-    becomes: "",
+    was: 'ask.by === "user_code" || ask.uid === heldUid',
+    becomes: "true",
     tests: ["tests/app/connect-attacks.test.ts"],
   },
   {
@@ -95,15 +95,22 @@ export const connect: Mutant[] = [
   {
     file: "lib/connect/approval.ts",
     mistake: "a device is let in twice by one code",
-    was: "device && !device.accountId && !device.error ?",
-    becomes: "device ?",
+    was: "return !result && !accountId && !error;",
+    becomes: "return !result;",
+    tests: ["tests/app/connect.test.ts"],
+  },
+  {
+    file: "lib/connect/approval.ts",
+    mistake: "who clicks twice has let an app in twice",
+    was: "if (!isFirst) await",
+    becomes: "if (isFirst && !isFirst) await",
     tests: ["tests/app/connect.test.ts"],
   },
   {
     file: "lib/connect/approval.ts",
     mistake: "what was answered is answered again",
-    was: "request?.result ? undefined : request?.params",
-    becomes: "request?.params",
+    was: "return !result && ",
+    becomes: "return ",
     tests: ["tests/app/connect.test.ts"],
   },
   {

@@ -1,7 +1,7 @@
 import { requireOwner } from "@/lib/accounts/owner";
 import { ApiError } from "@/lib/api/errors";
 import { actions, pages } from "@/lib/api/pages";
-import { type Ask, approve, decline, findAsking, readAsk } from "@/lib/connect/approval";
+import { type Ask, approve, decline, findAsking, isAnswered, readAsk } from "@/lib/connect/approval";
 import { form, withProblem } from "@/lib/pages/form";
 import { store } from "@/lib/store/store";
 
@@ -17,14 +17,17 @@ export const POST = form(
     const answer = field("answer");
     if (answer === "sign-in") return { to: pages.signIn.path };
     const ask = readAsk(field);
-    const asking = ask && (await findAsking(ask, cookie("office-request")));
-    if (!asking || !["approve", "decline"].includes(answer)) return { to: pageOf(ask) };
-    const owner = await requireOwner(submission).catch(unlessSignedOut);
-    if (!owner) return { to: `${withProblem(pageOf(ask), "again")}&away` };
-    const { account } = owner;
-    const answered = answer === "approve" ? approve : decline;
-    const isAnswered = await answered(await store(), ask, asking, account, nowMs);
-    return { to: isAnswered ? `${pages.connect.path}?answered=${ask.by}` : pageOf(ask) };
+    const held = cookie("office-request");
+    const asking = ask && (await findAsking(ask, held));
+    if (asking && ["approve", "decline"].includes(answer)) {
+      const owner = await requireOwner(submission).catch(unlessSignedOut);
+      if (!owner) return { to: `${withProblem(pageOf(ask), "again")}&away` };
+      const { account } = owner;
+      await (answer === "approve" ? approve : decline)(await store(), ask, asking, account, nowMs);
+    }
+    return {
+      to: ask && (await isAnswered(ask, held)) ? `${pages.connect.path}?answered=${ask.by}` : pageOf(ask),
+    };
   },
 );
 
