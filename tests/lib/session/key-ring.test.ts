@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyRing } from "@/lib/session/key-ring";
 import {
   describeKey,
@@ -24,15 +24,18 @@ describe.each(engines)("the key ring on $name", (engine) => {
   let reads = 0;
   let isAway = false;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     stage = await engine.prepare();
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
     db = await store.ready();
+  });
+  beforeEach(async () => {
+    await stage.query("DELETE FROM signing_keys");
     reads = 0;
     isAway = false;
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await store.close();
     await stage.clear();
   });
