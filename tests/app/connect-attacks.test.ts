@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { post } from "@/tests/support/mcp";
 import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
 import { answerApp } from "@/tests/support/owner";
@@ -15,9 +15,15 @@ const email = "ceo@example.com";
 const hourMs = 60 * 60 * 1000;
 const refused = { error: "invalid_grant" };
 
-const everywhere = signIns.flatMap((signIn) => engines.map((engine) => ({ signIn, engine })));
+// Our own sessions are in the store; Clerk's are not, and are asked of one engine.
+const [local, ...others] = signIns as [(typeof signIns)[0]];
+const lastEngine = engines.at(-1) as Engine;
+const offices = [
+  ...engines.map((engine) => ({ signIn: local, engine })),
+  ...others.map((signIn) => ({ signIn, engine: lastEngine })),
+];
 
-describe.each(everywhere)("apps under $signIn.name, on $engine.name", ({ signIn, engine }) => {
+describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, engine }) => {
   let stage: Stage;
   let office: Office;
   let service: Service;
