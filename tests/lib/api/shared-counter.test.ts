@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import type { CounterStore } from "@/lib/api/counter-store";
@@ -99,7 +100,7 @@ describe.runIf(redisPort).each(ways)("the counter in $way", ({ way, startBridge,
       async (fault) => {
         bridge.fault = fault;
         bridge.calls = 0;
-        const counter = newCounter(`burst ${fault}`, 400);
+        const counter = newCounter(`burst ${fault}`);
         const decisions = await Promise.all(Array.from({ length: 1000 }, () => spend(counter)));
         expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(limit);
         expect(decisions.filter(({ retryAfterSeconds }) => retryAfterSeconds === undefined)).toHaveLength(
@@ -111,7 +112,7 @@ describe.runIf(redisPort).each(ways)("the counter in $way", ({ way, startBridge,
 
     it("does not hold the store to account for the time in which we were busy ourselves", async () => {
       const counter = newCounter("busy", 400);
-      for (let n = 0; n < 3; n++) {
+      for (let n = 0; n < 2; n++) {
         const decision = spend(counter);
         await new Promise((resolve) => setTimeout(resolve));
         const until = performance.now() + 600;
@@ -122,7 +123,8 @@ describe.runIf(redisPort).each(ways)("the counter in $way", ({ way, startBridge,
 
     it("never refuses for a store that comes and goes, nor waits longer than one deadline for it", async () => {
       const counter = newCounter("flaps", 400);
-      for (let n = 0; n < 60; n++) {
+      // Every fault, after every other.
+      for (let n = 0; n < 4 * faults.length; n++) {
         bridge.fault = faults[n % faults.length] ?? "none";
         if (n % 4 === 0) bridge.fault = "none";
         const startedAtMs = performance.now();
@@ -258,10 +260,13 @@ describe.runIf(redisPort).each(ways)("the counter in $way", ({ way, startBridge,
       bridge.fault = "reset";
       await first.ask(path);
       bridge.calls = 0;
-      const until = Date.now() + 2500;
-      while (Date.now() < until) await first.ask(path);
+      const startedAtMs = performance.now();
+      while (performance.now() - startedAtMs < 2500) {
+        await first.ask(path);
+        await sleep(20);
+      }
       expect(bridge.calls).toBeGreaterThanOrEqual(1);
-      expect(bridge.calls).toBeLessThanOrEqual(3);
+      expect(bridge.calls).toBeLessThanOrEqual(1 + Math.floor((performance.now() - startedAtMs) / 1000));
       bridge.fault = "none";
       await untilTheyCount();
       const { headers } = await first.ask(path, { from: `127.0.${way.length}.4` });
