@@ -69,6 +69,7 @@ describe("the log", () => {
         NODE_ENV: "production",
         PORT: `${port}`,
         DATA_DIR: folder,
+        DRAIN_SECONDS: "0",
         ...environment,
       },
       stdio: "ignore",
@@ -202,7 +203,7 @@ describe("the log in development", () => {
 
 describe.runIf(inject("postgresUrl"))("the log of a driver's failure", () => {
   it("says what failed, and nothing of the row that the driver quotes", async () => {
-    const databaseUrl = await createDatabase(inject("postgresUrl") ?? "");
+    const databaseUrl = await createDatabase(inject("postgresUrl") ?? "", inject("postgresTemplate"));
     const environment = { ...besideDatabaseUrl, DATABASE_URL: databaseUrl, SIGN_IN: "local" };
     const service = await Service.start(environment);
     const client = new pg.Client(databaseUrl);
