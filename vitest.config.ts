@@ -23,7 +23,7 @@ const project = (name: string, include: string[], isolate = false) => ({
     setupFiles: "tests/support/each-file.ts",
     // The report names what failed at first.
     retry: process.env.CI ? 1 : 0,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // The report of a run says of what failed what it was.
     chaiConfig: { truncateThreshold: 1000 },

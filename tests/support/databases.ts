@@ -143,9 +143,12 @@ function idOf(flag: "-u" | "-g"): number {
   return Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
 }
 
-/** Tries until it does not throw, for ten seconds at most. */
+/** Longer than the service itself takes to try again: a mail whose lease was lost is due after fifteen seconds. */
+const patienceMs = 25_000;
+
+/** Tries until it does not throw, or until it is plain that it never will. */
 export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
-  const giveUpAtMs = Date.now() + 10_000;
+  const giveUpAtMs = Date.now() + patienceMs;
   for (;;) {
     try {
       return await attempt();
