@@ -15,8 +15,12 @@ const config: NextConfig = {
   // oidc-provider knows what it keeps by the names of its classes, which bundling shortens. The others are large, and
   // bundled each entry would bring a copy of its own: 30 MB to compile at the start instead of 5.
   serverExternalPackages: ["oidc-provider", "zod", "@redis/client", "@upstash/ratelimit", "prom-client"],
-  // An entry is loaded when it is first asked for, so that the process is there in a third of the time.
-  experimental: { preloadEntriesOnStart: false, turbopackFileSystemCacheForBuild: false },
+  experimental: {
+    // An entry is loaded when it is first asked for, so that the process is there in a third of the time.
+    preloadEntriesOnStart: false,
+    // A deployment is built once, from nothing.
+    turbopackFileSystemCacheForBuild: false,
+  },
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
   skipTrailingSlashRedirect: true,
   headers: async () => [
