@@ -17,7 +17,13 @@ import { noteOutage } from "@/lib/process/outages";
 const pagesMain = fileURLToPath(new URL("../front/pages-main.js", import.meta.url));
 const stoppedWithinMs = 500; // by then it has nothing under way
 /** To its code the front server is a proxy that is trusted. Nobody asks it for what it has counted. */
-const ownSettings = { TRUSTED_PROXY_HOPS: "1", VERCEL: "", DATABASE_POOL: "2", METRICS_PORT: "" };
+const ownSettings = {
+  TRUSTED_PROXY_HOPS: "1",
+  VERCEL: "",
+  DATABASE_POOL: "2",
+  METRICS_PORT: "",
+  LOG_DESCRIPTOR: "",
+};
 /** Of its memory, in MiB. Without our own flags: the source maps of Next's bundles alone would take another 200 MiB. */
 const bounds = ["--max-old-space-size=256", "--max-semi-space-size=4"];
 const pausesMs = [100, 500, 2000, 10_000, 30_000];

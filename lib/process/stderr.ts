@@ -1,4 +1,5 @@
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
 
 const flushEveryMs = 200;
 const flushAtCharacters = 16 * 1024;
@@ -6,6 +7,9 @@ const lookAgainMs = 10; // whether a reader who was behind has read on
 const mostHeldCharacters = 1024 * 1024; // what a reader may be behind before lines are dropped
 const finishWithinMs = 500;
 const nothing = Buffer.alloc(0);
+
+/** Standard error, or what `lib/front/launch.sh` kept of it. */
+const standardError = Number(process.env.LOG_DESCRIPTOR || 2);
 
 /**
  * Standard error, written in batches and never waited for: the log must not hold up the service. A reader that is
@@ -72,16 +76,16 @@ function describeDrop(dropped: number): string {
  * A descriptor of standard error whose writes fail with EAGAIN where they would wait.
  *
  * A pipe is opened anew, because whether it blocks is shared by everyone who holds the same opening, and a program that
- * ends may set it back. Where that cannot be, asking for `process.stderr` makes Node do it to the one we got.
+ * ends may set it back. Where that cannot be, a stream of Node's does it to the one we got.
  */
 function openWithoutBlocking(): number {
+  const kind = fstatSync(standardError);
+  if (!kind.isFIFO() && !kind.isSocket()) return standardError;
   try {
-    if (fstatSync(2).isFIFO()) {
-      return openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK);
-    }
+    return openSync(`/proc/self/fd/${standardError}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    // No such folder on this system, a pipe of somebody else's, or a reader that is gone already.
+    // A socket, no such folder on this system, a pipe of somebody else's, or a reader that is gone already.
+    new Socket({ fd: standardError, readable: false });
+    return standardError;
   }
-  void process.stderr;
-  return 2;
 }

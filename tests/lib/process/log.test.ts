@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, Socket } from "node:net";
 import { join } from "node:path";
@@ -89,17 +90,6 @@ const bidi = "\u202e\u2066";
 const nasty = `${secret}\x1b[31m\x9b2J\x07${bidi}\u2028\u2029\u200b\ufeff\u0085`;
 
 describe("every line of the log", () => {
-  /** The lines of a log, each of which must be an object, in characters that do nothing to whoever looks at them. */
-  function parseLines(log: string): Record<string, unknown>[] {
-    return log
-      .trimEnd()
-      .split("\n")
-      .map((line) => {
-        expect(line).toMatch(/^\{[\x20-\x7e]*\}$/);
-        return JSON.parse(line);
-      });
-  }
-
   it("is ours, whatever a client sends, and holds nothing that was pasted where it does not belong", async () => {
     const service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "debug" });
     const encoded = encodeURIComponent(nasty);
@@ -184,6 +174,73 @@ describe("every line of the log", () => {
   });
 });
 
+describe("what Node and V8 say where no code of ours can", () => {
+  /** Starts the service as `npm start` does, in a folder, and answers how it ended and what it said until then. */
+  async function launch(folder: string, environment: Record<string, string>) {
+    const port = await reservePort();
+    const child = spawnLeashed("bash", [join(process.cwd(), "lib/front/launch.sh")], {
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: "production",
+        PORT: `${port}`,
+        DATA_DIR: makeFolder(),
+        DRAIN_SECONDS: "0",
+        ...environment,
+      },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let said = "";
+    child.stderr?.on("data", (chunk) => {
+      said += chunk;
+    });
+    return { child, port, ended: once(child, "close").then(([code, signal]) => ({ code, signal, said })) };
+  }
+
+  it("comes to the log as JSON when the heap is full", async () => {
+    const program = join(makeFolder(), "leaking.mjs");
+    writeFileSync(
+      program,
+      `if (!process.send) process.once("SIGUSR2", () => {
+        for (const held = []; ; ) held.push({ held: String(held.length) });
+      });`,
+    );
+    const NODE_OPTIONS = `--import=${program} --max-old-space-size=150`;
+    const { child, port, ended } = await launch(".", { NODE_OPTIONS });
+    await eventually(() => askOften(port, 1));
+    child.kill("SIGUSR2");
+    const { signal, said } = await ended;
+    expect(signal).toBe("SIGABRT");
+    expect(parseLines(said)).toContainEqual({
+      level: "error",
+      time: expect.any(Number),
+      from: "node",
+      msg: expect.stringContaining("JavaScript heap out of memory"),
+    });
+  });
+
+  it("comes to the log as JSON before there is any code of ours", async () => {
+    const { ended } = await launch(makeFolder(), {});
+    const { code, said } = await ended;
+    expect(code).toBe(1);
+    expect(parseLines(said)).toContainEqual({
+      level: "error",
+      time: expect.any(Number),
+      from: "node",
+      msg: expect.stringMatching(/^Error: Cannot find module '.*\/dist\/front\/main\.js'$/),
+    });
+  });
+
+  it("is nothing in a service that is stopped", async () => {
+    const { child, port, ended } = await launch(".", {});
+    await eventually(() => askOften(port, 1));
+    child.kill("SIGTERM");
+    const { code, said } = await ended;
+    expect(code).toBe(0);
+    expect(parseLines(said).filter(({ from }) => from === "node")).toEqual([]);
+  });
+});
+
 describe("the log in development", () => {
   it("is for people: a request is one line, a failure is set in, and nothing in it is an escape", () => {
     const time = new Date(2026, 0, 2, 3, 4, 5).getTime();
@@ -217,6 +274,17 @@ describe.runIf(inject("postgresUrl"))("the log of a driver's failure", () => {
     await service.stop({ expectErrors: true });
   });
 });
+
+/** The lines of a log, each of which must be an object, in characters that do nothing to whoever looks at them. */
+function parseLines(log: string): Record<string, unknown>[] {
+  return log
+    .trimEnd()
+    .split("\n")
+    .map((line) => {
+      expect(line).toMatch(/^\{[\x20-\x7e]*\}$/);
+      return JSON.parse(line);
+    });
+}
 
 /** Asks so often on one connection, and waits for every answer. */
 function askOften(port: number, times: number): Promise<void> {
