@@ -47,17 +47,34 @@ export async function writeArchive(
   }
 }
 
-/** Reads a backup's note. Throws an {@link ApiError} when the file is none, or the passphrase another. */
-export async function readNote(file: string, passphrase: string): Promise<unknown> {
-  const { key, sealedNote } = await readHead(file, passphrase);
-  return JSON.parse(openNote(key, sealedNote));
+/** A backup that its passphrase has opened. */
+export type Archive = {
+  note: unknown;
+  /** Writes its copy of the store to a file; what is not whole to the byte throws an {@link ApiError}. */
+  extractCopy: (to: string) => Promise<void>;
+};
+
+/** Opens a backup. Throws an {@link ApiError} when the file is none, or the passphrase another. */
+export async function openArchive(file: string, passphrase: string): Promise<Archive> {
+  const head = await readBytes(file, 0, headBytes).catch(() => Buffer.alloc(0));
+  if (!head.subarray(0, magic.length).equals(magic)) {
+    throw new ApiError("invalid_request", {
+      message: `${file} is no backup.`,
+      hint: "Give a file that 'backup' wrote.",
+    });
+  }
+  const start = headBytes + head.readUInt32BE(headBytes - 4);
+  const { size } = await stat(file);
+  if (start + nonceBytes + tagBytes > size) throw damaged();
+  const sealedNote = await readBytes(file, headBytes, start - headBytes);
+  const key = await deriveKey(passphrase, head.subarray(magic.length, magic.length + saltBytes));
+  const note = JSON.parse(openNote(key, sealedNote));
+  return { note, extractCopy: (to) => extractCopy({ file, key, start, size }, to) };
 }
 
-/** Writes a backup's copy of the store to a file; what is not whole to the byte throws an {@link ApiError}. */
-export async function extractCopy(file: string, passphrase: string, to: string): Promise<void> {
-  const { key, sealedNote } = await readHead(file, passphrase);
-  const start = headBytes + sealedNote.length;
-  const { size } = await stat(file);
+type Sealed = { file: string; key: Buffer; start: number; size: number };
+
+async function extractCopy({ file, key, start, size }: Sealed, to: string): Promise<void> {
   const nonce = await readBytes(file, start, nonceBytes);
   const tag = await readBytes(file, size - tagBytes, tagBytes);
   const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAuthTag(tag);
@@ -68,21 +85,6 @@ export async function extractCopy(file: string, passphrase: string, to: string):
     await rm(to, { force: true });
     throw damaged();
   }
-}
-
-async function readHead(file: string, passphrase: string): Promise<{ key: Buffer; sealedNote: Buffer }> {
-  const head = await readBytes(file, 0, headBytes).catch(() => Buffer.alloc(0));
-  if (!head.subarray(0, magic.length).equals(magic)) {
-    throw new ApiError("invalid_request", {
-      message: `${file} is no backup.`,
-      hint: "Give a file that 'backup' wrote.",
-    });
-  }
-  const key = await deriveKey(passphrase, head.subarray(magic.length, magic.length + saltBytes));
-  const length = head.readUInt32BE(headBytes - 4);
-  const { size } = await stat(file);
-  if (headBytes + length + nonceBytes + tagBytes > size) throw damaged();
-  return { key, sealedNote: await readBytes(file, headBytes, length) };
 }
 
 async function readBytes(file: string, from: number, count: number): Promise<Buffer> {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { z } from "zod";
-import { extractCopy, readNote, writeArchive } from "@/lib/admin/archive";
+import { openArchive, writeArchive } from "@/lib/admin/archive";
 import { withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
 import { ApiError } from "@/lib/api/errors";
@@ -41,9 +41,10 @@ export function addBackupCommands(program: Command, print: (result: Result) => P
     .argument("<file>")
     .option("--print-app-secret", "print the APP_SECRET of the backup, and put nothing back")
     .action(async (file: string, { printAppSecret = false }: { printAppSecret?: boolean }) => {
-      const { appSecret, madeAt } = await read(resolve(file));
+      const backup = await openBackup(resolve(file));
+      const { appSecret, madeAt } = backup;
       if (printAppSecret) return print({ json: { appSecret }, text: appSecret });
-      await inFolder((copy) => restore(resolve(file), copy));
+      await inFolder((copy) => restore(backup, copy));
       await print({
         json: { restored: resolve(file), madeAt },
         text: `Restored what was there at ${madeAt}.`,
@@ -57,8 +58,14 @@ async function backUp(file: string, copy: string): Promise<void> {
   await writeArchive(file, passphrase(), { engine: engine(), madeAt, appSecret: currentSecret() }, copy);
 }
 
-async function restore(file: string, copy: string): Promise<void> {
-  const { engine: madeOn, appSecret, madeAt } = await read(file);
+type Backup = Awaited<ReturnType<typeof openBackup>>;
+
+async function openBackup(file: string) {
+  const { note: written, extractCopy } = await openArchive(file, passphrase());
+  return { ...note.parse(written), extractCopy };
+}
+
+async function restore({ engine: madeOn, appSecret, madeAt, extractCopy }: Backup, copy: string) {
   if (madeOn !== engine()) {
     throw refused(
       `This is a backup of the ${madeOn} store.`,
@@ -74,15 +81,13 @@ async function restore(file: string, copy: string): Promise<void> {
       "Set it to what 'restore --print-app-secret' prints.",
     );
   }
-  await extractCopy(file, passphrase(), copy);
+  await extractCopy(copy);
   await makeStoreOf(settings(), copy);
   const about = { by: "operator", what: "restore", whom: null, after: { madeAt } } as const;
   await noteChange(await store(), about, Date.now());
 }
 
 const engine = () => (settings().databaseUrl ? "postgresql" : "embedded");
-
-const read = async (file: string) => note.parse(await readNote(file, passphrase()));
 
 function passphrase(): string {
   const { BACKUP_PASSPHRASE = "" } = process.env;
