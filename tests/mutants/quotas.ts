@@ -41,7 +41,7 @@ export const quotas: Mutant[] = [
     mistake: "MCP goes uncounted while the counter store is away",
     was: 'name === "health" ?',
     becomes: "name ?",
-    tests: ["tests/lib/api/shared-counter.test.ts"],
+    tests: ["tests/lib/api/counter-of-instances.test.ts"],
   },
   {
     file: "lib/api/rate-limit.ts",

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { bodyLimits, inKibibytes, quotas } from "@/lib/settings/limits";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
@@ -16,17 +16,22 @@ import { type Environment, Service } from "@/tests/support/service";
 const { health, siteBanner, entitlement, creditsBalance, unsubscribe } = operations;
 
 /** The same `app/` without our front server, and behind it while it is being worked on. */
-const platforms = [
+const platforms: { name: string; environment: Environment; program: string[] }[] = [
   { name: "plain `next start`", environment: {}, program: ["node_modules/next/dist/bin/next", "start"] },
   { name: "`npm run dev`", environment: { NODE_ENV: "development" }, program: ["dist/front/main.js"] },
 ];
 
-describe.each(platforms)("the contract on $name", ({ environment, program }) => {
-  it("holds, but for what only the owner of the socket can do", { timeout: 120_000 }, async () => {
-    const settings: Environment = { SIGN_IN: "local", ...environment };
-    const service = await Service.start(settings, { program });
+describe.each(platforms)("on $name", ({ environment, program }) => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start({ SIGN_IN: "local", ...environment }, { program });
     await eventually(async () => expect((await service.ask(health.path)).status).toBe(200));
+  }, 120_000);
+  afterAll(() => service.stop());
 
+  it("the contract holds, but for what only the owner of the socket can do", {
+    timeout: 120_000,
+  }, async () => {
     const counted = await service.ask(health.path);
     expectAnswer(service, health, counted, 200);
     expect(counted.headers["ratelimit-policy"]).toBe(
@@ -118,6 +123,16 @@ describe.each(platforms)("the contract on $name", ({ environment, program }) => 
     const version = await service.ask(health.path, { headers: { "API-Version": "2" } });
     expect(version.status).toBe(400);
     expect((await service.ask("/docs/api/errors")).status).toBe(200);
-    await service.stop();
   });
+
+  if (environment.NODE_ENV === "development")
+    it("there are previews of the mails", { timeout: 120_000 }, async () => {
+      const index = await service.ask("/previews/emails");
+      expect(index.text.match(/href="[^"]+"/g)).toHaveLength(16);
+      const welcome = await service.ask("/previews/emails?html=welcome");
+      expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
+      expect(welcome.text).toContain("Welcome to your corner office");
+      const text = await service.ask("/previews/emails?text=welcome");
+      expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    });
 });

@@ -206,18 +206,6 @@ describe.each(engines)("four runners on $name", (engine) => {
   });
 });
 
-it("shows previews of the mails in development", { timeout: 120_000 }, async () => {
-  const development = await Service.start({ NODE_ENV: "development" });
-  const index = await development.ask("/previews/emails");
-  expect(index.text.match(/href="[^"]+"/g)).toHaveLength(16);
-  const welcome = await development.ask("/previews/emails?html=welcome");
-  expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
-  expect(welcome.text).toContain("Welcome to your corner office");
-  const text = await development.ask("/previews/emails?text=welcome");
-  expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
-  await development.stop();
-});
-
 describe.each(engines)("what happens while a mail is being sent, on $name", (engine) => {
   let stage: Stage;
   let stand: Awaited<ReturnType<typeof startResendStandIn>>;
