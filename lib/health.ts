@@ -1,7 +1,7 @@
 /** What the service says of itself: it is up, and assistants run in the person's own apps. */
-export const health = {
+export const health = Object.freeze({
   ok: true,
   service: "corner-office-web",
   surface: "web",
   agent: "not-hosted",
-} as const;
+} as const);

@@ -43,17 +43,34 @@ export function toResponse(
   { status, body, mediaType, headers = [] }: Answer,
   stamp: HeaderList,
 ): Response {
-  const fields = [...stamp, ...headers];
   let content: string | null = null;
+  let ofContent: HeaderList = [];
   if (body !== null) {
-    const isText = typeof body === "string";
-    content = isText ? body : JSON.stringify(body);
-    fields.push("content-type", mediaType ?? (isText ? "text/plain; charset=utf-8" : "application/json"));
-    fields.push("content-length", String(Buffer.byteLength(content)));
+    const written = typeof body === "string" ? measure(body, "text/plain; charset=utf-8") : toJson(body);
+    content = written.content;
+    ofContent = ["content-type", mediaType ?? written.mediaType, "content-length", written.length];
   } else if (status !== 204 && status !== 304) {
-    fields.push("content-length", "0");
+    ofContent = ["content-length", "0"];
   }
+  const fields = [...stamp, ...headers, ...ofContent];
   return new ReadyResponse(status, fields, method === "HEAD" ? null : content) as unknown as Response;
+}
+
+const measure = (content: string, mediaType: string) => ({
+  content,
+  mediaType,
+  length: String(Buffer.byteLength(content)),
+});
+
+const jsonOfConstants = new WeakMap<object, ReturnType<typeof measure>>();
+
+/** An object as JSON; one that is frozen is written once. */
+function toJson(body: object) {
+  const known = jsonOfConstants.get(body);
+  if (known) return known;
+  const written = measure(JSON.stringify(body), "application/json");
+  if (Object.isFrozen(body)) jsonOfConstants.set(body, written);
+  return written;
 }
 
 /** The answer to a refusal: its status, body and headers, and those gathered before it was thrown. */

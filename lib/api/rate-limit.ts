@@ -14,22 +14,23 @@ import { settings } from "@/lib/settings/settings";
 
 const answersWithinMs = 400; // the shared store, a round
 
+/** The headers that every counted answer carries and, when the quota is used up, the refusal. */
+type Spent = { headers: HeaderList; refusal?: ApiError };
+
 /**
- * Spends one request of the client's quota. Answers the headers that every counted answer carries
- * (draft-ietf-httpapi-ratelimit-headers-11 and the older pair) and, when the quota is used up, the refusal.
+ * Spends one request of the client's quota. Its headers are those of draft-ietf-httpapi-ratelimit-headers-11, and the
+ * older pair. It answers at once where the counter does.
  */
-export async function spendQuota(
-  name: QuotaName,
-  request: Request,
-): Promise<{ headers: HeaderList; refusal?: ApiError }> {
-  const limit = settings().requestsPerMinute[name];
-  const { windowSeconds } = quotas[name];
-  const decision = await counter(name, limit, { windowSeconds }).spend(
-    clientKey(request.headers),
-    performance.now(),
-  );
-  const headers = quotaHeaders(name, limit, decision);
+export function spendQuota(name: QuotaName, request: Request): Spent | Promise<Spent> {
+  const quota = quotaOf(name);
+  const decision = quota.counter.spend(clientKey(request.headers), performance.now());
+  return decision instanceof Promise ? decision.then((late) => tell(quota, late)) : tell(quota, decision);
+}
+
+function tell(quota: Quota, decision: Decision): Spent {
+  const headers = quotaHeaders(quota, decision);
   if (decision.allowed) return { headers };
+  const { name, limit, windowSeconds } = quota;
   metrics()?.quotaRefusals.inc({ quota: name });
   const wait = decision.retryAfterSeconds;
   return {
@@ -42,25 +43,40 @@ export async function spendQuota(
   };
 }
 
+type Quota = {
+  name: QuotaName;
+  limit: number;
+  windowSeconds: number;
+  counter: ProcessCounter | SharedCounter;
+  /** The headers that say the same in every answer. */
+  fixed: HeaderList;
+};
+
+const known = new Map<QuotaName, Quota>();
+
+function quotaOf(name: QuotaName): Quota {
+  let quota = known.get(name);
+  if (!quota) {
+    const limit = settings().requestsPerMinute[name];
+    const { windowSeconds } = quotas[name];
+    const policy = `"${name}";q=${limit};w=${windowSeconds}`;
+    const fixed = ["ratelimit-policy", policy, "ratelimit-limit", String(limit)];
+    quota = { name, limit, windowSeconds, counter: counter(name, limit, { windowSeconds }), fixed };
+    known.set(name, quota);
+  }
+  return quota;
+}
+
 /** What a refusal says to a client that has spent its quota. */
 export function overQuota(limit: number, windowSeconds: number, waitSeconds: number | undefined): string {
   return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds. Wait ${waitSeconds} seconds.`;
 }
 
 /** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */
-function quotaHeaders(name: QuotaName, limit: number, decision: Decision): HeaderList {
+function quotaHeaders({ name, fixed }: Quota, decision: Decision): HeaderList {
   const remaining = String(decision.remaining);
   const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
-  return [
-    "ratelimit-policy",
-    `"${name}";q=${limit};w=${quotas[name].windowSeconds}`,
-    "ratelimit",
-    `"${name}";r=${remaining}${wait}`,
-    "ratelimit-limit",
-    String(limit),
-    "ratelimit-remaining",
-    remaining,
-  ];
+  return [...fixed, "ratelimit", `"${name}";r=${remaining}${wait}`, "ratelimit-remaining", remaining];
 }
 
 /**

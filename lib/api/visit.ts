@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { files, places } from "@/lib/api/pages";
@@ -26,7 +26,7 @@ const queryOrFragment = /[?#]/;
 /** Begins a visit. It keeps the request's own `X-Request-Id` when that is sane, else gets a new one. */
 export function beginVisit(method: string, path: string, headers: Pick<Headers, "get">): Visit {
   const sent = headers.get("x-request-id");
-  const requestId = sent && saneRequestId.test(sent) ? sent : crypto.randomUUID();
+  const requestId = sent && saneRequestId.test(sent) ? sent : randomUUID();
   return { method, path, requestId, startedAtMs: performance.now() };
 }
 
