@@ -19,6 +19,8 @@ const standardError = Number(process.env.LOG_DESCRIPTOR || 2);
 export class PatientStderr {
   private readonly descriptor = openWithoutBlocking();
   private lines = "";
+  /** What a batch is written from: to make one anew each time takes longer than to fill it. */
+  private readonly batch = Buffer.allocUnsafeSlow(64 * 1024);
   /** The rest of a batch of which the reader took a part. */
   private rest: Uint8Array = nothing;
   private dropped = 0;
@@ -62,7 +64,9 @@ export class PatientStderr {
     const { lines, dropped } = this;
     this.lines = "";
     this.dropped = 0;
-    return Buffer.from(dropped > 0 ? lines + describeDrop(dropped) : lines);
+    const text = dropped > 0 ? lines + describeDrop(dropped) : lines;
+    const mostBytes = 3 * text.length; // in UTF-8
+    return mostBytes > this.batch.length ? Buffer.from(text) : this.batch.subarray(0, this.batch.write(text));
   }
 }
 
