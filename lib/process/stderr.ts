@@ -79,17 +79,20 @@ function describeDrop(dropped: number): string {
 /**
  * A descriptor of standard error whose writes fail with EAGAIN where they would wait.
  *
- * A pipe is opened anew, because whether it blocks is shared by everyone who holds the same opening, and a program that
- * ends may set it back. Where that cannot be, a stream of Node's does it to the one we got.
+ * A pipe and a terminal are opened anew, because whether they block is shared by everyone who holds the same opening,
+ * and a program that ends may set it back. Where that cannot be, a stream of Node's does it to the pipe we got.
  */
 function openWithoutBlocking(): number {
   const kind = fstatSync(standardError);
-  if (!kind.isFIFO() && !kind.isSocket()) return standardError;
+  if (kind.isFile()) return standardError;
   try {
-    return openSync(`/proc/self/fd/${standardError}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    return openSync(
+      `/proc/self/fd/${standardError}`,
+      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
+    );
   } catch {
     // A socket, no such folder on this system, a pipe of somebody else's, or a reader that is gone already.
-    new Socket({ fd: standardError, readable: false });
+    if (!kind.isCharacterDevice()) new Socket({ fd: standardError, readable: false });
     return standardError;
   }
 }

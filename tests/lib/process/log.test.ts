@@ -60,11 +60,16 @@ describe("the log", () => {
     expect(received.length, "what is held for the reader").toBeLessThan(1.2 * mebibyte);
   });
 
-  it("holds nothing up when the program behind a shell's pipe stalls, nor the stop", async () => {
+  const server = 'sh -c "echo \\$\\$ >$DATA_DIR/pid; exec node dist/front/main.js"';
+  const openTerminal = "import os, pty, subprocess, sys; m, s = pty.openpty(); os.dup2(s, 2)";
+  const startServer = "subprocess.call(sys.argv[1:])";
+  it.each([
+    ["the program behind a shell's pipe stalls", `${server} 2>&1 >/dev/null | sleep 60`],
+    ["a terminal is not read", `python3 -c '${openTerminal}; ${startServer}' ${server}`],
+  ])("holds nothing up when %s, nor the stop", async (_, command) => {
     const folder = makeFolder();
     const port = await reservePort();
-    const server = 'sh -c "echo \\$\\$ >$DATA_DIR/pid; exec node dist/front/main.js"';
-    spawnLeashed("sh", ["-c", `${server} 2>&1 >/dev/null | sleep 60`], {
+    spawnLeashed("sh", ["-c", command], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: "production",
