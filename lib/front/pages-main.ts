@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { constants, setPriority } from "node:os";
 import { dirname } from "node:path";
@@ -6,6 +6,7 @@ import createNext from "next";
 import type { PagesMessage } from "@/lib/front/pages-process";
 import { captureOutput } from "@/lib/process/captured-output";
 import { leaveMakingToParent } from "@/lib/process/data-dir";
+import { logBeforeSettings } from "@/lib/process/log";
 
 /*
  * The process that Next renders pages in. It is told where to listen, and answers nobody but the front server: that
@@ -13,6 +14,10 @@ import { leaveMakingToParent } from "@/lib/process/data-dir";
  */
 
 const [, , socketPath = ""] = process.argv;
+if (!process.send || !socketPath) {
+  logBeforeSettings().fatal("the front server starts this program: npm start");
+  process.exit(1);
+}
 
 captureOutput();
 // Where both want the processor, the API has it first.
@@ -48,8 +53,13 @@ function handOverConfiguration(): void {
   process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(config);
 }
 
-/** The front server is gone, or has no use for us any more. */
+/** The front server is gone, or has no use for us any more. Of files we delete the socket alone, whoever told us where. */
 function leave(): never {
-  rmSync(dirname(socketPath), { recursive: true, force: true });
+  rmSync(socketPath, { force: true });
+  try {
+    rmdirSync(dirname(socketPath));
+  } catch {
+    // The front server was there first, or it holds something that is not ours.
+  }
   process.exit();
 }

@@ -135,6 +135,8 @@ export class PagesProcess {
   }
 
   private async launch(): Promise<Run> {
+    // One that was killed has left its socket.
+    if (this.run) rmSync(this.run.socketPath, { force: true });
     const socketPath = join(this.folder, String(++this.runs));
     const child = fork(this.program, [socketPath], {
       execArgv: bounds,

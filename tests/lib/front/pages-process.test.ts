@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, fork, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { PagesProcess } from "@/lib/front/pages-process";
@@ -55,12 +56,31 @@ describe("the process that renders pages", () => {
     await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
   });
 
-  it("ends with a service that is killed, too", async () => {
+  it("ends with a service that is killed, too, even after a run that was killed itself", async () => {
     const other = await Service.start();
     await other.ask("/");
+    const { pid: first } = pagesOf(other);
+    process.kill(first, "SIGKILL");
+    await eventually(() => expect(pagesOf(other).pid).not.toBe(first));
+    await eventually(async () => expect((await other.ask("/sign-in")).status).toBe(200));
     const { pid, folder } = pagesOf(other);
     await other.kill();
     await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
+  });
+
+  it("deletes nothing when it is started by hand, or told to listen among files of somebody's", async () => {
+    const program = resolve("dist/front/pages-main.js");
+    const cwd = makeFolder();
+    writeFileSync(join(cwd, "letter"), "");
+    for (const parameters of [[], ["socket"]]) {
+      const byHand = spawnSync("node", [program, ...parameters], { cwd, encoding: "utf8" });
+      expect(byHand.stderr).toContain("the front server starts this program: npm start");
+      expect(byHand.status).toBe(1);
+    }
+    const child = fork(program, ["socket"], { cwd, stdio: ["ignore", "ignore", "ignore", "ipc"] });
+    child.disconnect();
+    await once(child, "exit");
+    expect(readdirSync(cwd)).toEqual(["letter"]);
   });
 });
 
