@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chownSync, existsSync, readdirSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { makeFirstKey } from "@/lib/session/signing-keys";
 import { Store } from "@/lib/store/store";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
@@ -15,12 +16,15 @@ declare module "vitest" {
     postgresUrl: string | undefined;
     /** The port of a real redis-server; none where it is not installed. */
     redisPort: number | undefined;
-    /** The name of a database with the schema of today and no row; none where PostgreSQL is not installed. */
+    /** The name of a database as a first start leaves it; none where PostgreSQL is not installed. */
     postgresTemplate: string | undefined;
-    /** The same as the file of an embedded store. */
+    /** The same of an embedded store: its data folder. */
     embeddedTemplate: string;
   }
 }
+
+/** What seals the signing key of every store that is not empty; as long as those that a service makes for itself. */
+const appSecret = "s".repeat(43);
 
 /** Starts the real databases that the tests talk to, once for the whole run, and stops them after it. */
 export default async function setup({ provide }: TestProject) {
@@ -29,30 +33,34 @@ export default async function setup({ provide }: TestProject) {
   if (!isInstalled("pgbouncer")) leaveOut("PgBouncer");
   provide("postgresUrl", postgres?.url);
   provide("redisPort", redis?.port);
-  // To take every change of the schema once more for each test would be a fifth of the suite's time.
-  provide("embeddedTemplate", join(await makeTemplate(), "store.sqlite"));
+  // To take every change of the schema once more for each test, and make its key, would be a third of the suite's time.
+  process.env.APP_SECRET = appSecret;
+  provide("embeddedTemplate", await makeTemplate());
   provide("postgresTemplate", postgres && (await makePostgresTemplate(postgres.url)));
+  delete process.env.APP_SECRET;
   return async () => {
     for (const database of [postgres, redis]) if (database) await stopDatabase(database);
   };
 }
 
-/** Makes an embedded store with the schema of today, and answers its folder. */
+/** Makes a data folder as a first start leaves it. */
 async function makeTemplate(): Promise<string> {
   const dataDir = makeFolder();
-  await migrate({ dataDir });
+  writeFileSync(join(dataDir, "app-secret"), appSecret, { mode: 0o600 });
+  await prepareStore({ dataDir });
   return dataDir;
 }
 
 async function makePostgresTemplate(serverUrl: string): Promise<string> {
   const databaseUrl = await createDatabase(serverUrl);
-  await migrate({ databaseUrl, dataDir: "" });
+  await prepareStore({ databaseUrl, dataDir: "" });
   return new URL(databaseUrl).pathname.slice(1);
 }
 
-async function migrate(settings: ConstructorParameters<typeof Store>[0]): Promise<void> {
+/** Gives a store the schema of today and its first signing key. */
+async function prepareStore(settings: ConstructorParameters<typeof Store>[0]): Promise<void> {
   const store = new Store(settings);
-  await store.ready();
+  await makeFirstKey(await store.ready(), Date.now());
   await store.close();
 }
 
@@ -160,7 +168,7 @@ export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
 }
 
 /** The settings that DATABASE_URL requires beside itself. */
-export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET: "s".repeat(32) };
+export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET: appSecret };
 
 /** Makes a database of the test's own, empty or as its template, and answers its address. */
 export async function createDatabase(serverUrl: string, template = "template1"): Promise<string> {

@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import pg from "pg";
@@ -9,7 +9,7 @@ import { reservePort } from "@/tests/support/port";
 import type { Environment } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
-/** A fresh store of one engine without a row, and what a test may do to it behind the service's back. */
+/** A fresh store of one engine with nothing but its signing key, and what a test may do to it behind the service's back. */
 export type Stage = {
   environment: Environment;
   query: (sql: string) => Promise<Record<string, unknown>[]>;
@@ -22,7 +22,7 @@ export type Stage = {
 
 export type Engine = {
   name: string;
-  /** With the schema of today, or where `isEmpty` with nothing at all, as an operator begins. */
+  /** As a first start leaves it, or where `isEmpty` with nothing at all, as an operator begins. */
   prepare: (options?: { isEmpty?: boolean }) => Promise<Stage>;
 };
 
@@ -30,7 +30,7 @@ const embedded: Engine = {
   name: "the embedded store",
   async prepare({ isEmpty = false } = {}) {
     const dataDir = makeFolder();
-    if (!isEmpty) copyFileSync(inject("embeddedTemplate"), join(dataDir, "store.sqlite"));
+    if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
     const open = () => new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
     let lock: Database.Database | undefined;
     return {

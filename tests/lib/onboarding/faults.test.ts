@@ -10,12 +10,13 @@ import { operations } from "@/lib/api/operations";
 import { onboardingSeries } from "@/lib/onboarding/series";
 import { mintUnsubscribeToken } from "@/lib/onboarding/unsubscribe-token";
 import { type Db, Store } from "@/lib/store/store";
+import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { spawnLeashed } from "@/tests/support/leash";
 import { type Fault, startResendStandIn } from "@/tests/support/resend-stand-in";
 import { type Environment, Service } from "@/tests/support/service";
 
-const appSecret = "s".repeat(32);
+const appSecret = besideDatabaseUrl.APP_SECRET;
 const recipients = 150;
 const runners = 4;
 const unsubscribers = 100;

@@ -256,7 +256,7 @@ describe.each(engines)("the keys of an older build, on $name", (engine) => {
 
 describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
   it("leaves the keys as they are where the one before is told, and is an outage where not", async () => {
-    const stage = await engine.prepare();
+    const stage = await engine.prepare({ isEmpty: true });
     const [first, second] = ["f".repeat(32), "s".repeat(33)];
     const before = await Service.make({ ...stage.environment, APP_SECRET: first });
     await before.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");

@@ -15,7 +15,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
   const older = "o".repeat(32);
 
   beforeAll(async () => {
-    stage = await engine.prepare();
+    stage = await engine.prepare({ isEmpty: true });
     service = await Service.start({
       ...stage.environment,
       APP_SECRET: "n".repeat(32),
