@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { InvitationJSON, TokenJSON, UserDeletedJSON, UserJSON, WebhookEvent } from "@clerk/backend";
+import { oncePerWorker } from "@/tests/support/once-per-worker";
 import type { Answer, Environment, Service } from "@/tests/support/service";
 
 /** What the Backend API does with a request instead of answering it. */
@@ -19,7 +20,9 @@ export class ClerkInstance {
   /** Whose session each is, by its id; one that nobody opened is the CEO's. */
   readonly sessions = new Map<string, string>();
   private readonly handshakes = new Map<string, { directives: string[] }>();
-  private readonly keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  private readonly keys = oncePerWorker("Clerk's keys", () =>
+    generateKeyPairSync("rsa", { modulusLength: 2048 }),
+  );
   private readonly secret = randomBytes(24);
   private constructor(
     private readonly server: Server,
