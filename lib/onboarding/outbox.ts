@@ -72,8 +72,8 @@ export async function stopLaterEmails(db: Db, accountId: string, nowMs: number):
     await stopPending(transaction, recipient, nowMs);
     return recipient;
   });
-  // Whatever a runner puts back meanwhile is stopped before the last look, so that nothing is left to be claimed.
-  for (let waitedMs = 0; await mayAnyArrive(db, to, nowMs + waitedMs); ) {
+  // Whatever a runner puts back meanwhile is stopped as well, so that the last look finds nothing left to be claimed.
+  for (let waitedMs = 0; await isAnyPending(db, to, nowMs + waitedMs); ) {
     if (waitedMs > waitForLeasesMs) throw new StillSendingError();
     await sleep(lookAgainAfterMs);
     waitedMs = Math.round(performance.now() - startedAtMs);
@@ -125,12 +125,15 @@ const isTo =
       ...accountIds.map((id) => eb("account_id", "=", id)),
     ]);
 
-async function mayAnyArrive(db: Db, to: Condition, nowMs: number): Promise<boolean> {
+/** Whether a mail may still arrive, or was put back to be tried again since the others were stopped. */
+async function isAnyPending(db: Db, to: Condition, nowMs: number): Promise<boolean> {
   const row = await db
     .selectFrom("onboarding_emails")
     .select("id")
     .where(to)
-    .where(isLeased(nowMs))
+    .where((builder) =>
+      builder.or([builder("state", "=", "scheduled" satisfies EmailState), isLeased(nowMs)(builder)]),
+    )
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

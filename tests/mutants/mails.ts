@@ -11,7 +11,7 @@ export const mails: Mutant[] = [
   {
     file: "lib/onboarding/outbox.ts",
     mistake: "an unsubscribe does not wait for a mail that is being sent",
-    was: "await mayAnyArrive(db, to, nowMs + waitedMs)",
+    was: "await isAnyPending(db, to, nowMs + waitedMs)",
     becomes: "false",
     tests: ["tests/lib/onboarding/outbox.test.ts"],
   },

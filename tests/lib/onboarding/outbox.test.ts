@@ -1,3 +1,4 @@
+import type { KyselyPlugin } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
@@ -124,6 +125,25 @@ describe.each(engines)("the outbox on $name", (engine) => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     await settle(sending, { ...retry, nextAttemptAtMs: atMs });
     await stopped;
+    expect(await states()).toEqual(Array(5).fill("stopped"));
+  });
+
+  it("stops what is put back between its last stop and its last look, too", async () => {
+    const sending = await one(atMs);
+    const runner = await open();
+    let updates = 0;
+    const putBackAfterSecondUpdate: KyselyPlugin = {
+      transformQuery({ node }) {
+        if (node.kind === "UpdateQueryNode") updates++;
+        return node;
+      },
+      async transformResult({ result }) {
+        if (updates === 2)
+          await finish(runner, [{ email: sending, outcome: { ...retry, nextAttemptAtMs: atMs } }]);
+        return result;
+      },
+    };
+    await stopLaterEmails(db.withPlugin(putBackAfterSecondUpdate), accountId, atMs);
     expect(await states()).toEqual(Array(5).fill("stopped"));
   });
 
