@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
-import { Service } from "@/tests/support/service";
+import { engines } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 
 type Entry = { who: string; what: string; whom: string | null; before: unknown; after: unknown };
 
@@ -11,19 +12,14 @@ const chromium = { kind: "browser", name: "Chromium on Linux" };
 const native = { kind: "app", name: "A program on this computer" };
 
 describe.each(engines)("what an owner does in a browser, on $name", (engine) => {
-  let stage: Stage;
   let service: Service;
   let browser: Browser;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
+    ({ service } = await lend(engine));
     await service.adminJson("account", "add", email, "--plan", "licensed");
   });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   let read = 0;
   /** The entries since this was last asked, the oldest first. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { certificate, trust } from "@/tests/support/certificate";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -26,15 +27,11 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
   let browser: Browser;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
+    ({ stage, service } = await lend(engine));
     await service.adminJson("account", "add", email, "--plan", "licensed");
     browser = await Browser.signIn(service, email);
   });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   const verifier = randomBytes(32).toString("base64url");
   const ask = (client_id: string, redirect_uri: string) => {

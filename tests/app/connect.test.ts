@@ -1,29 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { type App, oauthLibraries, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
 import { answerApp } from "@/tests/support/owner";
-import { Service } from "@/tests/support/service";
+import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 
 describe.each(engines)("connecting an app, on $name", (engine) => {
-  let stage: Stage;
   let service: Service;
   let browser: Browser;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
+    ({ service } = await lend(engine));
     await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "5");
     browser = await Browser.signIn(service, email);
   });
   beforeEach(() => browser.open("/sign-in/renew?to=connect"));
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   const entitlement = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;

@@ -4,7 +4,7 @@ import Database from "libsql";
 import pg from "pg";
 import { inject } from "vitest";
 import { besideDatabaseUrl, createDatabase } from "@/tests/support/databases";
-import { makeFolder } from "@/tests/support/leash";
+import { makeFolder, type Until } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import type { Environment } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
@@ -22,14 +22,17 @@ export type Stage = {
 
 export type Engine = {
   name: string;
-  /** As a first start leaves it, or where `isEmpty` with nothing at all, as an operator begins. */
-  prepare: (options?: { isEmpty?: boolean }) => Promise<Stage>;
+  /**
+   * As a first start leaves it, or where `isEmpty` with nothing at all, as an operator begins. What it has on disk is
+   * gone with the file of the test, or as `until` says.
+   */
+  prepare: (options?: { isEmpty?: boolean; until?: Until }) => Promise<Stage>;
 };
 
 const embedded: Engine = {
   name: "the embedded store",
-  async prepare({ isEmpty = false } = {}) {
-    const dataDir = makeFolder();
+  async prepare({ isEmpty = false, until = "file" } = {}) {
+    const dataDir = makeFolder(until);
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
     const open = () => new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
     let lock: Database.Database | undefined;

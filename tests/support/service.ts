@@ -38,6 +38,8 @@ type Ask = {
 export class Service {
   readonly url: string;
   log = "";
+  /** Which loopback address a request comes from that names none. */
+  from = "127.0.0.1";
   private takenUpTo = 0;
   private child: ChildProcess | undefined;
 
@@ -135,6 +137,12 @@ export class Service {
     return errors.map((line) => JSON.parse(line).msg);
   }
 
+  /** Begins its log anew. */
+  forgetLog(): void {
+    this.log = "";
+    this.takenUpTo = 0;
+  }
+
   /** Ends it with no warning; its data folder stays. */
   async kill(): Promise<void> {
     await this.end("SIGKILL");
@@ -163,10 +171,10 @@ export class Service {
   }
 
   /** Sends one request, path and headers exactly as given. */
-  ask(path: string, { method = "GET", headers = {}, body, from }: Ask = {}): Promise<Answer> {
+  ask(path: string, { method = "GET", headers = {}, body, from = this.from }: Ask = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const options = { host: "127.0.0.1", port: this.port, path, method, headers, agent: false };
-      const request = sendRequest({ ...options, ...(from ? { localAddress: from } : {}) }, (response) => {
+      const to = { host: "127.0.0.1", port: this.port, localAddress: from };
+      const request = sendRequest({ ...to, path, method, headers, agent: false }, (response) => {
         let text = "";
         response.setEncoding("utf8").on("data", (chunk) => {
           text += chunk;
@@ -201,7 +209,8 @@ export class Service {
   send(bytes: string | Buffer): Promise<string> {
     return new Promise((resolve, reject) => {
       let received = "";
-      const socket = connect(this.port, "127.0.0.1", () => socket.write(bytes));
+      const to = { host: "127.0.0.1", port: this.port, localAddress: this.from };
+      const socket = connect(to, () => socket.write(bytes));
       socket.setEncoding("utf8").on("data", (chunk) => {
         received += chunk;
       });

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { eventually, isInstalled } from "@/tests/support/databases";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { reservePort } from "@/tests/support/port";
-import { Service } from "@/tests/support/service";
+import type { Service } from "@/tests/support/service";
 
 /* Health is for monitors: here are two that many people use, where this machine has them. */
 
@@ -15,9 +16,9 @@ const run = promisify(execFile);
 const { path } = operations.health;
 let service: Service;
 beforeAll(async () => {
-  service = await Service.start();
+  ({ service } = await lend());
 });
-afterAll(() => service.stop());
+afterAll(() => giveBack(service));
 
 const checkHttp = "/usr/lib/nagios/plugins/check_http";
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { engines, type Stage } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { type Answer, Service } from "@/tests/support/service";
 
 type Listed = { id: string; kind: string; name: string };
@@ -45,16 +46,12 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
   }
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
+    ({ stage, service } = await lend(engine));
     browser = await openNew();
     await service.adminJson("account", "add", email, "--plan", "licensed");
     await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
   });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   const ask = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { engines, type Stage } from "@/tests/support/engines";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 // Words do not depend on the engine.
@@ -9,13 +10,9 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) =>
   let stage: Stage;
   let service: Service;
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({ ...stage.environment, SIGN_IN: "local" });
+    ({ stage, service } = await lend(engine));
   });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   /** What the app is told to do, and the page that the same session sees. */
   async function both(of: Service, headers: Record<string, string> = {}) {

@@ -3,30 +3,23 @@ import { invitationDays } from "@/lib/accounts/invitations";
 import { onboardingSeries } from "@/lib/onboarding/series";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
-import { Service } from "@/tests/support/service";
+import type { Service } from "@/tests/support/service";
 
 describe.each(engines)("on $name", (engine) => {
   let stage: Stage;
   let service: Service;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({ TRUSTED_PROXY_HOPS: "1", ...stage.environment });
+    ({ stage, service } = await lend(engine));
   });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   describe("an invitation", () => {
     let clients = 0;
     const accept = (token: string, email: string) =>
-      service.submit(
-        "/invitation/accept",
-        { token, email },
-        { headers: { "x-forwarded-for": `10.2.0.${++clients}` } },
-      );
+      service.submit("/invitation/accept", { token, email }, { from: `127.42.0.${++clients}` });
 
     async function invite(email: string, ...terms: string[]): Promise<{ token: string; url: string }> {
       const { url } = await service.adminJson<{ url: string }>("invite", email, ...terms);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { onboardingSeries } from "@/lib/onboarding/series";
 import { engines, type Stage } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { Service } from "@/tests/support/service";
 
 describe.each(engines)("npm run admin on $name, beside the running server", (engine) => {
@@ -9,13 +10,9 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
   let service: Service;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
+    ({ stage, service } = await lend(engine));
   });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   it("adds, shows, changes, lists and deletes an account", async () => {
     const added = await service.adminJson(

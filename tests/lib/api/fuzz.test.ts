@@ -3,19 +3,20 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readRaw } from "@/tests/support/answers";
 import { description, faultsOf, type Parameter } from "@/tests/support/description";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 
 let service: Service;
 let token: string;
 let link: string;
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_HEALTH: "300" });
+  ({ service } = await lend());
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1.5");
   token = await service.token("ceo@example.com");
   const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
   link = new URL(url).searchParams.get("token") ?? "";
 });
-afterAll(() => service.stop());
+afterAll(() => giveBack(service));
 
 const paths = Object.keys(description.paths);
 const { parameters } = description.components;

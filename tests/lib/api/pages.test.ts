@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Page, pages, places } from "@/lib/api/pages";
 import { expectRefusal } from "@/tests/support/contract";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 
 let service: Service;
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local" });
+  ({ service } = await lend());
 });
-afterAll(() => service.stop());
+afterAll(() => giveBack(service));
 
 const multipart = { "Content-Type": "multipart/form-data; boundary=x" };
 

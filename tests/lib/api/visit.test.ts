@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { files } from "@/lib/api/pages";
 import { eventually } from "@/tests/support/databases";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { Service } from "@/tests/support/service";
 
 let service: Service;
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local" });
+  ({ service } = await lend());
 });
-afterAll(() => service.stop());
+afterAll(() => giveBack(service));
 
 /** The line that the request with this id left in the log. */
 const lineOf = (requestId: string) =>

@@ -8,8 +8,9 @@ import { terminalProgram } from "@/lib/docs/clients/terminal";
 import { Browser } from "@/tests/support/browser";
 import { isInstalled } from "@/tests/support/databases";
 import { makeFolder } from "@/tests/support/leash";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { answerApp } from "@/tests/support/owner";
-import { Service } from "@/tests/support/service";
+import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const scheme = "com.example.studio:/signed-in";
@@ -20,12 +21,12 @@ let browser: Browser;
 const folder = makeFolder();
 
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local" });
+  ({ service } = await lend());
   await service.adminJson("account", "add", email, "--plan", "licensed");
   await service.adminJson("connect", "add", "studio", "Studio", scheme);
   browser = await Browser.signIn(service, email);
 });
-afterAll(() => service.stop());
+afterAll(() => giveBack(service));
 
 /** Runs a file as it stands, and answers what it asks of its owner. Answers what it said, and how it ended. */
 function run(program: string, file: string, code: string, word: "approve" | "decline") {

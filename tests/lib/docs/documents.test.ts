@@ -6,17 +6,18 @@ import { leastNoticeDays } from "@/lib/api/retirement";
 import { groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { operationWords } from "@/lib/docs/operation-words";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 let service: Service;
 const pages = new Map<string, string>();
 
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local" });
+  ({ service } = await lend());
   for (const { path } of documents) pages.set(path, (await service.ask(path)).text);
 });
-afterAll(() => service.stop());
+afterAll(() => giveBack(service));
 
 const idsOf = (html = "") => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
 const textOf = (html = "") => html.replace(/<[^>]+>/g, "").replace(/&(quot|lt|gt|amp|#x27);/g, " ");

@@ -7,7 +7,8 @@ import { documentPages } from "@/lib/api/pages";
 import { documents } from "@/lib/docs/documents";
 import { isInstalled } from "@/tests/support/databases";
 import { makeFolder } from "@/tests/support/leash";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 
 /** A block of code of a document, as the service serves it. */
 type Sample = { language: string; code: string };
@@ -17,7 +18,7 @@ let service: Service;
 let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local" });
+  ({ service } = await lend());
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "12.5");
   const link = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
   environment = {
@@ -27,9 +28,7 @@ beforeAll(async () => {
     UNSUBSCRIBE_URL: link.url,
   } as unknown as NodeJS.ProcessEnv;
 });
-afterAll(async () => {
-  await service.stop();
-});
+afterAll(() => giveBack(service));
 
 async function samplesOf(path: string): Promise<Sample[]> {
   const { text } = await service.ask(`${path}.md`);

@@ -9,13 +9,14 @@ import { documentPages } from "@/lib/api/pages";
 import { answerUnreadable } from "@/lib/front/unreadable";
 import { headBounds, headBoundsInWords } from "@/lib/settings/limits";
 import { eventually } from "@/tests/support/databases";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 
 let service: Service;
 beforeAll(async () => {
-  service = await Service.start({ RATE_LIMIT_HEALTH: "100000", RATE_LIMIT_MCP: "100000" });
+  ({ service } = await lend());
 });
-afterAll(() => service.stop());
+afterAll(() => giveBack(service));
 
 const { health, unsubscribe } = operations;
 const close = "Host: x\r\nConnection: close\r\n";
