@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const { entitlement } = operations;
@@ -13,13 +15,9 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
   let service: Service;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
+    ({ stage, service } = await lend(engine));
   });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   /** Adds an account and asks what it is entitled to. */
   async function askAs(email: string, ...terms: string[]) {
@@ -207,6 +205,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expect(Number(answer.headers["retry-after"])).toEqual(between(5, 30));
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
     expect((await ask(token)).status).toBe(200);
+    await eventually(() => expect(service.takeErrors()).toEqual(["an account could not be read"]));
   });
 
   it("answers within its deadline while the store is frozen, and 200 when it thaws", async () => {
@@ -220,6 +219,8 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expect(tookMs).toBeLessThan(2500);
     stage.thaw();
     expect((await ask(token)).status).toBe(200);
+    if (stage.freezeStopsReads)
+      await eventually(() => expect(service.takeErrors()).toEqual(["an account could not be read"]));
   });
 
   it("answers as before after a kill -9 and a restart, to the same token", async () => {

@@ -4,6 +4,7 @@ import { makeClock } from "@/tests/support/clock";
 import { expectAnswer, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
+import { postLegacy, postModern } from "@/tests/support/mcp";
 import { Service } from "@/tests/support/service";
 
 const { siteBanner } = operations;
@@ -14,9 +15,20 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
   let service: Service;
   const clock = makeClock();
 
+  /** What a service says that starts while the store fails, and once it is mended. */
+  const atStart: Record<string, string> = {};
+
   beforeAll(async () => {
     stage = await engine.prepare();
-    service = await Service.start({ ...stage.environment, ...clock.environment });
+    service = await Service.make({ ...stage.environment, ...clock.environment });
+    await service.adminJson("banner", "set", "promo", "Begun");
+    await stage.query("ALTER TABLE site_banner RENAME TO site_banner_away");
+    await service.run();
+    atStart.away = (await askAnew()).text;
+    await stage.query("ALTER TABLE site_banner_away RENAME TO site_banner");
+    clock.pass(1000);
+    atStart.mended = (await service.ask(siteBanner.path)).text;
+    await service.adminJson("banner", "clear");
   });
   afterAll(async () => {
     await service.stop();
@@ -28,6 +40,13 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     clock.pass(copyLivesMs);
     return service.ask(siteBanner.path);
   }
+
+  it("answers null while there is no copy, and the notice as soon as the store is mended", () => {
+    expect(atStart).toEqual({
+      away: '{"banner":null}',
+      mended: '{"banner":{"kind":"promo","message":"Begun"}}',
+    });
+  });
 
   it("answers null where there is no notice", async () => {
     const answer = await askAnew();
@@ -110,6 +129,19 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     expect(text).not.toContain("The store");
   });
 
+  it("is answered as well by the tool of the MCP server, in both eras", async () => {
+    await service.adminJson("banner", "set", "warning", "Repairs at <noon>");
+    const banner = { kind: "warning", message: "Repairs at <noon>" };
+    expect(JSON.parse((await askAnew()).text)).toEqual({ banner });
+    const message = { method: "tools/call", params: { name: "get_site_banner", arguments: {} } };
+    for (const send of [postLegacy, postModern]) {
+      const { result } = JSON.parse((await send(service, message)).text);
+      expect(result).not.toHaveProperty("isError");
+      expect(result.structuredContent).toEqual({ banner });
+      expect(result.content).toEqual([{ type: "text", text: JSON.stringify({ banner }) }]);
+    }
+  });
+
   it("shows what the operator sets within 15 seconds, and goes on with its last copy while the store fails", async () => {
     await service.adminJson("banner", "set", "warning", "First");
     expect((await askAnew()).text).toContain("First");
@@ -120,11 +152,6 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     await stage.query("ALTER TABLE site_banner RENAME TO site_banner_away");
     expect((await askAnew()).text).toContain("Second");
     await eventually(() => expect(service.log).toContain("the banner could not be read"));
-    await service.kill();
-    await service.run();
-    expect((await askAnew()).text, "null where there is no copy").toBe('{"banner":null}');
     await stage.query("ALTER TABLE site_banner_away RENAME TO site_banner");
-    clock.pass(1000);
-    expect((await service.ask(siteBanner.path)).text).toContain("Second");
   });
 });

@@ -8,6 +8,7 @@ import { markdownPath } from "@/lib/api/pages";
 import { documents } from "@/lib/docs/documents";
 import { tools } from "@/lib/mcp/tools";
 import { bodyLimits, quotas } from "@/lib/settings/limits";
+import { giveBack, lend, raised } from "@/tests/support/lent-service";
 import { Service } from "@/tests/support/service";
 
 const info = { name: "test", version: "1.0.0" };
@@ -59,12 +60,12 @@ let service: Service;
 let strict: Service;
 let token: string;
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_MCP: "100000" });
+  ({ service } = await lend());
   strict = await Service.start({ RATE_LIMIT_MCP: "6", TRUSTED_PROXY_HOPS: "1" });
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "3");
   token = await service.token("ceo@example.com");
 });
-afterAll(() => Promise.all([service.stop(), strict.stop()]));
+afterAll(() => Promise.all([giveBack(service), strict.stop()]));
 
 describe.each(clients)("$name", ({ connect }) => {
   const at = (path: string, to = service) => new URL(path, to.url);
@@ -116,8 +117,8 @@ describe.each(clients)("$name", ({ connect }) => {
     expect(errors.map(({ code }: { code: string }) => code)).toEqual(Object.keys(errorCatalogue));
     expect(JSON.parse(read.get("corner-office://limits") ?? "")).toEqual({
       requests: [
-        { policy: "health", addresses: ["/api/health"], ...quotas.health },
-        { policy: "mcp", addresses: ["/mcp", "/api/mcp"], ...quotas.mcp, requests: 100_000 },
+        { policy: "health", addresses: ["/api/health"], ...quotas.health, requests: raised.health },
+        { policy: "mcp", addresses: ["/mcp", "/api/mcp"], ...quotas.mcp, requests: raised.mcp },
       ],
       bodies: [
         { addresses: ["/api/email/unsubscribe"], bytes: bodyLimits.unsubscribe },

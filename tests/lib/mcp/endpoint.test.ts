@@ -4,6 +4,7 @@ import { mcpServer } from "@/lib/api/operations";
 import { tools } from "@/lib/mcp/tools";
 import { bodyLimits, inKibibytes } from "@/lib/settings/limits";
 import { expectRefusal } from "@/tests/support/contract";
+import { giveBack, lend, raised } from "@/tests/support/lent-service";
 import {
   expectCounted,
   expectMcpStamp,
@@ -14,12 +15,12 @@ import {
 } from "@/tests/support/mcp";
 import { Service } from "@/tests/support/service";
 
-const limit = 100_000;
+const { mcp: limit } = raised;
 let service: Service;
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_MCP: String(limit) });
+  ({ service } = await lend());
 });
-afterAll(() => service.stop());
+afterAll(() => giveBack(service));
 
 const list = { method: "tools/list" };
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';

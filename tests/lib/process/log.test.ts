@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, Socket } from "node:net";
 import { join } from "node:path";
-import pg from "pg";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { toReadable } from "@/lib/process/log-line";
-import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
+import { eventually } from "@/tests/support/databases";
+import { engines } from "@/tests/support/engines";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 
@@ -263,20 +264,19 @@ describe("the log in development", () => {
   });
 });
 
-describe.runIf(inject("postgresUrl"))("the log of a driver's failure", () => {
+const [, ...others] = engines;
+
+describe.each(others)("the log of a driver's failure, on $name", (engine) => {
   it("says what failed, and nothing of the row that the driver quotes", async () => {
-    const databaseUrl = await createDatabase(inject("postgresUrl") ?? "", inject("postgresTemplate"));
-    const environment = { ...besideDatabaseUrl, DATABASE_URL: databaseUrl, SIGN_IN: "local" };
-    const service = await Service.start(environment);
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    await eventually(() => client.query("ALTER TABLE waitlist ADD CHECK (false) NOT VALID"));
-    await client.end();
+    const { stage, service } = await lend(engine);
+    await stage.query("ALTER TABLE waitlist ADD CONSTRAINT nobody CHECK (false) NOT VALID");
     const { status } = await service.submit("/waitlist/join", { email: "ceo@secret.example" });
     expect(status).toBe(303);
     await eventually(() => expect(service.log).toContain("violates check constraint"));
+    await stage.query("ALTER TABLE waitlist DROP CONSTRAINT nobody");
     expect(service.log).not.toContain("secret.example");
-    await service.stop({ expectErrors: true });
+    expect(service.takeErrors()).toEqual(["unexpected failure"]);
+    await giveBack(service);
   });
 });
 

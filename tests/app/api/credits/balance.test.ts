@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/api/errors";
 import { operations } from "@/lib/api/operations";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const { creditsBalance } = operations;
@@ -14,15 +16,11 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
   let token: string;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
+    ({ stage, service } = await lend(engine));
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1250.5");
     token = await service.token("ceo@example.com");
   });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   const ask = () => service.ask(creditsBalance.path, { headers: { Authorization: `Bearer ${token}` } });
 
@@ -74,6 +72,7 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
     expect(Number(answer.headers["retry-after"])).toEqual(between(5, 30));
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
     expect((await ask()).status).toBe(200);
+    await eventually(() => expect(service.takeErrors()).toEqual(["an account could not be read"]));
   });
 
   it("answers 503 to an account whose record does not parse", async () => {
