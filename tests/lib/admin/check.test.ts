@@ -19,10 +19,9 @@ describe.each(engines)("check on $name", (engine) => {
   let environment: Environment;
   beforeEach(async () => {
     stage = await engine.prepare();
-    const service = await Service.start(stage.environment);
+    const service = await Service.make(stage.environment);
     await service.adminJson("account", "add", "ceo@example.com");
     ({ environment } = service);
-    await service.stop();
     if (isRoot) for (const path of pathsIn(service.dataDir)) chownSync(path, nobody, nobody);
   });
   afterEach(async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
@@ -13,9 +13,40 @@ const dayMs = 24 * 60 * 60 * 1000;
 describe.each(engines)("a person's data on $name", (engine) => {
   let stage: Stage;
   let service: Service;
+
   beforeAll(async () => {
     stage = await engine.prepare();
-    service = await Service.start(stage.environment);
+    service = await Service.make(stage.environment);
+    await service.adminJson("account", "add", "gone@example.com");
+    await service.adminJson("person", "erase", "gone@example.com");
+    const write = (name: string, to: string, writtenAtMs: number) => {
+      const file = join(service.dataDir, "mail", `${name}.eml`);
+      writeFileSync(file, `From: a@example.com\r\nTo: ${to}\r\nSubject: Hi\r\n\r\nHello`);
+      utimesSync(file, writtenAtMs / 1000, writtenAtMs / 1000);
+    };
+    mkdirSync(join(service.dataDir, "mail"), { recursive: true });
+    write("before", "gone@example.com", Date.now() - 60 * 60 * 1000);
+    write("since", "gone@example.com", Date.now() + 1000);
+    write("friends", "friend@example.com", Date.now() - 60 * 60 * 1000);
+
+    await service.adminJson("account", "add", "kept@example.com", "--plan", "hobby");
+    const oldMs = Date.now() - 731 * dayMs;
+    const rows = ["old", "new"].map((name, n) => ({ name, atMs: oldMs + n * 2 * dayMs }));
+    for (const { name, atMs } of rows) {
+      await stage.query(`INSERT INTO waitlist VALUES ('${name}@example.com', ${atMs}, NULL)`);
+      await stage.query(
+        `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${name}', ${atMs}, 'service', 'test')`,
+      );
+      await stage.query(
+        `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
+       VALUES ('${name}', 'acc_gone_${name}', '${name}', 'welcome', ${atMs}, 'sent', ${atMs})`,
+      );
+      await stage.query(
+        `INSERT INTO invitations (id, email, plan, created_at_ms, expires_at_ms)
+       VALUES ('${name}', '${name}@example.com', 'hobby', ${atMs}, ${atMs + 14 * dayMs})`,
+      );
+    }
+    await service.run();
   });
   afterAll(async () => {
     await service.stop();
@@ -37,6 +68,36 @@ describe.each(engines)("a person's data on $name", (engine) => {
     const rows = await Promise.all(tables.map((table) => stage.query(`SELECT * FROM ${table}`)));
     return [...files, JSON.stringify(rows)].join("\n").toLowerCase();
   }
+
+  describe("as the service starts", () => {
+    const ids = async (sql: string) => (await stage.query(sql)).map(({ id }) => id);
+
+    it("is erased with every instance, where mails lie that the command does not reach", async () => {
+      const left = () => readdirSync(join(service.dataDir, "mail"));
+      await eventually(async () => expect(left()).not.toContain("before.eml"));
+      expect(left()).toEqual(expect.arrayContaining(["since.eml", "friends.eml"]));
+    });
+
+    it("is deleted once it is old, by the runner and the command for cron", async () => {
+      await eventually(async () =>
+        expect(
+          await ids("SELECT email AS id FROM waitlist WHERE email IN ('old@example.com', 'new@example.com')"),
+        ).toEqual(["new@example.com"]),
+      );
+      await service.adminJson("emails", "send-due");
+      expect(await ids("SELECT id FROM audit_entries WHERE what = 'test'")).toEqual(["new"]);
+      const [entry] = await service.adminJson<object[]>("audit", "list", "--who", "service");
+      expect(entry).toMatchObject({
+        ...{ what: "retention", whom: null, before: {} },
+        after: { audit_entries: 1, invitations: 1, onboarding_emails: 1, waitlist: 1 },
+      });
+      expect(await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%'")).toEqual([
+        "new",
+      ]);
+      expect(await ids("SELECT id FROM invitations WHERE id IN ('old', 'new')")).toEqual(["new"]);
+      expect(await stage.query("SELECT * FROM accounts WHERE email = 'kept@example.com'")).toHaveLength(1);
+    });
+  });
 
   it("is handed out whole, by a command and to its owner on /home, without a secret", async () => {
     await service.submit("/waitlist/join", { email });
@@ -113,64 +174,5 @@ describe.each(engines)("a person's data on $name", (engine) => {
 
     const again = await service.admin("person", "erase", "nobody@example.com");
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("not_found: Nothing is kept")]);
-  });
-
-  describe("as the service starts again", () => {
-    const oldMs = Date.now() - 731 * dayMs;
-    const ids = async (sql: string) => (await stage.query(sql)).map(({ id }) => id);
-
-    beforeAll(async () => {
-      const write = (name: string, to: string, writtenAtMs: number) => {
-        const file = join(service.dataDir, "mail", `${name}.eml`);
-        writeFileSync(file, `From: a@example.com\r\nTo: ${to}\r\nSubject: Hi\r\n\r\nHello`);
-        utimesSync(file, writtenAtMs / 1000, writtenAtMs / 1000);
-      };
-      write("before", email, Date.now() - 60 * 60 * 1000);
-      write("since", email, Date.now() + 1000);
-      write("friends", "friend@example.com", Date.now() - 60 * 60 * 1000);
-
-      await service.adminJson("account", "add", "kept@example.com", "--plan", "hobby");
-      const rows = ["old", "new"].map((name, n) => ({ name, atMs: oldMs + n * 2 * dayMs }));
-      for (const { name, atMs } of rows) {
-        await stage.query(`INSERT INTO waitlist VALUES ('${name}@example.com', ${atMs}, NULL)`);
-        await stage.query(
-          `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${name}', ${atMs}, 'service', 'test')`,
-        );
-        await stage.query(
-          `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
-         VALUES ('${name}', 'acc_gone_${name}', '${name}', 'welcome', ${atMs}, 'sent', ${atMs})`,
-        );
-        await stage.query(
-          `INSERT INTO invitations (id, email, plan, created_at_ms, expires_at_ms)
-         VALUES ('${name}', '${name}@example.com', 'hobby', ${atMs}, ${atMs + 14 * dayMs})`,
-        );
-      }
-      await service.stop();
-      await service.run();
-    });
-
-    it("is erased with every instance, where mails lie that the command does not reach", async () => {
-      const left = () => readdirSync(join(service.dataDir, "mail"));
-      await eventually(async () => expect(left()).not.toContain("before.eml"));
-      expect(left()).toEqual(expect.arrayContaining(["since.eml", "friends.eml"]));
-    });
-
-    it("is deleted once it is old, by the runner and the command for cron", async () => {
-      await eventually(async () =>
-        expect(await ids("SELECT email AS id FROM waitlist")).toEqual(["new@example.com"]),
-      );
-      await service.adminJson("emails", "send-due");
-      expect(await ids("SELECT id FROM audit_entries WHERE what = 'test'")).toEqual(["new"]);
-      const [entry] = await service.adminJson<object[]>("audit", "list", "--who", "service");
-      expect(entry).toMatchObject({
-        ...{ what: "retention", whom: null, before: {} },
-        after: { audit_entries: 1, invitations: 1, onboarding_emails: 1, waitlist: 1 },
-      });
-      expect(await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%'")).toEqual([
-        "new",
-      ]);
-      expect(await ids("SELECT id FROM invitations WHERE id IN ('old', 'new')")).toEqual(["new"]);
-      expect(await stage.query("SELECT * FROM accounts WHERE email = 'kept@example.com'")).toHaveLength(1);
-    });
   });
 });

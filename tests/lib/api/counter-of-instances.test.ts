@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { mcpServer, operations } from "@/lib/api/operations";
 import { quotas } from "@/lib/settings/limits";
 import { expectRefusal } from "@/tests/support/contract";
 import { counterStores } from "@/tests/support/counter-stores";
@@ -103,6 +103,29 @@ describe.runIf(redisPort).each(counterStores)(
         expect(bridge.calls).toBeLessThanOrEqual(1 + Math.floor(tookSeconds));
       },
     );
+
+    it("have one counter for MCP, whichever of the two paths is taken, and one each while it is away", async () => {
+      const remaining = async (service: Service, path: string, from = `127.0.${way.length}.5`) => {
+        const answer = await postLegacy(service, { method: "tools/list" }, { from, path });
+        expect(answer.status).toBe(200);
+        return answer.headers["ratelimit-remaining"];
+      };
+      // A busy machine may take longer over a first call than the deadline allows.
+      await eventually(async () => {
+        const left = Number(await remaining(first, "/mcp", "127.0.4.9"));
+        expect(await remaining(second, "/mcp", "127.0.4.9")).toBe(String(left - 1));
+      });
+
+      const leftAfter = (spent: number) => String(quotas.mcp.requests - spent);
+      const [one, other] = mcpServer.paths;
+      expect(await remaining(first, one)).toBe(leftAfter(1));
+      expect(await remaining(second, other)).toBe(leftAfter(2));
+      expect(await remaining(first, other)).toBe(leftAfter(3));
+      expect(await remaining(second, one)).toBe(leftAfter(4));
+
+      bridge.fault = "reset";
+      expect(await remaining(first, one), "each process counts for itself").toBe(leftAfter(1));
+    });
 
     it("goes on for MCP as a counter of each process while the store is away", async () => {
       bridge.fault = "reset";

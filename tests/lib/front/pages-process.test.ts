@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { join, resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { PagesProcess } from "@/lib/front/pages-process";
 import { log } from "@/lib/process/log";
@@ -27,7 +27,10 @@ const isThere = (pid: number) => existsSync(`/proc/${pid}`);
 describe("the process that renders pages", () => {
   let service: Service;
   beforeAll(async () => {
-    service = await Service.start({ SIGN_IN: "local" });
+    service = await Service.make({ SIGN_IN: "local" });
+  });
+  beforeEach(async () => {
+    if (!service.isRunning) await service.run();
   });
   afterAll(() => service.stop({ expectErrors: true }));
 
@@ -48,26 +51,6 @@ describe("the process that renders pages", () => {
     expect(execFileSync("stat", ["-c", "%a", folder], { encoding: "utf8" }).trim()).toBe("700");
   });
 
-  it("ends with the service, and leaves nothing behind", async () => {
-    const other = await Service.start();
-    await other.ask("/");
-    const { pid, folder } = pagesOf(other);
-    expect(await other.stop()).toBe(0);
-    await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
-  });
-
-  it("ends with a service that is killed, too, even after a run that was killed itself", async () => {
-    const other = await Service.start();
-    await other.ask("/");
-    const { pid: first } = pagesOf(other);
-    process.kill(first, "SIGKILL");
-    await eventually(() => expect(pagesOf(other).pid).not.toBe(first));
-    await eventually(async () => expect((await other.ask("/sign-in")).status).toBe(200));
-    const { pid, folder } = pagesOf(other);
-    await other.kill();
-    await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
-  });
-
   it("deletes nothing when it is started by hand, or told to listen among files of somebody's", async () => {
     const program = resolve("dist/front/pages-main.js");
     const cwd = makeFolder();
@@ -81,6 +64,24 @@ describe("the process that renders pages", () => {
     child.disconnect();
     await once(child, "exit");
     expect(readdirSync(cwd)).toEqual(["letter"]);
+  });
+
+  it("ends with the service, and leaves nothing behind", async () => {
+    await service.ask("/");
+    const { pid, folder } = pagesOf(service);
+    expect(await service.stop()).toBe(0);
+    await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
+  });
+
+  it("ends with a service that is killed, too, even after a run that was killed itself", async () => {
+    await service.ask("/");
+    const { pid: first } = pagesOf(service);
+    process.kill(first, "SIGKILL");
+    await eventually(() => expect(pagesOf(service).pid).not.toBe(first));
+    await eventually(async () => expect((await service.ask("/sign-in")).status).toBe(200));
+    const { pid, folder } = pagesOf(service);
+    await service.kill();
+    await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
   });
 });
 

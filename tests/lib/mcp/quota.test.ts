@@ -1,12 +1,10 @@
-import { beforeEach, describe, expect, inject, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { bodyLimits, quotas } from "@/lib/settings/limits";
 import { expectRefusal } from "@/tests/support/contract";
-import { eventually } from "@/tests/support/databases";
 import { expectCounted, expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
-import { Service } from "@/tests/support/service";
+import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
-import { startUpstashBridge } from "@/tests/support/upstash-bridge";
 
 const list = { method: "tools/list" };
 const { requests, windowSeconds } = quotas.mcp;
@@ -68,38 +66,5 @@ describe("the quota of the MCP server", () => {
     await postModern(service, list, { from });
     const { headers } = await service.ask(operations.health.path, { from });
     expect(headers["ratelimit-remaining"]).toBe(String(quotas.health.requests - 1));
-  });
-});
-
-const redisPort = inject("redisPort");
-
-describe.runIf(redisPort)("the quota of the MCP server in Upstash", () => {
-  it("is one for two instances, and of each while the counter is away", async () => {
-    const bridge = await startUpstashBridge(redisPort ?? 0);
-    const [first, second] = await Promise.all([
-      Service.start(bridge.environment),
-      Service.start(bridge.environment),
-    ]);
-    const remaining = async (service: Service, path: string, from = "127.0.4.1") => {
-      const answer = await postLegacy(service, list, { from, path });
-      expect(answer.status).toBe(200);
-      return answer.headers["ratelimit-remaining"];
-    };
-    // A busy machine may take longer over a first call than the deadline allows.
-    await eventually(async () => {
-      const left = Number(await remaining(first, "/mcp", "127.0.4.9"));
-      expect(await remaining(second, "/mcp", "127.0.4.9")).toBe(String(left - 1));
-    });
-
-    const [one, other] = mcpServer.paths;
-    expect(await remaining(first, one)).toBe(leftAfter(1));
-    expect(await remaining(second, other)).toBe(leftAfter(2));
-    expect(await remaining(first, other)).toBe(leftAfter(3));
-    expect(await remaining(second, one)).toBe(leftAfter(4));
-
-    bridge.fault = "reset";
-    expect(await remaining(first, one), "each process counts for itself").toBe(leftAfter(1));
-    await Promise.all([first.stop(), second.stop()]);
-    await bridge.stop();
   });
 });
