@@ -4,7 +4,7 @@ import Database from "libsql";
 import pg from "pg";
 import { inject } from "vitest";
 import { besideDatabaseUrl, createDatabase } from "@/tests/support/databases";
-import { makeFolder, type Until } from "@/tests/support/leash";
+import { makeFolderInMemory, type Until } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import type { Environment } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
@@ -32,7 +32,7 @@ export type Engine = {
 const embedded: Engine = {
   name: "the embedded store",
   async prepare({ isEmpty = false, until = "file" } = {}) {
-    const dataDir = makeFolder(until);
+    const dataDir = makeFolderInMemory(until);
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
     const open = () => new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
     let lock: Database.Database | undefined;
