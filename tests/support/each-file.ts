@@ -1,4 +1,4 @@
-import { afterAll } from "vitest";
+import { afterAll, vi } from "vitest";
 import { endLeftovers } from "@/tests/support/leash";
 
 /* A process runs many files, one after the other. Each finds it as if it were the first. */
@@ -6,8 +6,10 @@ const before = { ...process.env };
 
 afterAll(() => {
   endLeftovers();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
   // What `oncePerProcess` kept.
-  delete (globalThis as Record<symbol, unknown>)[Symbol.for("corner-office")];
+  (globalThis as Record<symbol, Map<string, unknown> | undefined>)[Symbol.for("corner-office")]?.clear();
 });
