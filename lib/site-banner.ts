@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { siteBannerResponse } from "@/lib/api/schemas";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";

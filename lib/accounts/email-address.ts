@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const emailAddress = z.email().max(254); // RFC 5321 §4.5.3.1.3, without its angle brackets
 

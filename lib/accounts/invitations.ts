@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { type Account, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { z } from "zod";
+import * as z from "zod";
 import { openArchive, writeArchive } from "@/lib/admin/archive";
 import { withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { z } from "zod";
+import * as z from "zod";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { mostCredits, parseThousandths } from "@/lib/accounts/ledger";
 import type { Listing, Result } from "@/lib/admin/print";

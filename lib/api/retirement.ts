@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Address, type Operation, operations, type Retirement, version1 } from "@/lib/api/operations";
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { Ratelimit } from "@upstash/ratelimit";
 import type { Redis } from "@upstash/redis";
-import { z } from "zod";
+import * as z from "zod";
 import type { CounterStore } from "@/lib/api/counter-store";
 import type { Decision } from "@/lib/api/process-counter";
 import { ScriptBatch } from "@/lib/api/script-batch";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { z } from "zod";
+import * as z from "zod";
 import type { CounterStore } from "@/lib/api/counter-store";
 
 const mostBytesOfReply = 256; // a reply of ours is two numbers, or a sentence on what is wrong

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ApiError } from "@/lib/api/errors";
 import { appSessionId } from "@/lib/connect/app-session";
 import { findRegisteredClient, forgetRegisteredClient } from "@/lib/connect/registered-clients";

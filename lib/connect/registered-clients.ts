@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ConnectState, hash } from "@/lib/connect/state";
 import { type Db, store } from "@/lib/store/store";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { clientKey } from "@/lib/api/client-address";
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, refusal } from "@/lib/api/headers";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import { z } from "zod";
+import * as z from "zod";
 import { store } from "@/lib/store/store";
 
 const storedRow = z.object({

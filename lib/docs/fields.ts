@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The fields of a resource, those inside an object by their path. */
 export function fieldsOf(schema: z.ZodType): FieldDocument[] {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Operation, operations } from "@/lib/api/operations";
 import { pages } from "@/lib/api/pages";
 import { retirementOf } from "@/lib/api/retirement";

@@ -5,7 +5,7 @@ import {
   type ReadResourceResult,
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { unexpected } from "@/lib/api/endpoint";
 import type { Visit } from "@/lib/api/visit";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { readBalance } from "@/lib/accounts/balance";
 import type { Caller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from "kysely";
-import { z } from "zod";
+import * as z from "zod";
 import { type EmailState, isLeased } from "@/lib/onboarding/outbox";
 import { type OnboardingKind, onboardingKinds } from "@/lib/onboarding/series";
 import { hashEmail } from "@/lib/onboarding/suppressions";

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, leave, refusal } from "@/lib/api/headers";
 import type { Place } from "@/lib/api/pages";

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { compactVerify, decodeJwt, decodeProtectedHeader, errors, SignJWT } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 
 /*
  * The one file on the format of a session token: a JWT with Clerk's claims, signed with RS256 (RFC 7515, RFC 7519).

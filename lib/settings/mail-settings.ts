@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { isLoopback } from "@/lib/settings/loopback";
 
 /** Who delivers mail, and what that takes. */

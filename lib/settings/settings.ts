@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/settings/clerk-settings";
 import { quotas } from "@/lib/settings/limits";
 import { isLoopback } from "@/lib/settings/loopback";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { openAccount } from "@/lib/accounts/accounts";
 import { takeInvitation } from "@/lib/accounts/invitations";
 import { moveSuppression } from "@/lib/onboarding/suppressions";

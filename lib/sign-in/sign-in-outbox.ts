@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { seal, unseal } from "@/lib/process/seal";
 import type { Db } from "@/lib/store/store";
 

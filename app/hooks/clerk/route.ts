@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { hooks } from "@/lib/api/pages";
 import { webhook } from "@/lib/pages/webhook";
 import { settings } from "@/lib/settings/settings";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { hooks } from "@/lib/api/pages";
 import { suppressEmail } from "@/lib/onboarding/outbox";
 import { webhook } from "@/lib/pages/webhook";
