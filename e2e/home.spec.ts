@@ -1,9 +1,10 @@
 import { join } from "node:path";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import Database from "libsql";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
+import { test } from "./support/office";
 
 /** A service of its own, because these tests break its store and set its banner. */
 let service: Service;
