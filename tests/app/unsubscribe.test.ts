@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bodyLimits } from "@/lib/settings/limits";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
-import { Service } from "@/tests/support/service";
+import { giveBack, lend, supportEmail } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
 
 describe.each(engines)("the page /unsubscribe on $name", (engine) => {
   let stage: Stage;
@@ -9,13 +11,9 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
   let number = 0;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({ ...stage.environment, SUPPORT_EMAIL: "help@example.com" });
+    ({ stage, service } = await lend(engine));
   });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   async function recipient() {
     const email = `reader${++number}@example.com`;
@@ -82,7 +80,7 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
       for (const page of [await service.ask(path), await press(path)]) {
         expect(page.status).toBe(400);
         expect(titleOf(page.text)).toBe("This link does not work");
-        expect(page.text).toContain('<a href="mailto:help@example.com">help@example.com</a>');
+        expect(page.text).toContain(`<a href="mailto:${supportEmail}">${supportEmail}</a>`);
         expect(page.text).not.toContain("<form");
       }
     }
@@ -100,6 +98,9 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
     expect(await states()).toEqual(scheduled);
     expect((await press(target)).status).toBe(200);
     expect(await states()).toEqual(stopped);
+    await eventually(() =>
+      expect(service.takeErrors()).toEqual(["it is not certain that the later emails are stopped"]),
+    );
   });
 
   it("takes no body over its bound", async () => {

@@ -11,7 +11,14 @@ import { Service } from "@/tests/support/service";
 /** What a lent service allows: as good as everything. */
 export const raised = { health: 100_000, mcp: 200_000 };
 
-const raising = { RATE_LIMIT_HEALTH: String(raised.health), RATE_LIMIT_MCP: String(raised.mcp) };
+/** Where a lent service says that a person reads. */
+export const supportEmail = "help@example.com";
+
+const settings = {
+  RATE_LIMIT_HEALTH: String(raised.health),
+  RATE_LIMIT_MCP: String(raised.mcp),
+  SUPPORT_EMAIL: supportEmail,
+};
 
 let lent = 0;
 
@@ -26,7 +33,7 @@ export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stag
     const stage = await engine.prepare({ until: "process" });
     return {
       stage,
-      service: await Service.start({ ...stage.environment, ...raising }, { until: "process" }),
+      service: await Service.start({ ...stage.environment, ...settings }, { until: "process" }),
     };
   });
   if (!service.isRunning) await service.run(); // a test has failed that kills it

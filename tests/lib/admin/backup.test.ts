@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { makeFolder } from "@/tests/support/leash";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { operate } from "@/tests/support/operator";
 import { Service } from "@/tests/support/service";
 
@@ -17,12 +18,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
   let service: Service;
   let file: string;
   beforeAll(async () => {
-    source = await prepare();
-    service = await Service.start({
-      APP_URL: "http://localhost:3000",
-      ...source.environment,
-      BACKUP_PASSPHRASE,
-    });
+    ({ stage: source, service } = await lend(engine));
     await service.adminJson("account", "add", email, ...terms);
     await service.adminJson("credits", "add", email, "-2", "--reason", "à la carte");
     await service.adminJson("banner", "set", "promo", "Hello");
@@ -32,19 +28,16 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     file = join(makeFolder(), "office.backup");
   });
   afterAll(async () => {
-    await service.stop();
+    await giveBack(service);
     for (const stage of stages) await stage.clear();
   });
 
-  async function prepare(options?: { isEmpty: boolean }): Promise<Stage> {
-    const stage = await engine.prepare(options);
-    stages.push(stage);
-    return stage;
-  }
+  const backUp = () => operate(["backup", file], { ...service.environment, BACKUP_PASSPHRASE });
 
   /** Settings of a place where nothing is yet. */
   async function prepareEmpty(): Promise<Service["environment"]> {
-    const stage = await prepare({ isEmpty: true });
+    const stage = await engine.prepare({ isEmpty: true });
+    stages.push(stage);
     const { PORT: _, ...rest } = service.environment;
     return { ...rest, DATA_DIR: join(makeFolder(), "data"), ...stage.environment, BACKUP_PASSPHRASE };
   }
@@ -76,7 +69,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
       expect(onTheirWay).toEqual([]);
     });
     const before = await readAll(source);
-    await service.adminJson("backup", file);
+    expect(await backUp()).toMatchObject({ code: 0, stderr: "" });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await service.adminJson("account", "delete", deleted); // after the backup
 
@@ -116,7 +109,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
   it("are refused without a passphrase, with another, of a damaged file, and where there is a store", {
     timeout: 90_000,
   }, async () => {
-    await service.adminJson("backup", file);
+    expect(await backUp()).toMatchObject({ code: 0, stderr: "" });
     for (const secret of [email, "BEGIN PRIVATE", service.environment.APP_SECRET ?? "sqlite format"]) {
       expect(readFileSync(file, "latin1").toLowerCase()).not.toContain(secret.toLowerCase());
     }
