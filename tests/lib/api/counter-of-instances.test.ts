@@ -7,6 +7,7 @@ import { expectRefusal } from "@/tests/support/contract";
 import { counterStores } from "@/tests/support/counter-stores";
 import { eventually } from "@/tests/support/databases";
 import { postLegacy } from "@/tests/support/mcp";
+import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 
 const redisPort = inject("redisPort") ?? 0;
@@ -19,10 +20,12 @@ describe.runIf(redisPort).each(counterStores)(
     let bridge: Awaited<ReturnType<typeof startBridge>>;
     let first: Service;
     let second: Service;
+    let metricsPort: number;
     beforeAll(async () => {
       bridge = await startBridge(redisPort);
+      metricsPort = await reservePort();
       [first, second] = await Promise.all([
-        Service.start(bridge.environment),
+        Service.start({ ...bridge.environment, METRICS_PORT: String(metricsPort) }),
         Service.start(bridge.environment),
       ]);
       await untilTheyCount();
@@ -153,6 +156,19 @@ describe.runIf(redisPort).each(counterStores)(
       await untilTheyCount();
       const { headers } = await first.ask(path, { from: `127.0.${way.length}.4` });
       expect(headers["ratelimit-remaining"]).toBe(String(requests - 1));
+    });
+
+    it("is up, away, and up again, as /metrics has it", async () => {
+      const isUp = async () => {
+        await first.ask(path);
+        const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+        return /^corner_office_counter_store_up\{quota="health"\} (\d)$/m.exec(text)?.[1];
+      };
+      await eventually(async () => expect(await isUp()).toBe("1"));
+      bridge.fault = "reset";
+      await eventually(async () => expect(await isUp()).toBe("0"));
+      bridge.fault = "none";
+      await eventually(async () => expect(await isUp()).toBe("1"));
     });
 
     it("is found to work by check", async () => {

@@ -1,14 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
 import { quotas } from "@/lib/settings/limits";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
-import { startTcpProxy } from "@/tests/support/tcp-proxy";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const { health, entitlement } = operations;
@@ -154,32 +153,6 @@ describe.each(engines)("/metrics on $name", (engine) => {
     for (const name of new Set(asked)) {
       expect(text, name).toContain(`# TYPE ${name.replace(/_(?:bucket|count)$/, "")} `);
     }
-  });
-});
-
-const redisPort = inject("redisPort");
-
-describe.runIf(redisPort)("the shared counters, watched", () => {
-  it("are up, away, and up again", async () => {
-    const proxyPort = await reservePort();
-    const proxy = await startTcpProxy(redisPort ?? 0, proxyPort);
-    const metricsPort = await reservePort();
-    const service = await Service.start({
-      ...{ METRICS_PORT: String(metricsPort), REDIS_URL: `redis://127.0.0.1:${proxyPort}` },
-      ...{ APP_SECRET: "s".repeat(32), APP_URL: "http://localhost:3000" },
-    });
-    const isUp = async () => {
-      await service.ask(health.path);
-      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-      return /^corner_office_counter_store_up\{quota="health"\} (\d)$/m.exec(text)?.[1];
-    };
-    await eventually(async () => expect(await isUp()).toBe("1"));
-    await proxy.cut();
-    await eventually(async () => expect(await isUp()).toBe("0"));
-    await proxy.mend();
-    await eventually(async () => expect(await isUp()).toBe("1"));
-    await service.stop({ expectErrors: true });
-    await proxy.cut();
   });
 });
 
