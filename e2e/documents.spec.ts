@@ -20,6 +20,8 @@ test("the palette is clean, is used with the keyboard alone, and helps where not
 
   await page.keyboard.press("/");
   await expect(box).toBeFocused();
+  await Promise.all([page.keyboard.press("Escape"), page.keyboard.press("/")]);
+  await expect(box, "in the same moment").toBeFocused();
   await page.keyboard.type("xylophone");
   await expect(page.getByRole("dialog").getByRole("status")).toContainText(
     "Nothing found for “xylophone”. Try",

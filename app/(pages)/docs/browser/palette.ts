@@ -58,12 +58,18 @@ export function openPalette(): void {
     void find();
   }
 
-  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  function close(): void {
+    dialog.close();
+    // Where nothing else had the focus, the box keeps it until the next frame: a quick "/" would be typed into it.
+    input.blur();
+  }
+
+  dialog.addEventListener("click", ({ target }) => target === dialog && close());
   input.addEventListener("input", find);
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") step(1);
     else if (event.key === "ArrowUp") step(-1);
-    else if (event.key === "Escape") dialog.close();
+    else if (event.key === "Escape") close();
     else if (event.key === "Enter") chosen?.click();
     else return;
     event.preventDefault();
