@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
 
@@ -55,13 +56,9 @@ describe.each(engines)("on $name", (engine) => {
   let service: Service;
 
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({ TRUSTED_PROXY_HOPS: "1", ...stage.environment });
+    ({ stage, service } = await lend(engine));
   });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  afterAll(() => giveBack(service));
 
   it("keeps its owner out of neither a new browser nor one that signed in before", async () => {
     const email = "flooded@example.com";
@@ -217,18 +214,14 @@ describe.each(engines)("on $name", (engine) => {
       expect(await statusOf(browser)).toBe(200);
       return browser;
     }
-    const signOut = (cookie: string, address = "10.7.0.1") =>
-      service.submit("/sign-in/out", {}, { headers: { cookie, "x-forwarded-for": address } });
+    const signOut = (cookie: string, from = "127.46.0.1") =>
+      service.submit("/sign-in/out", {}, { from, headers: { cookie } });
     const cookieOf = (browser: Browser, name: string) => `${name}=${browser.cookies.get(name)}`;
 
     it("is not refused after however many forms of an address", async () => {
       const browser = await newSession();
       for (let sent = 0; sent < 40; sent++) {
-        await service.submit(
-          "/waitlist/join",
-          { email: "" },
-          { headers: { "x-forwarded-for": browser.address } },
-        );
+        await service.submit("/waitlist/join", { email: "" }, { from: browser.address });
       }
       for (let sent = 0; sent < 40; sent++) expect((await signOut("", browser.address)).status).toBe(303);
       const { headers } = await browser.submit("/sign-in/out");
