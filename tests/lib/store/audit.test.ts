@@ -22,6 +22,8 @@ describe.each(engines)("the audit on $name", (engine) => {
   let nowMs: number;
   beforeEach(async () => {
     stage = await engine.prepare();
+    // That the key was made.
+    await stage.query("DELETE FROM audit_entries");
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
     db = await store.ready();
