@@ -15,7 +15,17 @@ const { outputFiles } = buildSync({
   ...{ entryPoints: [program], bundle: true, packages: "external", write: false },
   ...{ platform: "node", target: "node20", format: "cjs" },
 });
-const evaluate = new Script(`(function (module, exports, require) {${outputFiles[0].text}\n})`, {
+// esbuild makes the namespace of each library anew each time, which takes as long as all else.
+const text = outputFiles[0].text.replace(
+  "var __toESM =",
+  "var __toESM = (library, ...how) => namespaces.get(library) ?? keep(library, makeNamespace(library, ...how));\nvar makeNamespace =",
+);
+const namespaces = new Map();
+function keep(library, namespace) {
+  namespaces.set(library, namespace);
+  return namespace;
+}
+const evaluate = new Script(`(function (module, exports, require, namespaces, keep) {${text}\n})`, {
   filename: program,
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 }).runInThisContext();
@@ -42,7 +52,7 @@ async function run(args, environment) {
   delete globalThis[Symbol.for("corner-office")];
   process.removeAllListeners("exit");
   const module = { exports: {} };
-  evaluate(module, module.exports, require);
+  evaluate(module, module.exports, require, namespaces, keep);
   outcome.code = await module.exports.runCommand();
   return outcome;
 }
