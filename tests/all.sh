@@ -5,6 +5,7 @@
 # step, the ten slowest tests, what was left out, and "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
+PATH=$PWD/node_modules/.bin:$PATH
 
 notes=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$notes"' EXIT
@@ -76,7 +77,7 @@ step() {
 vitest() {
   local name=$1
   shift
-  RECORDED_ANSWERS="$notes/answers" npx vitest run --reporter=default --reporter=json --outputFile.json="$notes/$name.json" "$@"
+  RECORDED_ANSWERS="$notes/answers" command vitest run --reporter=default --reporter=json --outputFile.json="$notes/$name.json" "$@"
 }
 
 conformance() {
@@ -85,12 +86,13 @@ conformance() {
 
 browser() {
   CHROMIUM=$(find_chromium) || return 0
-  CHROMIUM=$CHROMIUM PLAYWRIGHT_JSON_OUTPUT_FILE="$notes/browser.json" npx playwright test --reporter=list,json
+  CHROMIUM=$CHROMIUM PLAYWRIGHT_JSON_OUTPUT_FILE="$notes/browser.json" playwright test --reporter=list,json
 }
 
-# Every answer that a test received was written down; now they are held against the API description. And a row of small
-# programs, MCP's conformance suite.
+# The tests that load every module anew. Every answer that a test received was written down: then they are held against
+# the API description. And a row of small programs, MCP's conformance suite.
 beside() {
+  step alone vitest alone --project alone
   step contract vitest contract --project contract
   step conformance conformance
 }
@@ -101,8 +103,8 @@ all() {
   step lint npm run -s check || return
   step build npm run -s build || return
   # One after the other: all at once they are a load of 13 on two cores, where deadlines pass that elsewhere hold.
-  step tests vitest tests --project '!contract'
-  # But for these two, which fit in where the browser waits.
+  step tests vitest tests --project together
+  # But for these, which fit in where the browser waits.
   beside >"$notes/beside.log" 2>&1 &
   step browser browser
   wait $!

@@ -16,6 +16,13 @@ export const mails: Mutant[] = [
     tests: ["tests/lib/onboarding/outbox.test.ts"],
   },
   {
+    file: "lib/onboarding/outbox.ts",
+    mistake: "an unsubscribe leaves a mail that was put back while it stopped the others",
+    was: 'builder.or([builder("state", "=", "scheduled" satisfies EmailState), isLeased(nowMs)(builder)]),',
+    becomes: "isLeased(nowMs)(builder),",
+    tests: ["tests/lib/onboarding/outbox.test.ts"],
+  },
+  {
     file: "lib/onboarding/claims.ts",
     mistake: "who has unsubscribed gets the next mail",
     was: "email === null || row.suppressed_hash !== null",

@@ -97,6 +97,9 @@ export async function startPostgres() {
     "listen_addresses=127.0.0.1",
     "-c",
     "fsync=off",
+    // For databases that live for seconds it is a process a minute for each.
+    "-c",
+    "autovacuum=off",
     // In its folder: one that is killed would leave its own in /dev/shm.
     "-c",
     "dynamic_shared_memory_type=mmap",
