@@ -135,14 +135,19 @@ describe.runIf(redisPort && fronts.length > 0)("two instances behind a proxy as 
   it.each(fronts)(
     "answers at APP_URL, and counts by the address that $name saw, whatever a client says of itself",
     async (front) => {
-      const left = [];
-      for (const forged of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {
-        const { status, quota } = await ask(front, "/api/health", { headers: { "x-forwarded-for": forged } });
-        expect(status).toBe(200);
-        left.push(Number(/\br=(\d+)/.exec(quota)?.[1]));
-      }
-      const [first = 0] = left;
-      expect(left).toEqual([first, first - 1, first - 2]);
+      // An instance counts for itself while the shared counter is late, as the first time on a machine that is busy.
+      await eventually(async () => {
+        const left = [];
+        for (const forged of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {
+          const { status, quota } = await ask(front, "/api/health", {
+            headers: { "x-forwarded-for": forged },
+          });
+          expect(status).toBe(200);
+          left.push(Number(/\br=(\d+)/.exec(quota)?.[1]));
+        }
+        const [first = 0] = left;
+        expect(left).toEqual([first, first - 1, first - 2]);
+      });
       const call = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
       const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
       expect((await ask(front, "/mcp", { headers, body: JSON.stringify(call) })).said).toContain(
