@@ -29,7 +29,7 @@ apt_has() {
 # Installs what is missing, where that is allowed.
 install_missing() {
   local missing=() apt=(apt-get)
-  for program in curl haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace wrk; do
+  for program in caddy curl haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace wrk; do
     has "$program" || missing+=("$program")
   done
   [ -x /usr/lib/nagios/plugins/check_http ] || missing+=(monitoring-plugins-basic)
