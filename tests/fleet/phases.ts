@@ -59,8 +59,7 @@ export class Phases {
     const wrong = count(({ by, status }) => by !== undefined && !(isOutage && status === 503));
     const lost = count(({ by }) => by === undefined);
     const lastMs = Math.max(0, ...failed.map(({ atMs }) => atMs - overAtMs));
-    // What it was answering, and what haproxy then sends on a connection to it whose end it has not seen yet.
-    const pressedMayFail = mayLose ? 2 * pressing : 0;
+    const pressedMayFail = mayLose ? pressing : 0;
     const holds =
       wrong === 0 &&
       lost <= (mayLose ? clients : 0) &&
