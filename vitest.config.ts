@@ -34,8 +34,8 @@ export default defineConfig({
   resolve,
   test: {
     globalSetup: "tests/support/databases.ts",
-    // The files wait as long as they compute: four keep two processors busy. None is ended while it is idle, for which
-    // Vitest's pool now and then fails a run.
+    // The files wait about as long as they compute: four keep two processors busy. None is ended while it is idle, for
+    // which Vitest's pool now and then fails a run.
     minWorkers: 4,
     maxWorkers: 4,
     isolate: false,

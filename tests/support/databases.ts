@@ -97,7 +97,7 @@ export async function startPostgres() {
     "listen_addresses=127.0.0.1",
     "-c",
     "fsync=off",
-    // For databases that live for seconds it is a process a minute for each.
+    // Databases that live for seconds need none.
     "-c",
     "autovacuum=off",
     // In its folder: one that is killed would leave its own in /dev/shm.
