@@ -16,6 +16,11 @@ export const chromium = {
 
 export default defineConfig({
   testDir: "e2e",
+  // Clerk's tests take turns: one worker begins with them, and no end is left where the other waits for it.
+  projects: [
+    { name: "clerk", testMatch: "clerk.spec.ts" },
+    { name: "local", testIgnore: "clerk.spec.ts" },
+  ],
   globalSetup: "./e2e/support/clerk-scripts.ts",
   fullyParallel: true,
   workers: 2,

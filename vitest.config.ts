@@ -1,25 +1,17 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const files = readdirSync("tests", { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".test.ts"))
-  .map((name) => join("tests", name));
-
-/** Modules may keep what they read of the settings: who changes those, or mocks one, loads every module anew. */
-const changes = /\bvi\.(mock|stubEnv)\(|\bprocess\.env\.\w+ =|\bdelete process\.env/;
-const alone = files.filter((file) => changes.test(readFileSync(file, "utf8")));
 const contract = ["tests/contract.test.ts"];
-const together = files.filter((file) => !alone.includes(file) && !contract.includes(file));
 
 const resolve = { alias: { "@": fileURLToPath(new URL(".", import.meta.url)) } };
-const project = (name: string, include: string[], isolate = false) => ({
+const project = (name: string, files: { include: string[]; exclude?: string[] }, groupOrder: number) => ({
   resolve,
   test: {
     name,
-    include,
-    isolate,
+    ...files,
+    // Modules are loaded once for all files of a worker; what they keep is forgotten after each.
+    isolate: false,
+    sequence: { groupOrder },
     setupFiles: "tests/support/each-file.ts",
     // The report names what failed at first.
     retry: process.env.CI ? 1 : 0,
@@ -39,6 +31,10 @@ export default defineConfig({
     minWorkers: 4,
     maxWorkers: 4,
     isolate: false,
-    projects: [project("together", together), project("alone", alone, true), project("contract", contract)],
+    projects: [
+      project("each", { include: ["tests/**/*.test.ts"], exclude: contract }, 0),
+      // Once all others have had their answers.
+      project("contract", { include: contract }, 1),
+    ],
   },
 });

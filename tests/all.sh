@@ -75,9 +75,7 @@ step() {
 }
 
 vitest() {
-  local name=$1
-  shift
-  RECORDED_ANSWERS="$notes/answers" command vitest run --reporter=default --reporter=json --outputFile.json="$notes/$name.json" "$@"
+  RECORDED_ANSWERS="$notes/answers" command vitest run --reporter=default --reporter=json --outputFile.json="$notes/tests.json"
 }
 
 conformance() {
@@ -89,26 +87,18 @@ browser() {
   CHROMIUM=$CHROMIUM PLAYWRIGHT_JSON_OUTPUT_FILE="$notes/browser.json" playwright test --reporter=list,json
 }
 
-# The tests that load every module anew. Every answer that a test received was written down: then they are held against
-# the API description. And a row of small programs, MCP's conformance suite.
-beside() {
-  step alone vitest alone --project alone
-  step contract vitest contract --project contract
-  step conformance conformance
-}
-
 all() {
   install_missing
   step programs check_programs || return
   step lint npm run -s check || return
   step build npm run -s build || return
   # One after the other: all at once they are a load of 13 on two cores, where deadlines pass that elsewhere hold.
-  step tests vitest tests --project together
-  # But for these, which fit in where the browser waits.
-  beside >"$notes/beside.log" 2>&1 &
+  step tests vitest
+  # But for these small programs, which fit in where the browser waits.
+  step conformance conformance >"$notes/conformance.log" 2>&1 &
   step browser browser
   wait $!
-  cat "$notes/beside.log"
+  cat "$notes/conformance.log"
 }
 
 all

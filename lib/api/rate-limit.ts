@@ -52,19 +52,14 @@ type Quota = {
   fixed: HeaderList;
 };
 
-const known = new Map<QuotaName, Quota>();
-
 function quotaOf(name: QuotaName): Quota {
-  let quota = known.get(name);
-  if (!quota) {
+  return oncePerProcess(`quota ${name}`, () => {
     const limit = settings().requestsPerMinute[name];
     const { windowSeconds } = quotas[name];
     const policy = `"${name}";q=${limit};w=${windowSeconds}`;
     const fixed = ["ratelimit-policy", policy, "ratelimit-limit", String(limit)];
-    quota = { name, limit, windowSeconds, counter: counter(name, limit, { windowSeconds }), fixed };
-    known.set(name, quota);
-  }
-  return quota;
+    return { name, limit, windowSeconds, counter: counter(name, limit, { windowSeconds }), fixed };
+  });
 }
 
 /** What a refusal says to a client that has spent its quota. */

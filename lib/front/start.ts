@@ -94,8 +94,6 @@ function startPages(): Pages {
 
 /** Development: everything through Next in this process, with its hot reload. */
 function startDevelopment(): Pages {
-  // To the code that Next loads, which reads its settings only now, we are a proxy that is trusted.
-  process.env.TRUSTED_PROXY_HOPS = "1";
   const preparing = prepareNext();
   return {
     async show(incoming, outgoing) {

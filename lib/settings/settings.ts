@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
+import { oncePerProcess } from "@/lib/process/once-per-process";
 import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/settings/clerk-settings";
 import { quotas } from "@/lib/settings/limits";
 import { isLoopback } from "@/lib/settings/loopback";
@@ -17,12 +18,9 @@ export class SettingsError extends Error {
   }
 }
 
-let parsed: Settings | undefined;
-
 /** The settings of this process, parsed once. Throws a {@link SettingsError}. */
 export function settings(): Settings {
-  parsed ??= parseSettings(process.env);
-  return parsed;
+  return oncePerProcess("settings", () => parseSettings(process.env));
 }
 
 /** Parses an environment; an empty value is unset. Throws a {@link SettingsError}. */

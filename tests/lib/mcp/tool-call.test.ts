@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { POST } from "@/app/mcp/route";
 import { to } from "@/lib/docs/links";
+import { mcpEndpoint } from "@/lib/mcp/endpoint";
 import { createMcpServer } from "@/lib/mcp/server";
 import { tools } from "@/lib/mcp/tools";
 import { makeFolder } from "@/tests/support/leash";
 
-vi.mock("@/lib/mcp/server", { spy: true });
+const createServer = vi.fn(createMcpServer);
+const { POST } = mcpEndpoint("/mcp", createServer);
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");
@@ -26,11 +27,11 @@ type Call = { name: string; arguments?: object; _meta?: object };
 
 async function send(params: object, headers: Record<string, string> = {}) {
   const body = JSON.stringify({ jsonrpc: "2.0", id: "a-1", method: "tools/call", params });
-  vi.mocked(createMcpServer).mockClear();
+  createServer.mockClear();
   const answer = await POST(
     new Request("https://office.example.com/mcp", { method: "POST", headers: { ...json, ...headers }, body }),
   );
-  const byLibrary = vi.mocked(createMcpServer).mock.calls.length > 0;
+  const byLibrary = createServer.mock.calls.length > 0;
   return { status: answer.status, text: await answer.text(), byLibrary };
 }
 

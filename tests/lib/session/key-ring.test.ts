@@ -1,5 +1,7 @@
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import crypto, { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyRing } from "@/lib/session/key-ring";
 import {
   describeKey,
@@ -13,13 +15,16 @@ import { type Db, Store } from "@/lib/store/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
 /** Nothing is signed here, so half the usual length does: such a key is made in a tenth of the time. */
-const modulusLength = vi.hoisted(() => 1024);
-vi.mock("node:crypto", async (importOriginal) => {
-  const crypto = await importOriginal<typeof import("node:crypto")>();
-  const { promisify } = await import("node:util");
-  const make = promisify(crypto.generateKeyPair);
-  const generateKeyPair = { [promisify.custom]: (type: "rsa") => make(type, { modulusLength }) };
-  return { ...crypto, generateKeyPair: Object.assign(() => {}, generateKeyPair) };
+const modulusLength = 1024;
+const { generateKeyPair } = crypto;
+const make = promisify(generateKeyPair);
+crypto.generateKeyPair = Object.assign(() => {}, {
+  [promisify.custom]: (type: "rsa") => make(type, { modulusLength }),
+}) as unknown as typeof generateKeyPair;
+syncBuiltinESMExports();
+afterAll(() => {
+  crypto.generateKeyPair = generateKeyPair;
+  syncBuiltinESMExports();
 });
 
 process.env.APP_SECRET = "a secret of this test alone, and no other";
