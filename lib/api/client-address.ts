@@ -16,7 +16,7 @@ export function trustFrontServer(): void {
 }
 
 // The hash is the largest single cost of a health check; recent ones are kept, in memory alone.
-const recentKeys = new Recent<string>(1000);
+const recentKeys = () => oncePerProcess("recent client keys", () => new Recent<string>(1000));
 
 /**
  * The client's address, grouped and keyed-hashed: what a counter may store and nobody can turn back.
@@ -24,10 +24,10 @@ const recentKeys = new Recent<string>(1000);
  */
 export function clientKey(headers: Headers): string {
   const address = clientAddress(headers) ?? "unknown";
-  let key = recentKeys.get(address);
+  let key = recentKeys().get(address);
   if (!key) {
     key = hashAddress(address);
-    recentKeys.set(address, key);
+    recentKeys().set(address, key);
   }
   return key;
 }

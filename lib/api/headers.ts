@@ -4,6 +4,7 @@ import { pages } from "@/lib/api/pages";
 import { retirementHeaders, retirementOf } from "@/lib/api/retirement";
 import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 import { logVisit, type Visit } from "@/lib/api/visit";
+import { oncePerProcess } from "@/lib/process/once-per-process";
 import { settings } from "@/lib/settings/settings";
 
 /** Names and values in turn, as Node takes them: an object with as many computed keys takes 40 times as long. */
@@ -117,11 +118,11 @@ export class ReadyResponse implements StandIn<Response> {
 }
 completeStandIn(ReadyResponse, Response);
 
-const stamps = new Map<Address | undefined, HeaderList>();
+const stamps = () => oncePerProcess("stamps", () => new Map<Address | undefined, HeaderList>());
 
 /** The headers that do not vary between the answers of an address, made once. */
 function stampOf(address: Address | undefined): HeaderList {
-  const known = stamps.get(address);
+  const known = stamps().get(address);
   if (known) return known;
   const { appUrl, hsts } = settings();
   const { anyOrigin, caching } = address ?? {};
@@ -144,6 +145,6 @@ function stampOf(address: Address | undefined): HeaderList {
     links.push(guideLink);
   }
   stamp.push("link", links.join(", "));
-  stamps.set(address, stamp);
+  stamps().set(address, stamp);
   return stamp;
 }

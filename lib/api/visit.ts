@@ -5,6 +5,7 @@ import { files, places } from "@/lib/api/pages";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { logFields } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
+import { oncePerProcess } from "@/lib/process/once-per-process";
 import { Recent } from "@/lib/process/recent";
 
 /** What is known of a request on its way through the house. */
@@ -70,15 +71,15 @@ function nameOf(path: string): string {
 }
 
 // The hash costs more than the rest of the line; recent ones are kept, in memory alone.
-const recentHashes = new Recent<string>(1000);
+const recentHashes = () => oncePerProcess("recent subjects", () => new Recent<string>(1000));
 
 function hashSubject(subject: string): string {
-  const known = recentHashes.get(subject);
+  const known = recentHashes().get(subject);
   if (known) return known;
   const hash = createHmac("sha256", derivedKeys("log-subject:v1")[0])
     .update(subject)
     .digest("base64url")
     .slice(0, 12);
-  recentHashes.set(subject, hash);
+  recentHashes().set(subject, hash);
   return hash;
 }

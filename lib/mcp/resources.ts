@@ -4,6 +4,7 @@ import { pages } from "@/lib/api/pages";
 import { portableMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
+import { oncePerProcess } from "@/lib/process/once-per-process";
 import { bodyLimits, quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
@@ -53,14 +54,14 @@ export const resources: readonly Resource[] = [
   },
 ];
 
-const sizes = new WeakMap<Resource, number>();
+const sizes = () => oncePerProcess("sizes of resources", () => new WeakMap<Resource, number>());
 
 /** How many bytes a resource has; nothing in it changes while a process runs. */
 export function sizeOf(resource: Resource): number {
-  const known = sizes.get(resource);
+  const known = sizes().get(resource);
   if (known !== undefined) return known;
   const size = Buffer.byteLength(resource.read());
-  sizes.set(resource, size);
+  sizes().set(resource, size);
   return size;
 }
 
