@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { siteBannerResponse } from "@/lib/api/schemas";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { change } from "@/lib/store/audit";
 import { type Db, store } from "@/lib/store/store";
 

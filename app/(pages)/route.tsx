@@ -3,7 +3,7 @@ import * as healthOperation from "@/app/api/health/route";
 import { operations } from "@/lib/api/operations";
 import { actions, pages, publications } from "@/lib/api/pages";
 import { operationWords } from "@/lib/docs/operation-words";
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { settings } from "@/lib/settings/settings";
 import { Drawing } from "./drawing";
 import { EmailField } from "./email-form";

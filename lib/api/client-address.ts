@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { isIP, isIPv6 } from "node:net";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { derivedKeys } from "@/lib/process/app-secret";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { Recent } from "@/lib/process/recent";
 import { type Settings, settings } from "@/lib/settings/settings";
 

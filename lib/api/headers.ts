@@ -4,7 +4,7 @@ import { pages } from "@/lib/api/pages";
 import { retirementHeaders, retirementOf } from "@/lib/api/retirement";
 import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
 import { logVisit, type Visit } from "@/lib/api/visit";
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { settings } from "@/lib/settings/settings";
 
 /** Names and values in turn, as Node takes them: an object with as many computed keys takes 40 times as long. */

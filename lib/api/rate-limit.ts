@@ -7,8 +7,8 @@ import { type Decision, ProcessCounter } from "@/lib/api/process-counter";
 import { RedisStore } from "@/lib/api/redis-store";
 import { SharedCounter } from "@/lib/api/shared-counter";
 import { UpstashStore } from "@/lib/api/upstash-store";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { metrics } from "@/lib/process/metrics";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 

@@ -2,10 +2,10 @@ import { createHmac, randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { files, places } from "@/lib/api/pages";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { derivedKeys } from "@/lib/process/app-secret";
 import { logFields } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { Recent } from "@/lib/process/recent";
 
 /** What is known of a request on its way through the house. */

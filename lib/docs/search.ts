@@ -3,7 +3,7 @@ import MiniSearch, { type Query } from "minisearch";
 import type { DocumentPage } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { sectionsOf } from "@/lib/docs/sections";
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 
 export type SearchHit = {
   /** Where it is: a document's path, with the anchor of its section. */

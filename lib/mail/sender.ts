@@ -2,7 +2,7 @@ import { sendAsFiles } from "@/lib/mail/file-sender";
 import type { Sender } from "@/lib/mail/mail";
 import { sendByResend } from "@/lib/mail/resend-sender";
 import { sendBySmtp } from "@/lib/mail/smtp-sender";
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { settings } from "@/lib/settings/settings";
 
 /** The sender of this process, as the settings choose it. */

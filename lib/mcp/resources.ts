@@ -4,7 +4,7 @@ import { pages } from "@/lib/api/pages";
 import { portableMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { bodyLimits, quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 

@@ -1,7 +1,7 @@
 import { ownClientKey } from "@/lib/api/client-address";
 import { counter } from "@/lib/api/rate-limit";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { DeadlineError, within } from "@/lib/process/deadline";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 
 /*
  * Every call to Clerk that a request causes goes through here, because strangers send requests and Clerk counts,

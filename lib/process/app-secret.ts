@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes } from "node:crypto";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { keepInDataDir } from "@/lib/process/data-dir";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { settings } from "@/lib/settings/settings";
 
 /** What a derived key is for. A key of one purpose proves nothing for another (RFC 5869 §3.2). */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 
 const making = () => oncePerProcess("who makes what DATA_DIR keeps", () => ({ isAnothers: false }));
 

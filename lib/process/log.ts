@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import pino from "pino";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { toAscii, toReadable } from "@/lib/process/log-line";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { PatientStderr } from "@/lib/process/stderr";
 import { settings } from "@/lib/settings/settings";
 

@@ -1,4 +1,4 @@
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 
 /** What this process depends on and hears of only now and then. */
 type Dependency = "mail" | "pages";

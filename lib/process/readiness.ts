@@ -1,4 +1,4 @@
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 
 const reasons = () => oncePerProcess("readiness", () => new Set<string>());
 

@@ -1,5 +1,5 @@
 import { hash, type KeyObject } from "node:crypto";
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { Recent } from "@/lib/process/recent";
 import { keyRing } from "@/lib/session/key-ring";
 import { isInForce, isSignedBy, type ParsedToken, parseSessionToken } from "@/lib/session/session-token";

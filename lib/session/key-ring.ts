@@ -2,9 +2,9 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import {
   describeKey,
   findSigner,

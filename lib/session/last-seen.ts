@@ -1,5 +1,5 @@
+import { oncePerProcess } from "@/lib/once-per-process";
 import { log } from "@/lib/process/log";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { Recent } from "@/lib/process/recent";
 import { store } from "@/lib/store/store";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/settings/clerk-settings";
 import { quotas } from "@/lib/settings/limits";
 import { isLoopback } from "@/lib/settings/loopback";

@@ -1,4 +1,4 @@
-import { oncePerProcess } from "@/lib/process/once-per-process";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { settings } from "@/lib/settings/settings";
 
 const terminal = () => oncePerProcess("terminal", () => ({ showsCodes: !settings().production }));

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Kysely, type LogEvent, PostgresDialect } from "kysely";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { metrics } from "@/lib/process/metrics";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { type Settings, settings } from "@/lib/settings/settings";
 import { refuseUnaudited } from "@/lib/store/audit";
 import { findPending, migrateEmbedded, migratePostgres } from "@/lib/store/migrate";

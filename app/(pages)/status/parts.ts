@@ -1,7 +1,7 @@
 import { counterStore } from "@/lib/api/rate-limit";
 import { findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
+import { oncePerProcess } from "@/lib/once-per-process";
 import { within } from "@/lib/process/deadline";
-import { oncePerProcess } from "@/lib/process/once-per-process";
 import { awaySince } from "@/lib/process/outages";
 import { whatIsNotReady } from "@/lib/process/readiness";
 import { settings } from "@/lib/settings/settings";
