@@ -20,7 +20,7 @@ import {
   type Run,
   withExamples,
 } from "@/lib/admin/command";
-import { asInstant, asLines, type Listing, type Result } from "@/lib/admin/print";
+import { asInstant, asLines, type Listing, type Result, toPrintable } from "@/lib/admin/print";
 import { mintLocalSubject } from "@/lib/session/session";
 import { settings } from "@/lib/settings/settings";
 
@@ -168,7 +168,7 @@ function toListing(
       listed += page.length;
       last = page.at(-1)?.email ?? last;
       yield page.flatMap(({ email, account }) => {
-        if (!account) process.stderr.write(`The record of ${email} does not parse.\n`);
+        if (!account) process.stderr.write(`The record of ${toPrintable(email)} does not parse.\n`);
         return account ? [toRow(describeAccount(account), nowMs)] : [];
       });
     }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, spfDomainOf } from "@/lib/admin/mail-domain";
-import type { Result } from "@/lib/admin/print";
+import { type Result, toPrintable } from "@/lib/admin/print";
 import { checkSpf } from "@/lib/admin/spf";
 import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
 import { isProxyUntoldOf } from "@/lib/api/client-address";
@@ -40,8 +40,8 @@ async function find({ what, look, remedy }: Check): Promise<Finding> {
 const marks = { fine: "✓", warning: "!", fault: "✗" } as const;
 
 function asText({ what, level, detail, remedy }: Finding): string {
-  const line = `${marks[level]} ${what.padEnd(14)}  ${detail}`;
-  return remedy ? `${line}\n${" ".repeat(18)}→ ${remedy}` : line;
+  const line = `${marks[level]} ${what.padEnd(14)}  ${toPrintable(detail)}`;
+  return remedy ? `${line}\n${" ".repeat(18)}→ ${toPrintable(remedy)}` : line;
 }
 
 function checks(): Check[] {

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { exportPerson } from "@/lib/accounts/person";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { erasePerson } from "@/lib/admin/erasure";
+import { toJson } from "@/lib/admin/print";
 import { settings } from "@/lib/settings/settings";
 
 /** `person export|erase`. */
@@ -14,7 +15,7 @@ export function addPersonCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string) => {
         const json = await exportPerson(db, email, Date.now());
-        return { json, text: JSON.stringify(json, null, 2) };
+        return { json, text: toJson(json) };
       }),
     );
 

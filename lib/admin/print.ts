@@ -15,7 +15,7 @@ type Row = Record<string, unknown>;
 
 /** Prints a result or a listing to standard output. */
 export async function print(said: Result | Listing, asJson: boolean): Promise<void> {
-  if (!("pages" in said)) await write(`${asJson ? JSON.stringify(said.json, null, 2) : said.text}\n`);
+  if (!("pages" in said)) await write(`${asJson ? toJson(said.json) : toPrintableLines(said.text)}\n`);
   else if (asJson) await printArray(said);
   else await printTable(said);
 }
@@ -24,7 +24,7 @@ async function printArray({ pages }: Listing): Promise<void> {
   let isFirst = true;
   for await (const page of pages) {
     if (page.length === 0) continue;
-    const items = page.map(({ json }) => JSON.stringify(json, null, 2).replace(/^/gm, "  "));
+    const items = page.map(({ json }) => toJson(json).replace(/^/gm, "  "));
     await write(`${isFirst ? "[" : ","}\n${items.join(",\n")}`);
     isFirst = false;
   }
@@ -43,7 +43,7 @@ async function printTable({ pages, whenEmpty, after }: Listing): Promise<void> {
   }
   if (!widths) return write(`${whenEmpty}\n`);
   const more = after?.();
-  if (more) await write(`${more}\n`);
+  if (more) await write(`${toPrintable(more)}\n`);
 }
 
 /** Waits where whoever reads is slow; ends where nobody reads any more, as `head` does. */
@@ -51,11 +51,32 @@ async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
+/*
+ * What a terminal obeys, or shows as something else: controls, formats and directions, what has no character, and
+ * separators of lines. Strangers choose names, and some of them end up here.
+ */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+/** A text for people, on one line. */
+export function toPrintable(text: string): string {
+  return text.replace(unprintable, "\ufffd");
+}
+
+const toPrintableLines = (text: string) => text.split("\n").map(toPrintable).join("\n");
+
+/** JSON that loses nothing: what is not printable is escaped. The lines that it is laid out in stay. */
+export function toJson(value: unknown): string {
+  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value, null, 2).replace(unprintable, (character) =>
+    character === "\n" ? character : character.split("").map(escapeUnit).join(""),
+  );
+}
+
 /** An object as `name: value` lines. */
 export function asLines(fields: Row): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${value ?? "-"}`)
+    .map(([name, value]) => `${name.padEnd(width)}  ${asCell(value)}`)
     .join("\n");
 }
 
@@ -67,7 +88,8 @@ export function asTable(rows: Row[], whenEmpty: string): string {
 }
 
 const namesOf = ([first = {}]: Row[]) => Object.keys(first);
-const cellsOf = (row: Row) => Object.values(row).map((value) => String(value ?? "-"));
+const cellsOf = (row: Row) => Object.values(row).map(asCell);
+const asCell = (value: unknown) => toPrintable(String(value ?? "-"));
 
 /** How wide each column is, at least as wide as before. */
 function widthsOf(lines: string[][], atLeast: number[] = []): number[] {

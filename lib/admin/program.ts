@@ -12,7 +12,7 @@ import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
 import { addMigrateCommand } from "@/lib/admin/migrate";
 import { addPersonCommands } from "@/lib/admin/person";
-import { print } from "@/lib/admin/print";
+import { print, toPrintable } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addTokenCommand } from "@/lib/admin/token";
 import { ApiError } from "@/lib/api/errors";
@@ -87,5 +87,5 @@ function complain(failure: unknown, program: Command): number {
 }
 
 function complainOf(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${toPrintable(line)}\n`);
 }

@@ -15,29 +15,29 @@ export function toAscii(line: string): string {
 
 const colours = { debug: "gray", info: "green", warn: "yellow", error: "red", fatal: "red" } as const;
 
-/** A line of the log as a person reads it at a terminal: time, level, what is said, and in grey the rest. */
+/** An entry of the log as a person reads it at a terminal: time, level, what is said, and in grey the rest. */
 export function toReadable(line: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(line) as Entry;
   const { method, path, status, ms, ...rest } = fields;
-  const said = msg ?? `${method} ${path} ${status} ${ms} ms`;
+  const [said = "", ...more] = String(msg ?? `${method} ${path} ${status} ${ms} ms`).split("\n");
   const colour = colours[level as keyof typeof colours] ?? "white";
   const words = [
     new Date(time).toTimeString().slice(0, 8),
     paint(colour, level.toUpperCase().padEnd(5)),
-    toAscii(String(said)),
+    toAscii(said),
     ...Object.entries(msg ? fields : rest).map(([name, value]) =>
       paint("gray", toAscii(`${name}=${JSON.stringify(value)}`)),
     ),
   ];
-  return `${words.join(" ")}\n${describeStack(err)}`;
+  const lines = [...more, ...linesOf(err)];
+  // Set in, so that none looks like an entry of its own.
+  return [words.join(" "), ...lines.map((line) => `    ${toAscii(line)}`), ""].join("\n");
 }
 
-/** A failure, each line of it set in, so that none looks like an entry of its own. */
-function describeStack(failure: unknown): string {
-  if (!failure) return "";
+function linesOf(failure: unknown): string[] {
+  if (!failure) return [];
   const { stack, message } = failure as { stack?: string; message?: string };
-  const lines = (stack ?? message ?? "").split("\n");
-  return lines.map((line) => `    ${toAscii(line)}\n`).join("");
+  return (stack ?? message ?? "").split("\n");
 }
 
 function paint(colour: Parameters<typeof styleText>[0], text: string): string {
