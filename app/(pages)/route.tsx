@@ -1,11 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import * as healthOperation from "@/app/api/health/route";
 import { operations } from "@/lib/api/operations";
-import { actions, pages, publications } from "@/lib/api/pages";
+import { actions, files, pages, publications } from "@/lib/api/pages";
 import { operationWords } from "@/lib/docs/operation-words";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { settings } from "@/lib/settings/settings";
-import { Drawing } from "./drawing";
 import { EmailField } from "./email-form";
 import { htmlPage } from "./html-page";
 
@@ -32,7 +31,13 @@ function FrontPage({ answer }: { answer: HealthAnswer }) {
           </p>
           {settings().signIn.kind === "none" ? <Closed /> : <AskForPlace />}
         </div>
-        <Drawing />
+        <img
+          className="drawing"
+          src={files.office.path}
+          width="540"
+          height="434"
+          alt="An office. Three assistants work at their desks. On the CEO’s desk, in the corner by the windows, a letter waits for approval."
+        />
       </div>
       <ol className="steps">
         <li>

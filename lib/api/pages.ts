@@ -147,6 +147,9 @@ export const publications = {
 export const files = {
   icon: { path: "/favicon.ico", ...published },
   vectorIcon: { path: "/favicon.svg", ...published },
+  office: { path: "/office.svg", ...published },
+  clientLoop: { path: "/client-loop-wide.svg", ...published },
+  clientLoopOnPhones: { path: "/client-loop-narrow.svg", ...published },
   touchIcon: { path: "/apple-touch-icon.png", ...published },
   socialCard: { path: "/social-card.png", ...published },
   documentsCard: { path: "/social-card-documents.png", ...published },

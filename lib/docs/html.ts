@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Marked, type Token, type Tokens } from "marked";
+import { files } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
-import { drawings } from "@/lib/docs/drawings";
 import { escapeHtml, highlight, isCodeLanguage } from "@/lib/docs/highlight";
 import { anchorOf } from "@/lib/docs/markdown";
 
@@ -36,6 +36,12 @@ export function renderDocument({ markdown, beside = [] }: DocumentPage): Rendere
   return rendered;
 }
 
+/** What a page shows in place of a block of text, by the label of the block. Markdown keeps the text. */
+const pictures: Record<string, string> = {
+  "the-loop": `<picture class="loop"><source media="(max-width: 40rem)" srcset="${files.clientLoopOnPhones.path}" width="340" height="332"><img src="${files.clientLoop.path}" width="700" height="228" alt="The loop of a client, as the list below describes it."></picture>
+`,
+};
+
 /** @param anchors - those of fields that there are already, because one name may come in two lists */
 function makeMarked(anchors: Set<string>) {
   return new Marked({
@@ -48,8 +54,8 @@ function makeMarked(anchors: Set<string>) {
       },
       code({ text, lang = "" }) {
         const [language = "", label = ""] = lang.split(/ (.*)/);
-        const drawing = drawings[label];
-        if (drawing) return drawing;
+        const picture = pictures[label];
+        if (picture) return picture;
         const html = isCodeLanguage(language) ? highlight(text, language) : escapeHtml(text);
         const shownIn = namesOfLanguages[language] ?? "";
         return `<div class="sample" data-in="${shownIn}"><pre tabindex="0"><code>${html}</code></pre></div>\n`;

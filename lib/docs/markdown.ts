@@ -13,7 +13,7 @@ type Language = "sh" | "ts" | "python" | "swift" | "kotlin" | "json" | "http" | 
 /**
  * A block of code. `sh`, `ts` and `python` are samples: a test runs each as it stands.
  *
- * @param label - what it is one way of, where several stand together: a status, or the name of a drawing
+ * @param label - what it is one way of, where several stand together: a status, or the name of a picture
  */
 export function code(language: Language, text: string, label = ""): string {
   return `\`\`\`${`${language} ${label}`.trim()}\n${text.trim()}\n\`\`\``;
