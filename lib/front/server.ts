@@ -4,12 +4,14 @@ import { trustFrontServer } from "@/lib/api/client-address";
 import { addressAt, isHook, placeAt, refuseAtDoor } from "@/lib/api/door";
 import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
+import { answerClientError, refuseConnect } from "@/lib/front/client-errors";
+import { Connections } from "@/lib/front/connections";
 import { send, toRequest } from "@/lib/front/exchange";
+import { limitExchanges } from "@/lib/front/exchange-deadline";
 import { allowedAtAll, refuseHead } from "@/lib/front/head";
 import { inTurn } from "@/lib/front/pipeline";
 import { routeHandler } from "@/lib/front/routes";
 import { pathOf, withoutAuthority } from "@/lib/front/target";
-import { answerUnreadable, refuseConnect } from "@/lib/front/unreadable";
 import { headersAt } from "@/lib/pages/page-headers";
 import { log } from "@/lib/process/log";
 import { connectionLimits, headBounds } from "@/lib/settings/limits";
@@ -67,8 +69,15 @@ export function createFrontServer({
   server.on("checkExpectation", receive).on("checkContinue", receive);
   // One more than is allowed, so that we see the one too many: what is over, Node drops.
   server.maxHeadersCount = headBounds.lines + 1;
-  server.on("clientError", (error, socket) => answerUnreadable(error, socket as Socket, server));
-  server.on("connect", (incoming, socket) => refuseConnect(incoming, socket as Socket));
+  const connections = new Connections(server);
+  limitExchanges(connections);
+  server.on("clientError", (error, duplex) => {
+    const socket = duplex as Socket;
+    answerClientError(error, socket, connections.latestAnswer(socket));
+  });
+  server.on("connect", ({ url = "", socket }) =>
+    refuseConnect(url, socket, connections.latestAnswer(socket)),
+  );
   return server;
 }
 

@@ -6,7 +6,6 @@ import { checkRetirements, listRetirements } from "@/lib/api/retirement";
 import { leadsToDocument } from "@/lib/docs/documents";
 import { limitConnections } from "@/lib/front/connections";
 import { toHeaders } from "@/lib/front/exchange";
-import { limitExchanges } from "@/lib/front/exchange-deadline";
 import { createMetricsServer } from "@/lib/front/metrics-server";
 import { PagesProcess } from "@/lib/front/pages-process";
 import { showPages } from "@/lib/front/rendered-pages";
@@ -40,7 +39,6 @@ export async function start(): Promise<void> {
   const pagesReady = holdReadiness("the pages are starting");
   const started = pages.started.then(pagesReady, (failure: Error) => giveUp(failure.message));
   const server = createFrontServer({ showPage: pages.show, throughNext: !production });
-  limitExchanges(server);
   const measured = metrics();
   if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
   const isPeerTheClient = trustedProxyHops === 0 && !isProxyUntoldOf();

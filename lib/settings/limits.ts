@@ -17,6 +17,9 @@ export const connectionLimits = {
 /** From the head of a request until its answer was taken, to the last byte: 45 s. Past it the connection is broken off. */
 export const exchangeWithinMs = 45_000;
 
+/** What a client still sends after the last answer of its connection is discarded for 2 s, then the connection is broken off. */
+export const discardWithinMs = 2000;
+
 /** Connections at once, for all and for one client address: some eighty browsers behind one router. */
 export const connectionBounds = { most: 10_000, perAddress: 512 };
 

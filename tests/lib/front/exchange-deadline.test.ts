@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Connections } from "@/lib/front/connections";
 import { limitExchanges } from "@/lib/front/exchange-deadline";
 
 const withinMs = 400;
@@ -15,7 +16,7 @@ describe("an exchange that is not over in time", () => {
   });
   let port: number;
   beforeAll(async () => {
-    limitExchanges(server, withinMs, 50);
+    limitExchanges(new Connections(server), withinMs, 50);
     await once(server.listen(0, "127.0.0.1"), "listening");
     port = (server.address() as AddressInfo).port;
   });
@@ -68,7 +69,7 @@ describe("an exchange that is not over in time", () => {
     vi.useFakeTimers({ toFake: ["setInterval"] });
     const asked: ServerResponse[] = [];
     const patient = createServer((_, outgoing) => asked.push(outgoing));
-    limitExchanges(patient, 60_000, 50);
+    limitExchanges(new Connections(patient), 60_000, 50);
     await once(patient.listen(0, "127.0.0.1"), "listening");
     const answer = fetch(`http://127.0.0.1:${(patient.address() as AddressInfo).port}`);
     await vi.waitFor(() => expect(asked).toHaveLength(1));

@@ -61,6 +61,20 @@ describe("a request that comes too slowly", () => {
     expect(afterMs).toBeGreaterThanOrEqual(limits.headersTimeout);
   });
 
+  it.each(["BR", `BREW ${health.path}`])(
+    "is answered with 408 when a request line of a made-up verb is not there in time: %j",
+    async (begun) => {
+      const good = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+      for (const [before, statuses] of [
+        ["", ["408"]],
+        [good, ["200", "408"]],
+      ] as const) {
+        const { received } = await trickle(before + begun);
+        expect(received.match(/(?<=HTTP\/1\.1 )\d{3}/g)).toEqual(statuses);
+      }
+    },
+  );
+
   it("is answered with 408 when its body is not there in time", async () => {
     const head = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc`;
     const { received, afterMs } = await trickle(head);

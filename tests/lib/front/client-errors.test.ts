@@ -6,11 +6,12 @@ import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/api/operations";
 import { documentPages } from "@/lib/api/pages";
-import { answerUnreadable } from "@/lib/front/unreadable";
-import { headBounds, headBoundsInWords } from "@/lib/settings/limits";
+import { answerClientError } from "@/lib/front/client-errors";
+import { Connections } from "@/lib/front/connections";
+import { discardWithinMs, headBounds, headBoundsInWords } from "@/lib/settings/limits";
 import { eventually } from "@/tests/support/databases";
 import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
+import { Service } from "@/tests/support/service";
 
 let service: Service;
 beforeAll(async () => {
@@ -62,26 +63,37 @@ describe("a target", () => {
   const anyByte = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const blanks = [..."\t\n\v\f\r "];
 
+  const isVisible = (byte: string) => byte > " " && byte < "\x7f";
+
   it.each(anyByte.filter((byte) => !blanks.includes(byte)))(
-    "with the byte %j is an address like any other",
+    "with the byte %j is an address like any other, and what belongs in none is refused where there is one",
     async (byte) => {
       const isEnd = byte === "?";
-      expect(statusOf(await get(`${health.path}?t=${byte}`))).toBe(200);
+      expect(statusOf(await get(`${health.path}?t=${byte}`))).toBe(isVisible(byte) ? 200 : 400);
       expect(statusOf(await get(`${health.path}${byte}`))).toBe(isEnd ? 200 : 404);
       expect(statusOf(await get(`/api/${byte}health`))).toBe(404);
+      expect(statusOf(await get(`/${byte}`))).toBe(isEnd ? 200 : 404);
     },
   );
+
+  it("that is none, at an address that is there, is told so, and the connection ends", async () => {
+    const received = await send(`GET ${health.path}?t=\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).toContain('"message":"The request target has characters that do not belong in one."');
+    expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
+  });
 
   it.each(blanks)("with the blank %j cannot be read", async (blank) => {
     expect(statusOf(await get(`${health.path}?t=${blank}x`))).toBe(400);
   });
 
-  it("in UTF-8 keeps its place in a pipeline, its body and its log line", async () => {
-    const post = `POST ${unsubscribe.path}?token=\xc3\xa0 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc`;
+  it("in UTF-8 is answered after the requests before it, and what follows it is not read", async () => {
+    const post = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc\r\n`;
     const first = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-    const received = await send(`${first}${post}${first}GET /api/\xc3\xa9 HTTP/1.1\r\n${close}\r\n`);
-    expect(statusLines(received)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 200", "HTTP/1.1 404"]);
-    expect(received).toContain('"code":"invalid_token"');
+    const odd = "GET /api/\xc3\xa9 HTTP/1.1\r\nHost: x\r\n\r\n";
+    const received = await send(`${first}${post}${odd}${first}${odd}`);
+    expect(statusLines(received)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 404"]);
+    expect(received).toMatch(/\}$/);
   });
 
   it("of the whole server is answered to OPTIONS, and no path to any other method", async () => {
@@ -134,6 +146,7 @@ describe("the bounds of a head", () => {
 describe("a request that Node's parser gives up on", () => {
   it.each([
     ["bytes that are no request", "\x16\x03\x01\x02\x00\r\n\r\n"],
+    ["the beginning of TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["a broken request line", "GET /api/health\r\n\r\n"],
     ["a version that nobody speaks", "BREW /api/health HTTP/1.2\r\n\r\n"],
     ["HTTP/2 without an agreement", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
@@ -168,7 +181,10 @@ describe("a request that Node's parser gives up on", () => {
     const server = createServer((_, response) =>
       response.writeHead(200, { "content-length": 10 }).write("half"),
     );
-    server.on("clientError", (error, socket) => answerUnreadable(error, socket as Socket, server));
+    const connections = new Connections(server);
+    server.on("clientError", (error, socket) =>
+      answerClientError(error, socket as Socket, connections.latestAnswer(socket as Socket)),
+    );
     await once(server.listen(0, "127.0.0.1"), "listening");
     const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setEncoding("latin1");
     let received = "";
@@ -194,5 +210,56 @@ describe("a request that Node's parser gives up on", () => {
       await setImmediate();
     }
     expect(statusOf(await answer)).toBe(405);
+  });
+
+  it("is answered once where a refusal went before its broken body", async () => {
+    const post = `POST ${health.path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n`;
+    const received = await send(post);
+    expect(statusLines(received)).toEqual(["HTTP/1.1 405"]);
+    expect(received).toMatch(/\}$/);
+  });
+
+  it.each(["\x00\x01garbage\r\n\r\n", "CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n"])(
+    "ends its connection, whatever its client still sends: %j",
+    async (bytes) => {
+      const socket = connect({ port: service.port, host: "127.0.0.1", allowHalfOpen: true });
+      const sending = setInterval(() => socket.write("x"), 100);
+      const broken = once(socket.setEncoding("latin1"), "error").catch((failure) => failure);
+      let received = "";
+      socket.on("data", (chunk) => {
+        received += chunk;
+      });
+      socket.write(bytes);
+      const startedAtMs = performance.now();
+      await once(socket, "end");
+      expect(statusOf(received)).toBeGreaterThanOrEqual(400);
+      await broken;
+      clearInterval(sending);
+      expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(discardWithinMs - 100);
+    },
+  );
+});
+
+describe("the same odd target, thousands of times", () => {
+  let behindProxy: Service;
+  beforeAll(async () => {
+    behindProxy = await Service.start({ TRUSTED_PROXY_HOPS: "1", SIGN_IN: "none", LOG_LEVEL: "warn" });
+  });
+  afterAll(() => behindProxy.stop());
+
+  const odd = "GET /api/\xe9 HTTP/1.1\r\nHost: x\r\n\r\n";
+  const sendOdd = (times: number) => behindProxy.send(Buffer.from(odd.repeat(times), "latin1"));
+
+  it("on one connection is answered once", async () => {
+    expect(statusLines(await sendOdd(8000))).toEqual(["HTTP/1.1 404"]);
+    expect((await behindProxy.ask(health.path)).status).toBe(200);
+  });
+
+  it("on connection after connection is answered on each", async () => {
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => sendOdd(2)));
+      expect(answers.map(statusOf)).toEqual(Array(100).fill(404));
+    }
+    expect((await behindProxy.ask(health.path)).status).toBe(200);
   });
 });
