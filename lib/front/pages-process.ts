@@ -22,7 +22,6 @@ const ownSettings = {
   VERCEL: "",
   DATABASE_POOL: "2",
   METRICS_PORT: "",
-  LOG_DESCRIPTOR: "",
 };
 /** Of its memory, in MiB. Without our own flags: the source maps of Next's bundles alone would take another 200 MiB. */
 const bounds = ["--max-old-space-size=256", "--max-semi-space-size=4"];

@@ -8,13 +8,12 @@ const mostHeldCharacters = 1024 * 1024; // what a reader may be behind before li
 const finishWithinMs = 500;
 const nothing = Buffer.alloc(0);
 
-/** Standard error, or what `lib/front/launch.sh` kept of it. */
-const standardError = Number(process.env.LOG_DESCRIPTOR || 2);
+const standardError = 2;
 
 /**
  * Standard error, written in batches and never waited for: the log must not hold up the service. A reader that is
  * slow gets its lines later, one that stalls loses the newest and is told how many, and one that went away gets none.
- * (Pino's own destination waits for a reader for ever.)
+ * (With a stalled reader, pino's own destination tries again for ever, and a process that is told to stop never ends.)
  */
 export class PatientStderr {
   private readonly descriptor = openWithoutBlocking();

@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from "node:fs";
 import { connect, Socket } from "node:net";
 import { join } from "node:path";
@@ -177,73 +176,6 @@ describe("every line of the log", () => {
     }
     expect(entries).toContainEqual({ ...others, from: "the pages", level: "warn", msg: "pages raw\x1b[31m" });
     expect(entries.at(-1)).toMatchObject({ level: "fatal", err: { message: "nobody caught me" } });
-  });
-});
-
-describe("what Node and V8 say where no code of ours can", () => {
-  /** Starts the service as `npm start` does, in a folder, and answers how it ended and what it said until then. */
-  async function launch(folder: string, environment: Record<string, string>) {
-    const port = await reservePort();
-    const child = spawnLeashed("bash", [join(process.cwd(), "lib/front/launch.sh")], {
-      cwd: folder,
-      env: {
-        PATH: process.env.PATH,
-        NODE_ENV: "production",
-        PORT: `${port}`,
-        DATA_DIR: makeFolder(),
-        DRAIN_SECONDS: "0",
-        ...environment,
-      },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    let said = "";
-    child.stderr?.on("data", (chunk) => {
-      said += chunk;
-    });
-    return { child, port, ended: once(child, "close").then(([code, signal]) => ({ code, signal, said })) };
-  }
-
-  it("comes to the log as JSON when the heap is full", async () => {
-    const program = join(makeFolder(), "leaking.mjs");
-    writeFileSync(
-      program,
-      `if (!process.send) process.once("SIGUSR2", () => {
-        for (const held = []; ; ) held.push({ held: String(held.length) });
-      });`,
-    );
-    const NODE_OPTIONS = `--import=${program} --max-old-space-size=150`;
-    const { child, port, ended } = await launch(".", { NODE_OPTIONS });
-    await eventually(() => askOften(port, 1));
-    child.kill("SIGUSR2");
-    const { signal, said } = await ended;
-    expect(signal).toBe("SIGABRT");
-    expect(parseLines(said)).toContainEqual({
-      level: "error",
-      time: expect.any(Number),
-      from: "node",
-      msg: expect.stringContaining("JavaScript heap out of memory"),
-    });
-  });
-
-  it("comes to the log as JSON before there is any code of ours", async () => {
-    const { ended } = await launch(makeFolder(), {});
-    const { code, said } = await ended;
-    expect(code).toBe(1);
-    expect(parseLines(said)).toContainEqual({
-      level: "error",
-      time: expect.any(Number),
-      from: "node",
-      msg: expect.stringMatching(/^Error: Cannot find module '.*\/dist\/front\/main\.js'$/),
-    });
-  });
-
-  it("is nothing in a service that is stopped", async () => {
-    const { child, port, ended } = await launch(".", {});
-    await eventually(() => askOften(port, 1));
-    child.kill("SIGTERM");
-    const { code, said } = await ended;
-    expect(code).toBe(0);
-    expect(parseLines(said).filter(({ from }) => from === "node")).toEqual([]);
   });
 });
 
