@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream } from "node:fs";
 import { open, rename, rm, stat } from "node:fs/promises";
+import { pipeline as pipelineOf, Readable, type Transform, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGunzip, createGzip } from "node:zlib";
@@ -18,12 +19,11 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = magic.length + saltBytes + 4;
 
-/** Writes a backup of a note and the file at `copy`. It is there whole, 0600, or not at all. */
+/** Writes a backup of a note and a store's copy. It is there whole, 0600, or not at all, and nothing of it is left. */
 export async function writeArchive(
   file: string,
   passphrase: string,
-  note: object,
-  copy: string,
+  { note, copy, signal }: { note: object; copy: AsyncIterable<Buffer>; signal: AbortSignal },
 ): Promise<void> {
   const salt = randomBytes(saltBytes);
   const key = await deriveKey(passphrase, salt);
@@ -33,13 +33,15 @@ export async function writeArchive(
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
   const draft = `${file}.draft`;
+  await rm(draft, { force: true }); // of one that was killed
   try {
-    const out = createWriteStream(draft, { mode: 0o600, flags: "wx", flush: true });
-    await pipeline(async function* () {
+    const out = await open(draft, "wx", 0o600);
+    const sealed = async function* () {
       yield Buffer.concat([magic, salt, length, sealedNote, nonce]);
-      yield* createReadStream(copy).pipe(createGzip()).pipe(cipher);
+      yield* chain(Readable.from(copy), createGzip(), cipher);
       yield cipher.getAuthTag();
-    }, out);
+    };
+    await pipeline(sealed, out.createWriteStream({ flush: true }), { signal });
     await rename(draft, file);
   } catch (failure) {
     await rm(draft, { force: true });
@@ -50,8 +52,8 @@ export async function writeArchive(
 /** A backup that its passphrase has opened. */
 export type Archive = {
   note: unknown;
-  /** Writes its copy of the store to a file; what is not whole to the byte throws an {@link ApiError}. */
-  extractCopy: (to: string) => Promise<void>;
+  /** Its copy of the store. Of one that is not whole to the byte nothing comes: it throws an {@link ApiError}. */
+  readCopy: () => AsyncIterable<Buffer>;
 };
 
 /** Opens a backup. Throws an {@link ApiError} when the file is none, or the passphrase another. */
@@ -69,22 +71,30 @@ export async function openArchive(file: string, passphrase: string): Promise<Arc
   const sealedNote = await readBytes(file, headBytes, start - headBytes);
   const key = await deriveKey(passphrase, head.subarray(magic.length, magic.length + saltBytes));
   const note = JSON.parse(openNote(key, sealedNote));
-  return { note, extractCopy: (to) => extractCopy({ file, key, start, size }, to) };
+  return { note, readCopy: () => readCopy({ file, key, start, size }) };
 }
 
 type Sealed = { file: string; key: Buffer; start: number; size: number };
 
-async function extractCopy({ file, key, start, size }: Sealed, to: string): Promise<void> {
+/** Reads it twice: what comes before the tag at the end is not to be believed until that has been looked at. */
+async function* readCopy(sealed: Sealed): AsyncGenerator<Buffer> {
+  const ignore = new Writable({ write: (_chunk, _encoding, done) => done() });
+  await pipeline(...(await decipher(sealed)), ignore).catch(() => {
+    throw damaged();
+  });
+  yield* chain(...(await decipher(sealed)), createGunzip());
+}
+
+async function decipher({ file, key, start, size }: Sealed) {
   const nonce = await readBytes(file, start, nonceBytes);
   const tag = await readBytes(file, size - tagBytes, tagBytes);
-  const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAuthTag(tag);
-  try {
-    const sealed = createReadStream(file, { start: start + nonceBytes, end: size - tagBytes - 1 });
-    await pipeline(sealed, decipher, createGunzip(), createWriteStream(to, { mode: 0o600, flush: true }));
-  } catch {
-    await rm(to, { force: true });
-    throw damaged();
-  }
+  const sealed = createReadStream(file, { start: start + nonceBytes, end: size - tagBytes - 1 });
+  return [sealed, createDecipheriv("aes-256-gcm", key, nonce).setAuthTag(tag)] as const;
+}
+
+/** What comes out of the last of these streams; a failure of any is thrown there. */
+function chain(...streams: [Readable, ...Transform[]]): AsyncIterable<Buffer> {
+  return pipelineOf(streams, () => {}) as unknown as Readable;
 }
 
 async function readBytes(file: string, from: number, count: number): Promise<Buffer> {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import * as z from "zod";
 import { openArchive, writeArchive } from "@/lib/admin/archive";
@@ -10,7 +9,7 @@ import { currentSecret, keepSecret } from "@/lib/process/app-secret";
 import { makeFolder } from "@/lib/process/data-dir";
 import { settings } from "@/lib/settings/settings";
 import { noteChange } from "@/lib/store/audit";
-import { copyStore, isEmptyPlace, makeStoreOf } from "@/lib/store/snapshot";
+import { isEmptyPlace, readStore, writeStore } from "@/lib/store/snapshot";
 import { store } from "@/lib/store/store";
 
 const shortestPassphrase = 16;
@@ -29,7 +28,7 @@ export function addBackupCommands(program: Command, print: (result: Result) => P
     .action(async (file: string) => {
       passphrase();
       await store(); // of this build's schema
-      await inFolder((copy) => backUp(resolve(file), copy));
+      await untilSignal((signal) => backUp(resolve(file), signal));
       await print({
         json: { backup: resolve(file) },
         text: `Written: ${resolve(file)}. Keep the passphrase elsewhere.`,
@@ -44,7 +43,7 @@ export function addBackupCommands(program: Command, print: (result: Result) => P
       const backup = await openBackup(resolve(file));
       const { appSecret, madeAt } = backup;
       if (printAppSecret) return print({ json: { appSecret }, text: appSecret });
-      await inFolder((copy) => restore(backup, copy));
+      await untilSignal((signal) => restore(backup, signal));
       await print({
         json: { restored: resolve(file), madeAt },
         text: `Restored what was there at ${madeAt}.`,
@@ -52,20 +51,20 @@ export function addBackupCommands(program: Command, print: (result: Result) => P
     });
 }
 
-async function backUp(file: string, copy: string): Promise<void> {
-  await copyStore(settings(), copy);
+async function backUp(file: string, signal: AbortSignal): Promise<void> {
   const madeAt = new Date().toISOString();
-  await writeArchive(file, passphrase(), { engine: engine(), madeAt, appSecret: currentSecret() }, copy);
+  const note = { engine: engine(), madeAt, appSecret: currentSecret() };
+  await writeArchive(file, passphrase(), { note, copy: readStore(settings()), signal });
 }
 
 type Backup = Awaited<ReturnType<typeof openBackup>>;
 
 async function openBackup(file: string) {
-  const { note: written, extractCopy } = await openArchive(file, passphrase());
-  return { ...note.parse(written), extractCopy };
+  const { note: written, readCopy } = await openArchive(file, passphrase());
+  return { ...note.parse(written), readCopy };
 }
 
-async function restore({ engine: madeOn, appSecret, madeAt, extractCopy }: Backup, copy: string) {
+async function restore({ engine: madeOn, appSecret, madeAt, readCopy }: Backup, signal: AbortSignal) {
   if (madeOn !== engine()) {
     throw refused(
       `This is a backup of the ${madeOn} store.`,
@@ -81,8 +80,8 @@ async function restore({ engine: madeOn, appSecret, madeAt, extractCopy }: Backu
       "Set it to what 'restore --print-app-secret' prints.",
     );
   }
-  await extractCopy(copy);
-  await makeStoreOf(settings(), copy);
+  makeFolder(settings().dataDir);
+  await writeStore(settings(), readCopy(), signal);
   const about = { by: "operator", what: "restore", whom: null, after: { madeAt } } as const;
   await noteChange(await store(), about, Date.now());
 }
@@ -98,15 +97,18 @@ function passphrase(): string {
   );
 }
 
-/** Gives a file in a folder that is gone afterwards: the copy in it is not encrypted. */
-async function inFolder(work: (copy: string) => Promise<void>): Promise<void> {
-  const { dataDir } = settings();
-  makeFolder(dataDir);
-  const folder = mkdtempSync(join(dataDir, "copy-"));
+/** Has a signal break work off, so that it takes back what it has begun. */
+async function untilSignal(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const breaking = new AbortController();
+  const breakOff = () => breaking.abort();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(name, breakOff);
   try {
-    await work(join(folder, "store"));
+    await work(breaking.signal);
+  } catch (failure) {
+    if (!breaking.signal.aborted) throw failure;
+    throw refused("It was broken off, and left nothing.", "Give the command again.");
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.off(name, breakOff);
   }
 }
 

@@ -5,6 +5,7 @@ import { settings } from "@/lib/settings/settings";
 import { dropSignInMailsTo } from "@/lib/sign-in/sign-in-outbox";
 import { change, renameInAudit } from "@/lib/store/audit";
 import { findMentions, replaceMention } from "@/lib/store/mentions";
+import { sweepDrafts } from "@/lib/store/snapshot";
 import { type Db, forgetDeletedRows } from "@/lib/store/store";
 
 /**
@@ -50,6 +51,7 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
   const namedMeanwhile = await findNamed(db, email);
   await change(db, about, nowMs, (transaction) => rename(transaction, namedMeanwhile, email, hash));
   await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
+  sweepDrafts(settings().dataDir);
   forgetDeletedRows();
 }
 

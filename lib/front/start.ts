@@ -21,6 +21,7 @@ import { keyRing } from "@/lib/session/key-ring";
 import { connectionBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 import { startSignInRunner } from "@/lib/sign-in/sign-in-runner";
+import { sweepDrafts } from "@/lib/store/snapshot";
 import { closeStore, store } from "@/lib/store/store";
 
 /** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
@@ -72,6 +73,7 @@ function readSettings() {
 function prepareDataDir(): void {
   try {
     derivedKeys("client-address:v1");
+    sweepDrafts(settings().dataDir);
   } catch (fault) {
     giveUp((fault as Error).message);
   }

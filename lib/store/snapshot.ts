@@ -1,22 +1,42 @@
-import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { rename } from "node:fs/promises";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createWriteStream, existsSync, linkSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import type { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import Database from "libsql";
 import pg from "pg";
 
 /** Where a store is. */
 export type StorePlace = { dataDir: string; databaseUrl: string | undefined };
 
-/** Copies the whole store as it is at one moment, while others write to it. PostgreSQL's needs its `pg_dump`. */
-export async function copyStore({ dataDir, databaseUrl }: StorePlace, to: string): Promise<void> {
-  if (databaseUrl) return runTool("pg_dump", databaseUrl, ["--format=custom", "--no-owner", `--file=${to}`]);
-  const db = new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+/**
+ * The whole store as it is at one moment, while others write to it. It is read as it goes on to be encrypted, and lies
+ * nowhere in between. PostgreSQL's needs its `pg_dump`.
+ */
+export function readStore({ dataDir, databaseUrl }: StorePlace): AsyncGenerator<Buffer> {
+  return databaseUrl ? dump(databaseUrl) : readPages(join(dataDir, "store.sqlite"));
+}
+
+/** The pages of a SQLite file, in their order: the file of a database (https://sqlite.org/dbpage.html). */
+async function* readPages(path: string): AsyncGenerator<Buffer> {
+  const db = new Database(path, { timeout: 5000 } as Database.Options);
   try {
-    db.prepare("VACUUM INTO ?").run([to]);
+    db.exec("BEGIN");
+    for (const row of db.prepare("SELECT data FROM sqlite_dbpage ORDER BY pgno").iterate([])) {
+      yield Buffer.from((row as { data: ArrayBuffer }).data);
+    }
   } finally {
     db.close();
+  }
+}
+
+async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
+  const { child, ended } = startTool("pg_dump", databaseUrl, ["--format=custom", "--no-owner"]);
+  try {
+    yield* child.stdout as Readable;
+    await ended;
+  } finally {
+    child.kill();
   }
 }
 
@@ -36,14 +56,49 @@ export async function isEmptyPlace({ dataDir, databaseUrl }: StorePlace): Promis
 }
 
 /** Makes a store of a copy, whole or not at all, in an empty place. PostgreSQL's needs its `pg_restore`. */
-export async function makeStoreOf({ dataDir, databaseUrl }: StorePlace, copy: string): Promise<void> {
-  if (databaseUrl)
-    return runTool("pg_restore", databaseUrl, ["--single-transaction", "--no-owner", "--dbname=", copy]);
-  await rename(copy, join(dataDir, "store.sqlite"));
+export function writeStore(
+  { dataDir, databaseUrl }: StorePlace,
+  copy: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  return databaseUrl ? load(databaseUrl, copy, signal) : writePages(dataDir, copy, signal);
+}
+
+async function writePages(dataDir: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+  const folder = mkdtempSync(join(dataDir, "copy-"));
+  try {
+    const draft = join(folder, "store");
+    await pipeline(copy, createWriteStream(draft, { mode: 0o600, flush: true }), { signal });
+    linkSync(draft, join(dataDir, "store.sqlite")); // fails where there is one by now
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Removes the plain copies that a killed restore has left, or a killed backup of a build before this. */
+export function sweepDrafts(dataDir: string): void {
+  if (!existsSync(dataDir)) return;
+  for (const name of readdirSync(dataDir)) {
+    if (/^copy-\w{6}$/.test(name)) rmSync(join(dataDir, name), { recursive: true, force: true });
+  }
+}
+
+async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+  const parameters = ["--single-transaction", "--no-owner", "--dbname="];
+  const { child, ended } = startTool("pg_restore", databaseUrl, parameters);
+  try {
+    await pipeline(copy, child.stdin as Writable, { signal }).catch(async (failure) => {
+      if (failure.code === "EPIPE") await ended; // which has the tool's words
+      throw failure;
+    });
+    await ended;
+  } finally {
+    child.kill();
+  }
 }
 
 /** The address goes by the environment: who lists this machine's processes sees what they were started with. */
-async function runTool(tool: string, databaseUrl: string, parameters: string[]): Promise<void> {
+function startTool(tool: string, databaseUrl: string, parameters: string[]) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(databaseUrl);
   const given = {
     PGHOST: searchParams.get("host") ?? hostname,
@@ -54,11 +109,24 @@ async function runTool(tool: string, databaseUrl: string, parameters: string[]):
     PGSSLMODE: searchParams.get("sslmode") ?? "",
   };
   const named = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
-  try {
-    await promisify(execFile)(tool, parameters, { env: { ...process.env, ...named } });
-  } catch (failure) {
-    const { code, stderr = "" } = failure as { code?: unknown; stderr?: string };
-    if (code === "ENOENT") throw new Error(`${tool} is not installed: it comes with PostgreSQL's own client`);
-    throw new Error(`${tool}: ${stderr.trim().split("\n")[0]}`);
-  }
+  const child = spawn(tool, parameters, { env: { ...process.env, ...named } });
+  const ended = endOf(child, tool);
+  ended.catch(() => {}); // whoever broke it off does not ask how it ended
+  return { child, ended };
+}
+
+/** Throws what the tool says in one line where it fails. */
+function endOf(child: ChildProcess, tool: string): Promise<void> {
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (chunk) => {
+    said += chunk;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", () =>
+      reject(new Error(`${tool} is not installed: it comes with PostgreSQL's own client`)),
+    );
+    child.once("close", (code) =>
+      code === 0 ? resolve() : reject(new Error(`${tool}: ${said.trim().split("\n")[0]}`)),
+    );
+  });
 }

@@ -1,15 +1,32 @@
-import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
-import { makeFolder } from "@/tests/support/leash";
+import { makeFolder, spawnLeashed } from "@/tests/support/leash";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { operate } from "@/tests/support/operator";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const terms = ["--plan", "licensed", "--credits", "7.125"];
+/** 15 MB that do not compress, 6 MB where it takes longer to make them and to read them. */
+const ballast: Record<string, string> = {
+  "the embedded store": `CREATE TABLE ballast AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 15)
+    SELECT randomblob(1000000) AS bytes FROM n`,
+  PostgreSQL: `CREATE TABLE ballast AS SELECT n / 1000 AS n, string_agg(md5(random()::text), '') AS text
+    FROM generate_series(1, 200000) AS n GROUP BY 1`,
+};
 const BACKUP_PASSPHRASE = "correct horse battery staple";
 
 describe.each(engines)("a backup and its restore on $name", (engine) => {
@@ -104,6 +121,67 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     expect((await second.ask(link.pathname + link.search, { method: "POST" })).status).toBe(200);
     expect(readdirSync(environment.DATA_DIR ?? "").filter((name) => name.startsWith("copy-"))).toEqual([]);
     await second.stop();
+  });
+
+  it("write no plain copy, and leave nothing when a signal breaks them off or they are killed", {
+    timeout: 90_000,
+  }, async () => {
+    // Enough that there is a middle: a second of compressing.
+    await source.query(ballast[engine.name] ?? "");
+    const { dataDir } = service;
+    const seen = new Set<string>();
+    const watcher = watch(dataDir, (_, name) => seen.add(String(name)));
+    const folder = join(file, "..");
+    const others = engine === engines[0] ? (["SIGINT", "SIGHUP"] as const) : [];
+    for (const signal of ["SIGTERM", ...others, "SIGKILL"] as const) {
+      const command = spawnLeashed("node", ["dist/admin/main.js", "backup", file], {
+        env: { ...(service.environment as NodeJS.ProcessEnv), BACKUP_PASSPHRASE },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      let stderr = "";
+      command.stderr?.on("data", (chunk) => {
+        stderr += chunk;
+      });
+      const ended = once(command, "close");
+      await eventually(() => expect(statSync(`${file}.draft`).size).toBeGreaterThan(1000));
+      command.kill(signal);
+      const [code] = await ended;
+      if (signal === "SIGKILL") {
+        // What it left is no plain text, and in the way of none after it.
+        expect(readdirSync(folder)).toEqual(["office.backup.draft"]);
+        expect(readFileSync(`${file}.draft`, "latin1")).not.toMatch(/SQLite format|PGDMP/);
+      } else {
+        expect([code, stderr], signal).toEqual([1, expect.stringContaining("broken off")]);
+        expect(readdirSync(folder), signal).toEqual([]);
+      }
+      expect(
+        readdirSync(dataDir).filter((name) => name.startsWith("copy-")),
+        signal,
+      ).toEqual([]);
+    }
+    await source.query("DROP TABLE ballast");
+    expect(await backUp()).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(folder)).toEqual(["office.backup"]);
+    watcher.close();
+    const own = /^(?:store\.sqlite|app-secret|mail|issuer)/;
+    expect([...seen].filter((name) => !own.test(name))).toEqual([]);
+  });
+
+  it("leave no plain copy that a start or an erasure does not remove, of a build before this", async () => {
+    const { dataDir } = service;
+    const left = join(dataDir, "copy-a1B2c3");
+    const leave = () => {
+      mkdirSync(left);
+      writeFileSync(join(left, "store"), email);
+    };
+    leave();
+    await service.adminJson("account", "add", "gone@example.com");
+    await service.adminJson("person", "erase", "gone@example.com");
+    expect(existsSync(left)).toBe(false);
+    leave();
+    await service.kill();
+    await service.run();
+    expect(existsSync(left)).toBe(false);
   });
 
   it("are refused without a passphrase, with another, of a damaged file, and where there is a store", {
