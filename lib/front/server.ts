@@ -9,6 +9,7 @@ import { Connections } from "@/lib/front/connections";
 import { send, toRequest } from "@/lib/front/exchange";
 import { limitExchanges } from "@/lib/front/exchange-deadline";
 import { allowedAtAll, refuseHead } from "@/lib/front/head";
+import { JoinedMessage } from "@/lib/front/joined-message";
 import { inTurn } from "@/lib/front/pipeline";
 import { routeHandler } from "@/lib/front/routes";
 import { pathOf, withoutAuthority } from "@/lib/front/target";
@@ -19,7 +20,7 @@ import { settings } from "@/lib/settings/settings";
 
 type FrontServerOptions = {
   /** Answers for the pages and, where `throughNext`, for everything else. */
-  showPage: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  showPage: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
   /** Development: the API goes through Next, so that edits show without a restart. */
   throughNext: boolean;
   limits?: typeof connectionLimits;
@@ -37,7 +38,7 @@ export function createFrontServer({
   trustFrontServer();
   const { appUrl } = settings();
 
-  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
     const { method = "", url = "" } = incoming;
     const target = withoutAuthority(url);
     const path = pathOf(target);
@@ -65,7 +66,10 @@ export function createFrontServer({
   });
 
   // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
-  const server = createServer({ ...limits, requireHostHeader: false, joinDuplicateHeaders: true }, receive);
+  const server = createServer(
+    { ...limits, requireHostHeader: false, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
+    receive,
+  );
   server.on("checkExpectation", receive).on("checkContinue", receive);
   // One more than is allowed, so that we see the one too many: what is over, Node drops.
   server.maxHeadersCount = headBounds.lines + 1;

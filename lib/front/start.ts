@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startRetention } from "@/lib/accounts/retention";
 import { clientAddress, isProxyUntoldOf } from "@/lib/api/client-address";
@@ -6,6 +6,7 @@ import { checkRetirements, listRetirements } from "@/lib/api/retirement";
 import { leadsToDocument } from "@/lib/docs/documents";
 import { limitConnections } from "@/lib/front/connections";
 import { toHeaders } from "@/lib/front/exchange";
+import type { JoinedMessage } from "@/lib/front/joined-message";
 import { createMetricsServer } from "@/lib/front/metrics-server";
 import { PagesProcess } from "@/lib/front/pages-process";
 import { showPages } from "@/lib/front/rendered-pages";
@@ -81,7 +82,7 @@ function prepareDataDir(): void {
 
 type Pages = {
   /** Answers a request that the front server has no handler of its own for. */
-  show: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  show: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
   started: Promise<void>;
   stop: () => Promise<void>;
 };

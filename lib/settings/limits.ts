@@ -31,6 +31,9 @@ export const bodyLimits = {
   mcp: 64 * 1024, // 64 KiB
 };
 
+/** Pieces that a body may come in, HTTP chunks or packets: so many, and one more for each 8 bytes. Past them, 400. */
+export const bodyPieces = { any: 4096, bytesForOneMore: 8 };
+
 /** A bound as people read it. */
 export function inKibibytes(bytes: number): string {
   return `${bytes / 1024} KiB`;

@@ -136,4 +136,13 @@ describe("a deployment that has no signing secret", () => {
     const answer = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
     expectRefusal(service, answer, { status: 400, code: "invalid_signature" });
   });
+
+  it("refuses one before its body is read", async () => {
+    const service = await unconfigured();
+    const head = "POST /hooks/resend HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n";
+    const received = await service.send(`${head}{`);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).toContain('"code":"invalid_signature"');
+    expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
+  });
 });

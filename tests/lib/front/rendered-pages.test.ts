@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { trustFrontServer } from "@/lib/api/client-address";
+import { JoinedMessage } from "@/lib/front/joined-message";
 import type { PagesProcess } from "@/lib/front/pages-process";
 import { showPages } from "@/lib/front/rendered-pages";
 import { log } from "@/lib/process/log";
@@ -20,7 +21,7 @@ beforeAll(async () => {
   vi.stubEnv("DATA_DIR", makeFolder());
   trustFrontServer();
   const show = showPages({ render } as unknown as PagesProcess);
-  server = createServer((incoming, outgoing) => {
+  server = createServer({ IncomingMessage: JoinedMessage }, (incoming, outgoing) => {
     const from = incoming.headers["x-from"] ?? "192.0.2.1";
     incoming.headers["x-forwarded-for"] = `6.6.6.6, ${from}, 10.0.0.1`;
     show(incoming, outgoing);
