@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { BlockList, isIPv6, type Socket } from "node:net";
-import { trustFrontServer } from "@/lib/api/client-address";
+import { isProxyUntoldOf, trustFrontServer } from "@/lib/api/client-address";
 import { addressAt, isHook, placeAt, refuseAtDoor } from "@/lib/api/door";
 import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
@@ -15,7 +15,7 @@ import { routeHandler } from "@/lib/front/routes";
 import { pathOf, withoutAuthority } from "@/lib/front/target";
 import { headersAt } from "@/lib/pages/page-headers";
 import { log } from "@/lib/process/log";
-import { connectionLimits, headBounds } from "@/lib/settings/limits";
+import { connectionBounds, connectionLimits, headBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
 type FrontServerOptions = {
@@ -36,7 +36,7 @@ export function createFrontServer({
   limits = connectionLimits,
 }: FrontServerOptions): Server {
   trustFrontServer();
-  const { appUrl } = settings();
+  const { appUrl, trustedProxyHops } = settings();
 
   async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
     const { method = "", url = "" } = incoming;
@@ -73,7 +73,8 @@ export function createFrontServer({
   server.on("checkExpectation", receive).on("checkContinue", receive);
   // One more than is allowed, so that we see the one too many: what is over, Node drops.
   server.maxHeadersCount = headBounds.lines + 1;
-  const connections = new Connections(server);
+  const isPeerTheClient = trustedProxyHops === 0 && !isProxyUntoldOf();
+  const connections = new Connections(server, isPeerTheClient ? connectionBounds.perAddress : undefined);
   limitExchanges(connections);
   server.on("clientError", (error, duplex) => {
     const socket = duplex as Socket;

@@ -20,7 +20,7 @@ export const exchangeWithinMs = 45_000;
 /** What a client still sends after the last answer of its connection is discarded for 2 s, then the connection is broken off. */
 export const discardWithinMs = 2000;
 
-/** Connections at once, for all and for one client address: some eighty browsers behind one router. */
+/** Connections at once, for all and for one client address: some eighty browsers behind one router. Past it the longest idle is closed. */
 export const connectionBounds = { most: 10_000, perAddress: 512 };
 
 /** Bytes of a body, counted as they come; past them it is a 413. */

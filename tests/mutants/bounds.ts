@@ -117,8 +117,22 @@ export const bounds: Mutant[] = [
   {
     file: "lib/front/connections.ts",
     mistake: "one address takes all connections",
-    was: "count > mostPerAddress",
-    becomes: "count < 0",
+    was: "ofAddress ? [ofAddress, this.all] : [this.all]",
+    becomes: "[this.all]",
+    tests: ["tests/lib/front/connections.test.ts"],
+  },
+  {
+    file: "lib/front/connections.ts",
+    mistake: "a connection with a request in work is closed for a new one",
+    was: "for (const { idle } of connection.pools) idle.delete(connection);",
+    becomes: "",
+    tests: ["tests/lib/front/connections.test.ts"],
+  },
+  {
+    file: "lib/front/connections.ts",
+    mistake: "a connection that was answered counts as in work for ever",
+    was: "for (const { idle } of connection.pools) idle.add(connection);",
+    becomes: "",
     tests: ["tests/lib/front/connections.test.ts"],
   },
   {

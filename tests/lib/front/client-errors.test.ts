@@ -180,7 +180,7 @@ describe("a request that Node's parser gives up on", () => {
     const server = createServer((_, response) =>
       response.writeHead(200, { "content-length": 10 }).write("half"),
     );
-    const connections = new Connections(server);
+    const connections = new Connections(server, undefined);
     server.on("clientError", (error, socket) =>
       answerClientError(error, socket as Socket, connections.latestAnswer(socket as Socket)),
     );
