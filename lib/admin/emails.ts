@@ -3,6 +3,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { forgetOld } from "@/lib/accounts/retention";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asLines, asTable } from "@/lib/admin/print";
+import { sweepState } from "@/lib/connect/sweep";
 import { sender } from "@/lib/mail/sender";
 import { listEmails } from "@/lib/onboarding/outbox";
 import { sendDue } from "@/lib/onboarding/runner";
@@ -49,6 +50,7 @@ export function addEmailCommands(program: Command, run: Run): void {
         await sendSignInMails(db, sender());
         const tally = await sendDue(db, sender());
         await forgetOld(db, Date.now());
+        await sweepState(db, Date.now());
         return { json: tally, text: asLines(tally) };
       }),
     );

@@ -28,7 +28,7 @@ export async function addClient(
   nowMs: number,
 ): Promise<void> {
   const { id, name, redirectUris } = client;
-  const added = await change(db, about("connect add", id), nowMs, (transaction) =>
+  const added = await change(db, about("connect add", id, nowMs), nowMs, (transaction) =>
     transaction
       .insertInto("connect_clients")
       .values({ id, name, redirect_uris: JSON.stringify(redirectUris), added_at_ms: nowMs })
@@ -60,12 +60,12 @@ export async function findClient(db: Db, id: string): Promise<AddedClient | unde
  * is refused. Throws an {@link ApiError} when there is none.
  */
 export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
-  if (!(await findKnown(db, id))) {
+  if (!(await findKnown(db, id, nowMs))) {
     throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
   }
-  await change(db, about("connect remove", id), nowMs, async (transaction) => {
+  await change(db, about("connect remove", id, nowMs), nowMs, async (transaction) => {
     await transaction.deleteFrom("connect_clients").where("id", "=", id).execute();
-    await forgetRegisteredClient(transaction, id);
+    await forgetRegisteredClient(transaction, id, nowMs);
   });
   for (const grantId of await findGrants(db, id)) {
     await endSession(db, { by: "operator", what: "connect remove" }, appSessionId(grantId), nowMs);
@@ -100,11 +100,11 @@ export function mayRedirectTo(uri: string): boolean {
   return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
 }
 
-async function findKnown(db: Db, id: string) {
-  return (await findClient(db, id)) ?? (await findRegisteredClient(db, id));
+async function findKnown(db: Db, id: string, nowMs: number) {
+  return (await findClient(db, id)) ?? (await findRegisteredClient(db, id, nowMs));
 }
 
-function about(what: string, id: string) {
-  const look = async (transaction: Db) => ({ client: (await findKnown(transaction, id)) ?? null });
+function about(what: string, id: string, nowMs: number) {
+  const look = async (transaction: Db) => ({ client: (await findKnown(transaction, id, nowMs)) ?? null });
   return { by: "operator", what, whom: id, look } as const;
 }

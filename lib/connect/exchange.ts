@@ -1,15 +1,15 @@
 import { inject } from "light-my-request";
-import { clientKey } from "@/lib/api/client-address";
 import { dropCookie, readCookie, writeCookie } from "@/lib/api/cookies";
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, type HeaderList, refusal } from "@/lib/api/headers";
 import { connectEndpoints, type Place, pages } from "@/lib/api/pages";
-import { counter } from "@/lib/api/rate-limit";
+import { spendExchange } from "@/lib/connect/allowance";
 import { authorizationServer, serverCookies } from "@/lib/connect/authorization-server";
 import { lifetimes } from "@/lib/connect/lifetimes";
 import { accountScope } from "@/lib/connect/resources";
 import { goTo, withProblem } from "@/lib/pages/form";
 import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
+import { inKibibytes, oauthBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
 /**
@@ -17,7 +17,7 @@ import { settings } from "@/lib/settings/settings";
  * handed over in process, wherever a route handler runs, and always at our own address, whatever Host it named.
  */
 export function connectEndpoint(place: Place): (request: Request) => Promise<Response> {
-  return hall(place, exchange, { fromAnywhere: true, say: (error) => refusal(error) });
+  return hall(place, exchange, { fromAnywhere: true, say });
 }
 
 /** The headers that matter to it. Others, `X-Forwarded-Host` before all, would have it name another address than ours. */
@@ -29,18 +29,16 @@ const passed = new Set([
 /** What is the socket's to say, and there is none in between; and what the hall says of every answer of its. */
 const saidElsewhere = new Set(["connection", "date", "keep-alive", "transfer-encoding", "cache-control"]);
 
-/** What one client address may ask in ten minutes: whoever asks has us keep something until it runs out. */
-const mostAsked = 300;
-const windowSeconds = 10 * 60; // 10 minutes
+/** What is read of a request to be let in; all else is ignored (RFC 6749 §3.1), so that nothing of it is kept. */
+const heeded = new Set([
+  ...["client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "prompt"],
+  ...["code_challenge", "code_challenge_method", "resource"],
+]);
 
-async function exchange({ url, headers, body, visit }: Call): Promise<Answer> {
+async function exchange(call: Call): Promise<Answer> {
   if (settings().signIn.kind === "none") throw new ApiError("not_configured");
-  const { allowed, retryAfterSeconds = windowSeconds } = await counter("connect", mostAsked, {
-    windowSeconds,
-  }).spend(clientKey(headers), performance.now());
-  if (!allowed) {
-    throw new ApiError("unavailable", { status: 429, headers: { "retry-after": String(retryAfterSeconds) } });
-  }
+  await spendExchange(call);
+  const { url, headers, body, visit } = call;
   const { host, protocol } = new URL(settings().appUrl);
   const uid = readCookie(headers, "office-request");
   const {
@@ -58,11 +56,9 @@ async function exchange({ url, headers, body, visit }: Call): Promise<Answer> {
         cookie: uid ? `${serverCookies.resume}=${uid}` : "",
       },
     },
-    payload: body,
+    payload: url.pathname === connectEndpoints.device.path ? bounded(body.toString()).toString() : body,
   });
-  if (statusCode === 400 && headers.get("accept")?.includes("text/html")) {
-    return goTo({ to: withProblem(pages.connect.path, "app") });
-  }
+  if (statusCode === 400 && isFromBrowser(headers)) return showProblem();
   const { "content-type": mediaType, "content-length": _, "set-cookie": cookies, ...others } = answered;
   return {
     status: statusCode,
@@ -77,6 +73,18 @@ async function exchange({ url, headers, body, visit }: Call): Promise<Answer> {
   };
 }
 
+function say(error: ApiError, { headers }: Call): Answer {
+  return error.status === 413 && isFromBrowser(headers) ? showProblem() : refusal(error);
+}
+
+function isFromBrowser(headers: Headers): boolean {
+  return headers.get("accept")?.includes("text/html") ?? false;
+}
+
+function showProblem(): Answer {
+  return goTo({ to: withProblem(pages.connect.path, "app") });
+}
+
 /** The server has an address of its own for each request that is answered; ours is one, and its cookie says which. */
 function pathFor({ pathname }: URL, uid = ""): string {
   const { authorization, resume } = connectEndpoints;
@@ -84,11 +92,24 @@ function pathFor({ pathname }: URL, uid = ""): string {
 }
 
 /** An app that names no scope means the one there is (RFC 6749 §3.3). */
-function searchFor({ pathname, search, searchParams }: URL): string {
-  if (pathname !== connectEndpoints.authorization.path || searchParams.get("scope")) return search;
-  const asked = new URLSearchParams(searchParams);
-  asked.set("scope", accountScope);
+function searchFor({ pathname, search }: URL): string {
+  if (pathname !== connectEndpoints.authorization.path) return search;
+  const asked = bounded(search);
+  if (!asked.get("scope")) asked.set("scope", accountScope);
   return `?${asked}`;
+}
+
+/** What is kept of a request until its owner answers. Throws an {@link ApiError} where that would be too much. */
+function bounded(text: string): URLSearchParams {
+  const kept = [...new URLSearchParams(text)].filter(([name]) => heeded.has(name));
+  const besidesClient = kept.filter(([name]) => name !== "client_id");
+  const { requestBytes } = oauthBounds;
+  if (Buffer.byteLength(JSON.stringify(besidesClient)) > requestBytes) {
+    throw new ApiError("too_large", {
+      message: `The parameters of this request are larger than ${inKibibytes(requestBytes)}.`,
+    });
+  }
+  return new URLSearchParams(kept);
 }
 
 /**

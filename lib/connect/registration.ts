@@ -1,21 +1,14 @@
-import { randomBytes } from "node:crypto";
 import * as z from "zod";
-import { clientKey } from "@/lib/api/client-address";
-import { ApiError } from "@/lib/api/errors";
 import { type Answer, refusal } from "@/lib/api/headers";
 import type { Place } from "@/lib/api/pages";
-import { counter } from "@/lib/api/rate-limit";
 import { mayRedirectTo } from "@/lib/connect/added-clients";
+import { spendRequest } from "@/lib/connect/allowance";
 import { clientDefaults } from "@/lib/connect/clients";
-import { lifetimes } from "@/lib/connect/lifetimes";
-import { RegisteredClients } from "@/lib/connect/registered-clients";
+import { issueClient } from "@/lib/connect/registered-clients";
 import { type Call, hall } from "@/lib/pages/hall";
+import { inKibibytes, oauthBounds } from "@/lib/settings/limits";
 
-/** Clients that one address may register in an hour, and that there may be at once. */
-const mostRegistered = { perAddress: 10, atOnce: 1000 };
-const windowSeconds = 60 * 60; // 1 hour
-
-const clients = new RegisteredClients();
+const { registrationBytes } = oauthBounds;
 
 /** What we heed of what a client says of itself (RFC 7591 §2); it is told what it became instead. */
 const application = z.object({
@@ -33,34 +26,23 @@ export function register(place: Place): (request: Request) => Promise<Response> 
 
 async function answer({ visit, headers, body, nowMs }: Call): Promise<Answer> {
   if (visit.method === "OPTIONS") return openToAll({ status: 204, body: null });
-  const { allowed, retryAfterSeconds = windowSeconds } = await counter(
-    "connect-register",
-    mostRegistered.perAddress,
-    { windowSeconds },
-  ).spend(clientKey(headers), performance.now());
-  if (!allowed) {
-    throw new ApiError("unavailable", { status: 429, headers: { "retry-after": String(retryAfterSeconds) } });
-  }
+  await spendRequest(headers);
   const said = application.safeParse(parseJson(body));
   if (!said.success) {
     const isAddress = said.error.issues.some(({ path }) => path[0] === "redirect_uris");
     return refuse(isAddress ? "invalid_redirect_uri" : "invalid_client_metadata");
   }
-  if ((await clients.count()) >= mostRegistered.atOnce) throw new ApiError("unavailable");
-  const client = {
-    client_id: `app_${randomBytes(16).toString("base64url")}`,
-    client_id_issued_at: Math.floor(nowMs / 1000),
-    ...said.data,
-  };
-  await clients.upsert(client.client_id, client, lifetimes.unusedClient);
-  return openToAll({ status: 201, body: { ...clientDefaults, ...client } });
+  if (Buffer.byteLength(JSON.stringify(said.data)) > registrationBytes) {
+    return refuse("invalid_client_metadata");
+  }
+  return openToAll({ status: 201, body: { ...clientDefaults, ...issueClient(said.data, nowMs) } });
 }
 
 /** A refusal in the words of RFC 7591 §3.2.2. */
 function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): Answer {
   const error_description = {
     invalid_redirect_uri: "redirect_uris takes one to ten: loopback, HTTPS, or a scheme with a dot in it.",
-    invalid_client_metadata: "Send a JSON object; client_name has 80 characters at most.",
+    invalid_client_metadata: `Send a JSON object; client_name has 80 characters at most, and with redirect_uris ${inKibibytes(registrationBytes)}.`,
   }[error];
   return openToAll({ status: 400, body: { error, error_description } });
 }

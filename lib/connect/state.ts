@@ -23,13 +23,12 @@ export class ConnectState implements Adapter {
     const { jti: _, consumed, ...kept } = payload;
     const row = {
       payload: JSON.stringify(kept),
-      grant_id: payload.grantId ?? null,
+      grant_id: grantOf(payload),
       look_up_hash: hashOptional(payload.userCode ?? payload.uid),
       consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
       expires_at_ms: Date.now() + expiresInSeconds * 1000,
     };
     const db = await store();
-    await db.deleteFrom("connect_state").where("expires_at_ms", "<=", Date.now()).execute();
     await db
       .insertInto("connect_state")
       .values({ kind: this.kind, id_hash: hash(id), ...row })
@@ -49,9 +48,10 @@ export class ConnectState implements Adapter {
   /** Adds to what was read, unless somebody has changed it since. */
   async amend(by: By, id: string, before: AdapterPayload, change: AdapterPayload): Promise<boolean> {
     const db = await store();
+    const after = { ...before, ...change };
     const amended = await db
       .updateTable("connect_state")
-      .set({ payload: JSON.stringify({ ...before, ...change }) })
+      .set({ payload: JSON.stringify(after), grant_id: grantOf(after) })
       .where("kind", "=", this.kind)
       .where(by, "=", hash(id))
       .where("payload", "=", JSON.stringify(before))
@@ -112,6 +112,11 @@ export class ConnectState implements Adapter {
     const { payload, consumed_at_ms } = storedRow.parse(row);
     return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
   }
+}
+
+/** The grant that an owner gave: a row without one is nobody's yet, and may be evicted. */
+function grantOf({ grantId, result }: AdapterPayload): string | null {
+  return grantId ?? result?.consent?.grantId ?? null;
 }
 
 /** What stands for an id in the store. Ids are random and long, so a plain hash is as good as a slow one. */

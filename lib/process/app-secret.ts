@@ -6,6 +6,7 @@ import { settings } from "@/lib/settings/settings";
 /** What a derived key is for. A key of one purpose proves nothing for another (RFC 5869 §3.2). */
 export type Purpose =
   | "client-address:v1"
+  | "client-id:v1"
   | "known-browser:v1"
   | "log-subject:v1"
   | "sign-in-code:v1"

@@ -20,7 +20,7 @@ export const exchangeWithinMs = 45_000;
 /** What a client still sends after the last answer of its connection is discarded for 2 s, then the connection is broken off. */
 export const discardWithinMs = 2000;
 
-/** Connections at once, for all and for one client address: some eighty browsers behind one router. Past it the longest idle is closed. */
+/** Connections at once, for all and for one client address: some eighty browsers behind one router. */
 export const connectionBounds = { most: 10_000, perAddress: 512 };
 
 /** Bytes of a body, counted as they come; past them it is a 413. */
@@ -30,9 +30,6 @@ export const bodyLimits = {
   webhook: 256 * 1024, // 256 KiB
   mcp: 64 * 1024, // 64 KiB
 };
-
-/** Pieces that a body may come in, HTTP chunks or packets: so many, and one more for each 8 bytes. Past them, 400. */
-export const bodyPieces = { any: 4096, bytesForOneMore: 8 };
 
 /** A bound as people read it. */
 export function inKibibytes(bytes: number): string {
@@ -60,3 +57,20 @@ export const quotas = {
   /** Shared by `/mcp` and `/api/mcp`. */
   mcp: { requests: 60, windowSeconds: 60 },
 } as const;
+
+/** What strangers may ask of the authorization server, and what it keeps of them. */
+export const oauthBounds = {
+  windowSeconds: 10 * 60, // 10 minutes, of each allowance
+  /** Requests to be let in, from one client address, and from all that cannot be told apart. */
+  requests: { ofOne: 300, ofAllUnknown: 3000 },
+  /** With one device's code, which is asked about every 5 seconds. */
+  polls: 240,
+  /** With one session's codes and refresh tokens: an access token lives an hour. */
+  refreshes: 20,
+  /** Bytes of one request that are kept, besides its client's id. */
+  requestBytes: 2 * 1024,
+  /** Bytes of what a client that registers says of itself, which its id carries. */
+  registrationBytes: 1024,
+  /** Requests that no owner has answered, and as many device codes: of 4 KB at most each, so 160 MB in all. */
+  pendingRows: 20_000,
+};

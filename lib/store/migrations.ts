@@ -334,6 +334,12 @@ export const migrations: Record<string, SchemaChange> = {
       audit_entries_erasures: "audit_entries (at_ms) where what = 'person erase'",
     },
   },
+  // The oldest of what no owner has let in goes first.
+  "042-connect-pending": {
+    makeIndexes: {
+      connect_state_pending: "connect_state (kind, expires_at_ms) where grant_id is null",
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

@@ -143,6 +143,11 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     ],
     ["a script", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
     ["eleven addresses", { redirect_uris: Array(11).fill(redirect) }, "invalid_redirect_uri"],
+    [
+      "more than is kept in its id",
+      { redirect_uris: Array(3).fill(`${redirect}?${"x".repeat(350)}`) },
+      "invalid_client_metadata",
+    ],
     ["a long name", { client_name: "x".repeat(81), redirect_uris: [redirect] }, "invalid_client_metadata"],
   ])("is refused with %s", async (_, body, error) => {
     const { status, text } = await register(body);
@@ -150,19 +155,20 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     expect(JSON.parse(text).error).toBe(error);
   });
 
-  it("may do so ten times an hour from one address, and a thousand are kept at once", async () => {
-    for (let time = 0; time < 10; time++) {
-      expect((await register({ redirect_uris: [redirect] }, "127.9.9.9")).status).toBe(201);
+  it("is not known by an id that somebody else made or altered, nor once the operator has removed it", async () => {
+    const { client_id } = JSON.parse((await register({ redirect_uris: [redirect] })).text);
+    const altered = client_id.slice(0, -2) + (client_id.endsWith("AA") ? "BB" : "AA");
+    for (const id of [altered, `app_${"a".repeat(200)}`, client_id.replace("app_", "apq_")]) {
+      expect(await opens(id), id).toBe(400);
     }
-    const { status, headers } = await register({ redirect_uris: [redirect] }, "127.9.9.9");
-    expect(status).toBe(429);
-    expect(Number(headers["retry-after"])).toBeGreaterThan(0);
-    const endsAtMs = Date.now() + 1000 * dayMs;
-    const rows = Array.from({ length: 1000 }, (_, n) => `('Client', 'filled-${n}', '{}', ${endsAtMs})`);
-    await stage.query(`INSERT INTO connect_state (kind, id_hash, payload, expires_at_ms) VALUES ${rows}`);
-    expect((await register({ redirect_uris: [redirect] })).status).toBe(503);
-    await stage.query("DELETE FROM connect_state WHERE id_hash LIKE 'filled-%'");
-    expect((await register({ redirect_uris: [redirect] })).status).toBe(201);
+    expect(await opens(client_id)).toBe(303);
+    expect(await service.adminJson("connect", "remove", client_id)).toEqual({ removed: client_id });
+    expect(await opens(client_id)).toBe(400);
+    // Another spelling of the same bytes is not another client.
+    for (const id of [`${client_id}=`, `${client_id}.`, client_id.replace("app_", "app_.")]) {
+      expect(await opens(id), id).toBe(400);
+    }
+    expect((await service.admin("connect", "remove", client_id)).code).toBe(1);
   });
 
   // That it is off has nothing to do with the engine.

@@ -9,6 +9,7 @@ import type { DocumentPage } from "@/lib/docs/document";
 import { door, to } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
+import { oauthBounds } from "@/lib/settings/limits";
 
 const { authorization, token, device, revocation } = connectEndpoints;
 const days = lifetimes.session / (24 * 60 * 60);
@@ -86,7 +87,7 @@ ${table(
 - There is one scope, \`${accountScope}\`: ${accountScopeWords.toLowerCase()}. ${whatSessionsCannotDo}
 - A token is for the one resource that was asked for: \`resource\` (RFC 8707) is \`/api\` or \`/mcp\` at our address, \`/api\` where you name none.
 - One process renews. A refresh token that comes a second time ends the session, since nobody can tell whether it was stolen; so does a redeemed code.
-- Renew only when you need a token, and not on a timer: an app that sleeps for a day asks once.
+- Renew only when you need a token, and not on a timer: an app that sleeps for a day asks once. A session renews ${oauthBounds.refreshes} times in ${minutes(oauthBounds.windowSeconds)} at most.
 - When your app is removed or its owner signs out of it, give the refresh token back at \`${revocation.path}\` (RFC 7009).
 
 ## Who your app is

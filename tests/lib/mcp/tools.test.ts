@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ErrorCode } from "@/lib/api/errors";
+import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
+import { mcpServer } from "@/lib/api/operations";
 import { markdownPath } from "@/lib/api/pages";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { mostCharacters } from "@/lib/mcp/reading";
+import { tools } from "@/lib/mcp/tools";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { expectMcpStamp, postLegacy, postModern } from "@/tests/support/mcp";
-import { refusals } from "@/tests/support/refusals";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -65,11 +66,11 @@ describe.each(engines)("the tools on $name", (engine) => {
 
   const bearer = async (email: string) => ({ Authorization: `Bearer ${await service.token(email)}` });
   const detail = (code: ErrorCode) => {
-    const { message, hint } = refusals[code];
+    const { message, hint } = errorCatalogue[code];
     return { code, message, hint, docs: `${service.url}/docs/api/errors#${code}` };
   };
   const denied = (code: ErrorCode, status: string) => {
-    const { message } = refusals[code];
+    const { message } = errorCatalogue[code];
     return { ok: false, status, message, error: detail(code) };
   };
 
@@ -97,7 +98,7 @@ describe.each(engines)("the tools on $name", (engine) => {
     expect(result.content).toHaveLength(1);
   });
 
-  it.each(["/mcp", "/api/mcp"])(
+  it.each(mcpServer.paths)(
     "at %s that need an account are 401 without a good token: it says who lets in",
     async (path) => {
       const token = await service.token("ceo@example.com");
@@ -171,15 +172,6 @@ describe.each(engines)("the tools on $name", (engine) => {
     });
   });
 });
-
-const listedTools = [
-  { name: "get_health", title: "Service health", readsAccount: false },
-  { name: "get_site_banner", title: "Site banner", readsAccount: false },
-  { name: "get_entitlement", title: "Entitlement of the account", readsAccount: true },
-  { name: "get_credits_balance", title: "Credit balance of the account", readsAccount: true },
-  { name: "search_docs", title: "Search the documents", readsAccount: false },
-  { name: "get_doc", title: "Read a document", readsAccount: false, answersText: true },
-];
 
 describe("the tools", () => {
   let service: Service;
@@ -270,9 +262,9 @@ describe("the tools", () => {
 
   it("are all told of in the document about MCP", () => {
     const told = findDocument("/docs/mcp")?.markdown() ?? "";
-    for (const { name, readsAccount } of listedTools) {
+    for (const { name, needsSession } of tools) {
       const row = told.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
-      expect(row?.includes("a token"), name).toBe(readsAccount);
+      expect(row?.includes("a token"), name).toBe(needsSession);
     }
   });
 
@@ -280,15 +272,17 @@ describe("the tools", () => {
     const { result } = JSON.parse(
       (await postLegacy(service, { method: "tools/list" }, { from: newAddress() })).text,
     );
-    expect(result.tools).toHaveLength(listedTools.length);
-    for (const [n, { name, title, readsAccount, answersText }] of listedTools.entries()) {
-      const listed = result.tools[n];
+    expect(result.tools.map(({ name }: { name: string }) => name)).toEqual([
+      ...["get_health", "get_site_banner", "get_entitlement", "get_credits_balance"],
+      ...["search_docs", "get_doc"],
+    ]);
+    for (const [n, listed] of result.tools.entries()) {
+      const { title, description, needsSession } = tools[n] ?? {};
       expect(listed).toMatchObject({
-        name,
         title,
-        description: expect.stringMatching(/^[A-Z].+\.$/),
+        description,
         inputSchema: { type: "object", additionalProperties: false },
-        ...(!answersText && { outputSchema: { type: "object" } }),
+        ...(tools[n]?.output && { outputSchema: { type: "object" } }),
         annotations: {
           title,
           readOnlyHint: true,
@@ -297,7 +291,7 @@ describe("the tools", () => {
           openWorldHint: false,
         },
       });
-      expect(listed.description.includes("Needs a bearer token")).toBe(readsAccount);
+      expect(description?.includes("Needs a bearer token")).toBe(needsSession);
       expect(
         JSON.stringify(listed.outputSchema ?? {}),
         "clients ignore fields that they do not know",

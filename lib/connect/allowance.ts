@@ -1,0 +1,66 @@
+import { ownClientKey } from "@/lib/api/client-address";
+import { readCookie } from "@/lib/api/cookies";
+import { ApiError } from "@/lib/api/errors";
+import { connectEndpoints } from "@/lib/api/pages";
+import { counter } from "@/lib/api/rate-limit";
+import { ConnectState, hash } from "@/lib/connect/state";
+import type { Call } from "@/lib/pages/hall";
+import { readKnownBrowser } from "@/lib/pages/known-browser";
+import { oauthBounds } from "@/lib/settings/limits";
+
+/**
+ * Spends one request of whoever asks to be let in: a browser that signed in before has an allowance of its own, so has
+ * an address that can be told from others, and all the rest have a wide one together. Throws an {@link ApiError} past it.
+ */
+export async function spendRequest(headers: Headers): Promise<void> {
+  const { ofOne, ofAllUnknown } = oauthBounds.requests;
+  const client = readKnownBrowser(headers) ?? ownClientKey(headers);
+  if (client) await spend("connect", ofOne, client);
+  else await spend("connect-of-unknown", ofAllUnknown, "all");
+}
+
+/**
+ * Spends one request at the authorization server. What it has handed out, while it is live, has an allowance of its
+ * own: what strangers do stops nobody who was let in. Throws an {@link ApiError} past it.
+ */
+export async function spendExchange(call: Call): Promise<void> {
+  if (call.visit.method === "OPTIONS") return; // a preflight carries no credential, and keeps nothing
+  const credential = readCredential(call);
+  const live = credential && (await new ConnectState(credential.kind).find(credential.id));
+  if (!live) await spendRequest(call.headers);
+  else if (credential.kind === "DeviceCode")
+    await spend("connect-polls", oauthBounds.polls, hash(credential.id));
+  else await spend("connect-refreshes", oauthBounds.refreshes, live.grantId ?? hash(credential.id));
+}
+
+/** The fields of a form that carry what was handed out (RFC 6749 §4.1.3, §6, RFC 7009 §2.1, RFC 8628 §3.4). */
+const credentialFields = {
+  refresh_token: "RefreshToken",
+  token: "RefreshToken",
+  code: "AuthorizationCode",
+  device_code: "DeviceCode",
+};
+
+function readCredential({ url, headers, body }: Call): { kind: string; id: string } | undefined {
+  if (url.pathname === connectEndpoints.resume.path) {
+    const id = readCookie(headers, "office-request");
+    return id ? { kind: "Interaction", id } : undefined;
+  }
+  const fields = new URLSearchParams(body.toString());
+  for (const [name, kind] of Object.entries(credentialFields)) {
+    const id = fields.get(name);
+    if (id) return { kind, id };
+  }
+  return undefined;
+}
+
+async function spend(name: string, limit: number, key: string): Promise<void> {
+  const { windowSeconds } = oauthBounds;
+  const { allowed, retryAfterSeconds = windowSeconds } = await counter(name, limit, { windowSeconds }).spend(
+    key,
+    performance.now(),
+  );
+  if (!allowed) {
+    throw new ApiError("unavailable", { status: 429, headers: { "retry-after": String(retryAfterSeconds) } });
+  }
+}

@@ -1,0 +1,261 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { oauthBounds } from "@/lib/settings/limits";
+import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
+import { type Engine, engines, type Stage } from "@/tests/support/engines";
+import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
+import { answerApp } from "@/tests/support/owner";
+import { Service } from "@/tests/support/service";
+
+/* What a flood of strangers must not stop: one owner's app that asks, polls and refreshes. */
+
+const email = "ceo@example.com";
+const [embedded] = engines as [Engine];
+
+const authorizePath = (more: Record<string, string> = {}) =>
+  `/oauth/authorize?${new URLSearchParams({
+    ...{ client_id: "native", redirect_uri: "http://127.0.0.1:51515/callback", response_type: "code" },
+    ...{ code_challenge: "a".repeat(43), code_challenge_method: "S256" },
+    ...more,
+  })}`;
+
+async function connect(service: Service, app: App, browser: Browser): Promise<Tokens> {
+  const { address, redeem } = await app.ask();
+  return redeem(new URL(await answerApp(browser, service, address.href)));
+}
+
+/** Sends requests a few at a time, as one stranger does who has a program for it. */
+async function flood<T>(times: number, send: (n: number) => Promise<T>): Promise<T[]> {
+  const answers: T[] = [];
+  for (let n = 0; n < times; n += 25) {
+    const some = Array.from({ length: Math.min(25, times - n) }, (_, i) => send(n + i));
+    answers.push(...(await Promise.all(some)));
+  }
+  return answers;
+}
+
+describe.each(engines)("a flood of requests to the authorization server, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let owner: Browser;
+  let app: App;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    if (engine !== embedded) {
+      // PostgreSQL would press what is made up here to nothing; a stranger's bytes are not so kind.
+      await stage.query("ALTER TABLE connect_state ALTER payload SET STORAGE EXTERNAL");
+    }
+    service = await Service.start({ ...stage.environment, CONNECT_REGISTRATION: "on" });
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    owner = await Browser.signIn(service, email);
+    app = await openidClient.makeApp(service);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  const count = async (where: string) => {
+    const [row] = await stage.query(`SELECT count(*) AS n FROM connect_state WHERE ${where}`);
+    return Number(row?.n);
+  };
+  /** Leaves rows as a flood would, the first of them the oldest. */
+  const fill = (rows: number, { kind, expiresAtMs, payload }: Record<string, string | number>) =>
+    stage.query(
+      `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${rows})
+       INSERT INTO connect_state (kind, id_hash, payload, expires_at_ms)
+       SELECT '${kind}', 'flood-' || n, ${payload}, ${expiresAtMs} + n FROM numbers`,
+    );
+
+  it("leaves 25,000 rows that have run out: each request is answered while they go, a few at a time", async () => {
+    await connect(service, app, owner); // so that nothing below is the first of its kind
+    const expiresAtMs = Date.now() - 60_000;
+    const expired = `expires_at_ms < ${expiresAtMs + 30_000}`;
+    const payload = engine === embedded ? "hex(zeroblob(1500))" : "repeat('0', 3000)";
+    await fill(25_000, { kind: "Interaction", expiresAtMs, payload });
+    const beganAtMs = performance.now();
+    expect((await service.ask(authorizePath())).status).toBe(303);
+    let slowestMs = 0;
+    let answered = 0;
+    while ((await stage.query(`SELECT 1 FROM connect_state WHERE ${expired} LIMIT 1`)).length > 0) {
+      const sentAtMs = performance.now();
+      expect((await service.ask("/ready")).status).toBe(200);
+      slowestMs = Math.max(slowestMs, performance.now() - sentAtMs);
+      answered++;
+      await sleep(5);
+    }
+    const sweptWithinMs = performance.now() - beganAtMs;
+    expect(answered, "answers while the rows went").toBeGreaterThan(25);
+    expect(slowestMs, `of ${sweptWithinMs} ms in all`).toBeLessThan(sweptWithinMs / 4);
+  });
+
+  it("has us keep 2 KB of what one request says, and nothing that we do not read", async () => {
+    const state = "s".repeat(1800);
+    const ignored = {
+      login_hint: "stranger@example.com",
+      nonce: "n".repeat(8000),
+      ui_locales: "l".repeat(2000),
+    };
+    expect((await service.ask(authorizePath({ state, ...ignored }))).status).toBe(303);
+    const [asked] = await stage.query(
+      `SELECT payload FROM connect_state WHERE kind = 'Interaction' AND payload LIKE '%${state}%'`,
+    );
+    expect(String(asked?.payload).length).toBeLessThan(3500);
+    expect(asked?.payload).not.toContain("stranger@example.com");
+    const tooLarge = authorizePath({ state: "t".repeat(2048) });
+    const { status, text } = await service.ask(tooLarge);
+    expect(status).toBe(413);
+    expect(JSON.parse(text).error.code).toBe("too_large");
+    const inBrowser = await service.ask(tooLarge, { headers: { accept: "text/html" } });
+    expect(inBrowser.headers.location).toBe("/connect?problem=app");
+    expect(await count(`payload LIKE '%${"t".repeat(100)}%'`)).toBe(0);
+
+    const device = await service.submit("/oauth/device", {
+      client_id: "native",
+      ...ignored,
+      nonce: "m".repeat(1000),
+    });
+    expect(device.status).toBe(200);
+    expect(await count(`payload LIKE '%${"m".repeat(100)}%'`)).toBe(0);
+  });
+
+  it.each(["Interaction", "DeviceCode"])(
+    "keeps no more rows than the ceiling of the kind %s: the oldest go, what an owner let in stays",
+    async (kind) => {
+      const tokens = await connect(service, app, owner);
+      const device = await app.askByDevice();
+      await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
+      // Approved, and the browser has not gone back to the app yet.
+      await owner.open((await app.ask()).address.href.replace(service.url, ""));
+      const [, request = ""] =
+        /name="request" value="([^"]+)"/.exec((await owner.open("/connect")).text) ?? [];
+      await owner.submit("/connect/answer", { request, answer: "approve" });
+      // All of them newer than what the owner has let in.
+      const expiresAtMs = Date.now() + 20 * 60_000;
+      const most = oauthBounds.pendingRows;
+      await fill(most + 500, { kind, expiresAtMs, payload: "'{}'" });
+      await eventually(async () =>
+        expect(await count(`kind = '${kind}' AND id_hash LIKE 'flood-%'`)).toBe(most),
+      );
+      expect(await count("id_hash IN ('flood-1', 'flood-500')"), "the oldest").toBe(0);
+      expect(await count(`id_hash = 'flood-${most + 500}'`), "the newest").toBe(1);
+      expect((await device.poll()).access_token).toMatch(/./);
+      expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);
+      await stage.query("DELETE FROM connect_state WHERE id_hash LIKE 'flood-%'");
+    },
+  );
+
+  it("is swept by cron where no server runs", async () => {
+    const away = await engine.prepare();
+    const rows = ["'old', 1", `'new', ${Date.now() + 60_000}`].map((row) => `('Interaction', '{}', ${row})`);
+    await away.query(`INSERT INTO connect_state (kind, payload, id_hash, expires_at_ms) VALUES ${rows}`);
+    await (await Service.make(away.environment)).adminJson("emails", "send-due");
+    expect(await away.query("SELECT id_hash FROM connect_state")).toEqual([{ id_hash: "new" }]);
+    await away.clear();
+  });
+
+  it("registers 1,000 clients from 100 networks, and one more is let in all the same", async () => {
+    const register = async (from: string) => {
+      const { status, text } = await service.ask("/oauth/register", {
+        ...{ method: "POST", from, headers: { "content-type": "application/json" } },
+        body: JSON.stringify({ client_name: "Desk", redirect_uris: ["http://127.0.0.1/callback"] }),
+      });
+      return { status, clientId: String(JSON.parse(text).client_id) };
+    };
+    const { clientId: first } = await register("127.8.0.1");
+    const answers = await flood(1000, (n) => register(`127.8.1.${1 + (n % 100)}`));
+    expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
+    expect(await count("kind = 'Client'"), "nothing is kept of them").toBe(0);
+    const { clientId: last } = await register("127.8.0.2");
+    for (const client_id of [first, last]) {
+      const back = await answerApp(owner, service, service.url + authorizePath({ client_id }));
+      expect(new URL(back).searchParams.get("code")).toMatch(/./);
+    }
+    expect(await count("kind = 'Client'"), "those that the owner has let in").toBe(2);
+  });
+});
+
+describe("a stranger who uses up what may be asked", () => {
+  const strangers = { from: "127.0.0.1" };
+  const guess = (service: Service) =>
+    service.submit(
+      "/oauth/token",
+      { client_id: "native", grant_type: "refresh_token", refresh_token: "guessed" },
+      strangers,
+    );
+
+  async function open(environment: Record<string, string>) {
+    const service = await Service.start({ SIGN_IN: "local", ...environment });
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    const owner = await Browser.signIn(service, email);
+    return { service, owner, app: await openidClient.makeApp(service) };
+  }
+
+  describe("at a service that knows its clients' addresses", () => {
+    let service: Service;
+    let owner: Browser;
+    let app: App;
+    beforeAll(async () => {
+      ({ service, owner, app } = await open({ CONNECT_REGISTRATION: "on" }));
+    });
+    afterAll(() => service.stop());
+
+    it("polls and refreshes within allowances of each code and each session", async () => {
+      const { text } = await service.submit("/oauth/device", { client_id: "native" }, { from: "127.8.3.1" });
+      const poll = {
+        grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+        ...{ client_id: "native", device_code: JSON.parse(text).device_code },
+      };
+      const polls = await flood(oauthBounds.polls + 5, () => service.submit("/oauth/token", poll));
+      expect(polls.filter(({ status }) => status === 429)).toHaveLength(5);
+      let { refresh_token = "" } = await connect(service, app, owner);
+      const other = await connect(service, app, owner);
+      const refresh = (token: string) =>
+        service.submit("/oauth/token", {
+          client_id: "native",
+          grant_type: "refresh_token",
+          refresh_token: token,
+        });
+      // The first request of its session redeemed the code.
+      for (let time = 1; time < oauthBounds.refreshes; time++) {
+        const { status, text } = await refresh(refresh_token);
+        expect(status).toBe(200);
+        refresh_token = JSON.parse(text).refresh_token;
+      }
+      expect((await refresh(refresh_token)).status).toBe(429);
+      expect((await refresh(other.refresh_token ?? "")).status).toBe(200);
+    });
+
+    it("behind the owner's own address is told when to come back, and stops no app that was let in", async () => {
+      const tokens = await connect(service, app, owner);
+      const device = await app.askByDevice();
+      const { address, redeem } = await app.ask();
+      const back = new URL(await answerApp(owner, service, address.href));
+      const spent = (await flood(320, () => guess(service))).filter(({ status }) => status === 429);
+      expect(spent.length).toBeGreaterThan(0);
+      for (const { headers } of spent) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+      expect((await service.ask(authorizePath(), strangers)).status).toBe(429);
+      const registration = await service.ask("/oauth/register", { ...strangers, method: "POST" });
+      expect(registration.status).toBe(429);
+      expect(Number(registration.headers["retry-after"])).toBeGreaterThan(0);
+
+      expect((await redeem(back)).access_token).toMatch(/./);
+      await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
+      expect((await device.poll()).access_token).toMatch(/./);
+      const renewed = await app.refresh(tokens.refresh_token);
+      await app.revoke(renewed.refresh_token);
+      await expect(app.refresh(renewed.refresh_token)).rejects.toThrow();
+    });
+  });
+
+  it("behind a proxy that nobody told us of stops nobody else: 300 requests are not everybody's", async () => {
+    const { service, owner, app } = await open({ APP_URL: "https://office.example.com" });
+    const tokens = await connect(service, app, owner);
+    for (const { status } of await flood(320, () => guess(service))) expect(status).toBe(400);
+    expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);
+    expect((await service.ask(authorizePath(), strangers)).status).toBe(303);
+    await service.stop();
+  });
+});
