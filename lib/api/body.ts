@@ -1,60 +1,89 @@
 import type { Readable } from "node:stream";
 import { ApiError } from "@/lib/api/errors";
-import { inKibibytes } from "@/lib/settings/limits";
+import { GrowingBuffer } from "@/lib/api/growing-buffer";
+import { bodyPieces, inKibibytes } from "@/lib/settings/limits";
 
 /**
  * The body of a request, read to its end. Throws an {@link ApiError}: 413 unread when it says that it is over the bound,
- * and as soon as it is, whatever it said; 400 when it breaks off.
+ * and as soon as it is, whatever it said; 400 when it breaks off, or comes in pieces too small for its size.
  */
 export async function readBody(request: Request, mostBytes: number): Promise<Buffer> {
   if (Number(request.headers.get("content-length")) > mostBytes) throw tooLarge(mostBytes);
+  const received = new Received(mostBytes);
   try {
-    const bytes = await readBytes(request, mostBytes);
-    if (bytes) return bytes;
-  } catch {
+    await readInto(received, request);
+  } catch (thrown) {
+    if (thrown instanceof ApiError) throw thrown;
     throw new ApiError("invalid_request", { message: "The body did not arrive whole." });
   }
-  throw tooLarge(mostBytes);
+  return received.bytes;
 }
+
+/** A stream of Node's that joins the pieces its body comes in, and says whether they are {@link areTooSmall}. */
+export type IncomingBody = Readable & { hasTooSmallPieces: boolean };
 
 /** Where a stand-in has the stream of its body, without one of the web's being made of it. */
 export const incomingBody = Symbol("incoming body");
 
-/** The bytes, or `undefined` when they are over the bound. Throws when they break off. */
-function readBytes(
-  request: Request & { [incomingBody]?: () => Readable },
-  mostBytes: number,
-): Promise<Buffer | undefined> {
-  return request[incomingBody] ? collect(request[incomingBody](), mostBytes) : readStream(request, mostBytes);
+function readInto(
+  received: Received,
+  request: Request & { [incomingBody]?: () => IncomingBody },
+): Promise<void> {
+  return request[incomingBody] ? collect(request[incomingBody](), received) : readStream(request, received);
+}
+
+/** What has come of a body. */
+class Received {
+  private readonly buffer: GrowingBuffer;
+
+  constructor(private readonly mostBytes: number) {
+    this.buffer = new GrowingBuffer(mostBytes);
+  }
+
+  get bytes(): Buffer {
+    return this.buffer.bytes;
+  }
+
+  get length(): number {
+    return this.buffer.length;
+  }
+
+  /** Takes more of it, or answers why that is too much. */
+  add(chunk: Uint8Array): ApiError | undefined {
+    if (this.length + chunk.byteLength > this.mostBytes) return tooLarge(this.mostBytes);
+    this.buffer.append(chunk);
+    return undefined;
+  }
+}
+
+/** Whether a body comes in so many pieces of so few bytes that they cost more than they bring. */
+export function areTooSmall(pieces: number, bytes: number): boolean {
+  return pieces > bodyPieces.any + bytes / bodyPieces.bytesForOneMore;
 }
 
 type Chunks = AsyncIterable<Uint8Array>;
 
-async function readStream(request: Request, mostBytes: number): Promise<Buffer | undefined> {
+async function readStream(request: Request, received: Received): Promise<void> {
   const body = request.body as { values: (options: { preventCancel: true }) => Chunks } | null;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+  let pieces = 0;
   for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > mostBytes) return undefined;
-    chunks.push(chunk);
+    const refused = received.add(chunk);
+    if (refused) throw refused;
+    if (areTooSmall(++pieces, received.length)) throw piecesTooSmall();
   }
-  return Buffer.concat(chunks);
 }
 
-/** As a stream's own iterator would, at a third of the cost: what is over the bound stays unread, and the stream open. */
-function collect(stream: Readable, mostBytes: number): Promise<Buffer | undefined> {
+/** As a stream's own iterator would, at a third of the cost: what is refused stays unread, and the stream open. */
+function collect(stream: IncomingBody, received: Received): Promise<void> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
     const take = (chunk: Buffer) => {
-      bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes > mostBytes) stop();
+      const refused = stream.hasTooSmallPieces ? piecesTooSmall() : received.add(chunk);
+      if (refused) stop(refused);
     };
-    const stop = () => {
+    const stop = (refused?: ApiError) => {
       stream.off("data", take).off("end", stop).off("close", breakOff).off("error", breakOff).pause();
-      resolve(bytes > mostBytes ? undefined : chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+      if (refused) reject(refused);
+      else resolve();
     };
     const breakOff = () => reject(new Error("the body broke off"));
     if (stream.destroyed) return breakOff();
@@ -65,4 +94,11 @@ function collect(stream: Readable, mostBytes: number): Promise<Buffer | undefine
 function tooLarge(mostBytes: number): ApiError {
   const message = mostBytes > 0 ? `The body is over ${inKibibytes(mostBytes)}.` : "No body is taken here.";
   return new ApiError("too_large", { message });
+}
+
+function piecesTooSmall(): ApiError {
+  return new ApiError("invalid_request", {
+    message: "The body comes in pieces that are too small.",
+    hint: `Send it in chunks of ${bodyPieces.bytesForOneMore} bytes or more, or all at once.`,
+  });
 }

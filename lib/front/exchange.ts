@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { incomingBody } from "@/lib/api/body";
+import { type IncomingBody, incomingBody } from "@/lib/api/body";
 import { type HeaderList, ReadyResponse } from "@/lib/api/headers";
 import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
+import type { JoinedMessage } from "@/lib/front/joined-message";
 
 /** The Headers of a Node request. */
 class IncomingHeaders implements StandIn<Headers> {
@@ -39,13 +40,13 @@ completeStandIn(IncomingHeaders, Headers);
 
 /** The Request of a Node request; its body is read from the socket as the handler asks for it. */
 class IncomingRequest implements StandIn<Request> {
-  readonly #incoming: IncomingMessage;
+  readonly #incoming: JoinedMessage;
   readonly #address: string;
   readonly #headers: IncomingHeaders;
   readonly #outgoing: ServerResponse | undefined;
   #made: Request | undefined;
 
-  constructor(incoming: IncomingMessage, address: string, outgoing: ServerResponse | undefined) {
+  constructor(incoming: JoinedMessage, address: string, outgoing: ServerResponse | undefined) {
     this.#incoming = incoming;
     this.#address = address;
     this.#headers = new IncomingHeaders(incoming);
@@ -75,12 +76,12 @@ class IncomingRequest implements StandIn<Request> {
     return this.#made;
   }
 
-  [incomingBody](): Readable {
+  [incomingBody](): IncomingBody {
     return this.#inviteBody();
   }
 
   /** A client may wait with the body until it is invited (RFC 9110 §10.1.1). */
-  #inviteBody(): IncomingMessage {
+  #inviteBody(): JoinedMessage {
     if (/^100-continue$/i.test(this.#incoming.headers.expect ?? "")) this.#outgoing?.writeContinue();
     return this.#incoming;
   }
@@ -93,7 +94,7 @@ export function toHeaders(incoming: IncomingMessage): Headers {
 }
 
 /** The Request of a Node request, at this address; a client that waits to be asked for the body is asked by `outgoing`. */
-export function toRequest(incoming: IncomingMessage, url: string, outgoing?: ServerResponse): Request {
+export function toRequest(incoming: JoinedMessage, url: string, outgoing?: ServerResponse): Request {
   return new IncomingRequest(incoming, url, outgoing) as unknown as Request;
 }
 

@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { JoinedMessage } from "@/lib/front/joined-message";
 
 const mostWaiting = 64;
 
@@ -8,7 +9,7 @@ const mostWaiting = 64;
  * the answers have to leave in that order anyhow (RFC 9112 §9.3.2). While many wait nothing more is read, and what
  * waits on a connection that closes is never begun.
  */
-export function inTurn(begin: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
+export function inTurn(begin: (incoming: JoinedMessage, outgoing: ServerResponse) => void) {
   const waiting = new WeakMap<Socket, number>();
 
   function count(socket: Socket, change: 1 | -1): void {
@@ -18,7 +19,7 @@ export function inTurn(begin: (incoming: IncomingMessage, outgoing: ServerRespon
     if (change < 0 && before === mostWaiting + 1) socket.resume();
   }
 
-  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  return (incoming: JoinedMessage, outgoing: ServerResponse): void => {
     // Node gives an answer its socket when all before it have left.
     if (outgoing.socket) {
       begin(incoming, outgoing);

@@ -8,6 +8,7 @@ import { pages } from "@/lib/api/pages";
 import { ProcessCounter } from "@/lib/api/process-counter";
 import { overQuota } from "@/lib/api/rate-limit";
 import { leaveUnread, send, toHeaders, toRequest } from "@/lib/front/exchange";
+import type { JoinedMessage } from "@/lib/front/joined-message";
 import { KeptFiles } from "@/lib/front/kept-files";
 import { KeptPages } from "@/lib/front/kept-pages";
 import type { Asked, PagesProcess } from "@/lib/front/pages-process";
@@ -41,7 +42,7 @@ export function showPages(process: PagesProcess) {
     });
   }
 
-  return async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+  return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
     let gone: AbortSignal | undefined;
     try {
       leaveUnread(incoming, outgoing);
@@ -76,7 +77,7 @@ function closeOf(outgoing: ServerResponse): AbortSignal {
 }
 
 /** What is to be rendered. A POST is Clerk's component's, on a page of its own: the door lets in no other. */
-async function toAsked(incoming: IncomingMessage, outgoing: ServerResponse): Promise<Asked> {
+async function toAsked(incoming: JoinedMessage, outgoing: ServerResponse): Promise<Asked> {
   const { method, url = "" } = incoming;
   if (method !== "POST") return { method, url };
   const request = toRequest(incoming, settings().appUrl + url, outgoing);

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { BlockList, isIPv6, type Socket } from "node:net";
-import { trustFrontServer } from "@/lib/api/client-address";
+import { isProxyUntoldOf, trustFrontServer } from "@/lib/api/client-address";
 import { addressAt, isHook, placeAt, refuseAtDoor } from "@/lib/api/door";
 import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
 import { beginVisit, logVisit, type Visit } from "@/lib/api/visit";
@@ -9,17 +9,18 @@ import { Connections } from "@/lib/front/connections";
 import { send, toRequest } from "@/lib/front/exchange";
 import { limitExchanges } from "@/lib/front/exchange-deadline";
 import { allowedAtAll, refuseHead } from "@/lib/front/head";
+import { JoinedMessage } from "@/lib/front/joined-message";
 import { inTurn } from "@/lib/front/pipeline";
 import { routeHandler } from "@/lib/front/routes";
 import { pathOf, withoutAuthority } from "@/lib/front/target";
 import { headersAt } from "@/lib/pages/page-headers";
 import { log } from "@/lib/process/log";
-import { connectionLimits, headBounds } from "@/lib/settings/limits";
+import { connectionBounds, connectionLimits, headBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
 type FrontServerOptions = {
   /** Answers for the pages and, where `throughNext`, for everything else. */
-  showPage: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  showPage: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
   /** Development: the API goes through Next, so that edits show without a restart. */
   throughNext: boolean;
   limits?: typeof connectionLimits;
@@ -35,9 +36,9 @@ export function createFrontServer({
   limits = connectionLimits,
 }: FrontServerOptions): Server {
   trustFrontServer();
-  const { appUrl } = settings();
+  const { appUrl, trustedProxyHops } = settings();
 
-  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
     const { method = "", url = "" } = incoming;
     const target = withoutAuthority(url);
     const path = pathOf(target);
@@ -65,11 +66,15 @@ export function createFrontServer({
   });
 
   // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
-  const server = createServer({ ...limits, requireHostHeader: false, joinDuplicateHeaders: true }, receive);
+  const server = createServer(
+    { ...limits, requireHostHeader: false, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
+    receive,
+  );
   server.on("checkExpectation", receive).on("checkContinue", receive);
   // One more than is allowed, so that we see the one too many: what is over, Node drops.
   server.maxHeadersCount = headBounds.lines + 1;
-  const connections = new Connections(server);
+  const isPeerTheClient = trustedProxyHops === 0 && !isProxyUntoldOf();
+  const connections = new Connections(server, isPeerTheClient ? connectionBounds.perAddress : undefined);
   limitExchanges(connections);
   server.on("clientError", (error, duplex) => {
     const socket = duplex as Socket;

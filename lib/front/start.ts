@@ -1,12 +1,12 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startRetention } from "@/lib/accounts/retention";
-import { clientAddress, isProxyUntoldOf } from "@/lib/api/client-address";
+import { clientAddress } from "@/lib/api/client-address";
 import { checkRetirements, listRetirements } from "@/lib/api/retirement";
 import { startStateSweep } from "@/lib/connect/sweep";
 import { leadsToDocument } from "@/lib/docs/documents";
-import { limitConnections } from "@/lib/front/connections";
 import { toHeaders } from "@/lib/front/exchange";
+import type { JoinedMessage } from "@/lib/front/joined-message";
 import { createMetricsServer } from "@/lib/front/metrics-server";
 import { PagesProcess } from "@/lib/front/pages-process";
 import { showPages } from "@/lib/front/rendered-pages";
@@ -19,7 +19,6 @@ import { log, logBeforeSettings } from "@/lib/process/log";
 import { metrics } from "@/lib/process/metrics";
 import { holdReadiness } from "@/lib/process/readiness";
 import { keyRing } from "@/lib/session/key-ring";
-import { connectionBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 import { startSignInRunner } from "@/lib/sign-in/sign-in-runner";
 import { sweepDrafts } from "@/lib/store/snapshot";
@@ -29,8 +28,7 @@ import { closeStore, store } from "@/lib/store/store";
 export async function start(): Promise<void> {
   // The platform of that name is not where we own the socket.
   delete process.env.VERCEL;
-  const { port, host, production, appUrl, drainSeconds, metricsPort, trustedProxyHops, warnings } =
-    readSettings();
+  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings } = readSettings();
   // In development, people read what the framework says as it says it.
   if (production) {
     captureOutput();
@@ -43,8 +41,6 @@ export async function start(): Promise<void> {
   const server = createFrontServer({ showPage: pages.show, throughNext: !production });
   const measured = metrics();
   if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
-  const isPeerTheClient = trustedProxyHops === 0 && !isProxyUntoldOf();
-  limitConnections(server, isPeerTheClient ? connectionBounds.perAddress : undefined);
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
@@ -82,7 +78,7 @@ function prepareDataDir(): void {
 
 type Pages = {
   /** Answers a request that the front server has no handler of its own for. */
-  show: (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
+  show: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
   started: Promise<void>;
   stop: () => Promise<void>;
 };

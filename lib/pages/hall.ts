@@ -32,19 +32,21 @@ type Manners = {
   say: (error: ApiError, call: Call) => PlaceAnswer | Promise<PlaceAnswer>;
   /** Takes a POST that no page of ours sent: it has a credential of its own, and no cookie counts. */
   fromAnywhere?: boolean;
+  /** Refuses a POST before its body is read. */
+  admit?: () => void;
   /** Makes the Response; without it, that of our pages. */
   leave?: (visit: Visit, answer: Answer) => Response;
 };
 
 /**
- * The hall of everything outside `/api`: the route handler of a place. A call walks origin → body → room → way
- * out. Whatever is thrown on the way is said in the place's own words; a failure leaves one line in the log,
+ * The hall of everything outside `/api`: the route handler of a place. A call walks origin → admission → body →
+ * room → way out. Whatever is thrown on the way is said in the place's own words; a failure leaves one line in the log,
  * with the id that the answer carries.
  */
 export function hall(
   place: Place,
   room: Room,
-  { say, fromAnywhere = false, leave = leavePage }: Manners,
+  { say, fromAnywhere = false, admit, leave = leavePage }: Manners,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method, headers } = request;
@@ -55,6 +57,7 @@ export function hall(
     try {
       if (method === "POST") {
         if (!fromAnywhere) requireOurOrigin(headers);
+        admit?.();
         call.body = await readBody(request, place.takes ? bodyLimits[place.takes] : 0);
       }
       return leave(visit, await room(call));

@@ -16,7 +16,7 @@ type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
  * signed with our key; 413 past the bound; 503 when its handler fails, so that the provider delivers it again.
  * Nothing of a delivery is logged.
  *
- * @param key - reads the shared key; with none, no delivery can be verified
+ * @param key - reads the shared key; with none, no delivery can be verified, and no body is read
  * @param handlers - by the event's `type`
  */
 export function webhook(
@@ -24,13 +24,19 @@ export function webhook(
   key: () => Buffer | undefined,
   handlers: Record<string, EventHandler>,
 ): { POST: (request: Request) => Promise<Response> } {
+  const requireKey = (): Buffer => {
+    const shared = key();
+    if (!shared) throw new ApiError("invalid_signature");
+    return shared;
+  };
   const receive = async (call: Call): Promise<Answer> => {
-    await deal(call, key(), handlers);
+    await deal(call, requireKey(), handlers);
     return { status: 204, body: null };
   };
   return {
     POST: hall(place, receive, {
       fromAnywhere: true,
+      admit: requireKey,
       say: (error) => refusal(error.status >= 500 ? tryAgain() : error),
       leave: (visit, answer) => leave(undefined, visit, answer),
     }),
@@ -41,10 +47,10 @@ const eventSchema = z.object({ type: z.string(), data: z.unknown() });
 
 async function deal(
   { headers, body, nowMs }: Call,
-  key: Buffer | undefined,
+  key: Buffer,
   handlers: Record<string, EventHandler>,
 ): Promise<void> {
-  if (!key || !isSigned(headers, body, key, nowMs)) throw new ApiError("invalid_signature");
+  if (!isSigned(headers, body, key, nowMs)) throw new ApiError("invalid_signature");
   const event = eventSchema.safeParse(parseJson(body)).data;
   if (!event) throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });
   const handler = Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined;

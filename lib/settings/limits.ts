@@ -20,7 +20,7 @@ export const exchangeWithinMs = 45_000;
 /** What a client still sends after the last answer of its connection is discarded for 2 s, then the connection is broken off. */
 export const discardWithinMs = 2000;
 
-/** Connections at once, for all and for one client address: some eighty browsers behind one router. */
+/** Connections at once, for all and for one client address: some eighty browsers behind one router. Past it the longest idle is closed. */
 export const connectionBounds = { most: 10_000, perAddress: 512 };
 
 /** Bytes of a body, counted as they come; past them it is a 413. */
@@ -30,6 +30,9 @@ export const bodyLimits = {
   webhook: 256 * 1024, // 256 KiB
   mcp: 64 * 1024, // 64 KiB
 };
+
+/** Pieces that a body may come in, HTTP chunks or packets: so many, and one more for each 8 bytes. Past them, 400. */
+export const bodyPieces = { any: 4096, bytesForOneMore: 8 };
 
 /** A bound as people read it. */
 export function inKibibytes(bytes: number): string {

@@ -149,6 +149,25 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     expect((await callTool(forApi.access_token)).status).toBe(401);
   });
 
+  it("open no page of their owner, sent as the browser's cookie or as a bearer token", async () => {
+    const session = owner.valueOf("__session");
+    expect((await service.ask("/home", { headers: { cookie: `__session=${session}` } })).text).toContain(
+      email,
+    );
+    for (const resource of ["", `${service.url}/api`, `${service.url}/mcp`]) {
+      const { access_token } = await connect(resource ? { resource } : {});
+      for (const headers of [
+        { cookie: `__session=${access_token}` },
+        { authorization: `Bearer ${access_token}` },
+      ]) {
+        const home = await service.ask("/home", { headers });
+        expect(home.status, resource).toBe(307);
+        expect(home.headers.location).toMatch(/sign-in/);
+        expect(home.text).not.toContain(email);
+      }
+    }
+  });
+
   it.each([
     ["the operator ends their sessions", "ended@example.com", ["session", "end", "--all"]],
     ["their account is deleted", "deleted@example.com", ["account", "delete"]],

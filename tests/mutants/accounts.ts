@@ -29,4 +29,11 @@ export const accounts: Mutant[] = [
     becomes: "",
     tests: ["tests/app/pages/invitation.test.ts"],
   },
+  {
+    file: "lib/admin/erasure.ts",
+    mistake: "the sessions of an erased person stay",
+    was: 'await transaction.deleteFrom("local_sessions").where("account_id", "=", id).execute();',
+    becomes: "",
+    tests: ["tests/lib/admin/person.test.ts"],
+  },
 ];

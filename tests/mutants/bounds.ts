@@ -4,8 +4,8 @@ export const bounds: Mutant[] = [
   {
     file: "lib/api/body.ts",
     mistake: "a body may be a byte over its bound",
-    was: "if (bytes > mostBytes) return undefined;",
-    becomes: "if (bytes > mostBytes + 1) return undefined;",
+    was: "> this.mostBytes) return",
+    becomes: "> this.mostBytes + 1) return",
     tests: ["tests/lib/api/body.test.ts"],
   },
   {
@@ -61,16 +61,30 @@ export const bounds: Mutant[] = [
   {
     file: "lib/api/body.ts",
     mistake: "a body without an end is read on and on",
-    was: "if (bytes > mostBytes) stop();",
+    was: "if (refused) stop(refused);",
     becomes: "",
     tests: ["tests/app/api/email/unsubscribe.test.ts"],
   },
   {
     file: "lib/api/body.ts",
-    mistake: "a body that comes over the wire may be a byte over its bound",
-    was: "bytes > mostBytes ? undefined",
-    becomes: "bytes > mostBytes + 1 ? undefined",
-    tests: ["tests/app/api/email/unsubscribe.test.ts"],
+    mistake: "a body may come byte by byte, however long it is",
+    was: "pieces > bodyPieces.any +",
+    becomes: "pieces < 0 +",
+    tests: ["tests/lib/api/body.test.ts", "tests/lib/front/tiny-chunks.test.ts"],
+  },
+  {
+    file: "lib/front/joined-message.ts",
+    mistake: "a body that nobody has read yet is kept chunk by chunk",
+    was: "this.joined.length >= handedOnAtBytes",
+    becomes: "this.joined.length > 0",
+    tests: ["tests/lib/front/joined-message.test.ts"],
+  },
+  {
+    file: "lib/pages/webhook.ts",
+    mistake: "the body of a delivery is read where none can be verified",
+    was: "      admit: requireKey,\n",
+    becomes: "",
+    tests: ["tests/app/hooks/resend.test.ts"],
   },
   {
     file: "lib/mcp/endpoint.ts",
@@ -103,8 +117,22 @@ export const bounds: Mutant[] = [
   {
     file: "lib/front/connections.ts",
     mistake: "one address takes all connections",
-    was: "count > mostPerAddress",
-    becomes: "count < 0",
+    was: "ofAddress ? [ofAddress, this.all] : [this.all]",
+    becomes: "[this.all]",
+    tests: ["tests/lib/front/connections.test.ts"],
+  },
+  {
+    file: "lib/front/connections.ts",
+    mistake: "a connection with a request in work is closed for a new one",
+    was: "for (const { idle } of connection.pools) idle.delete(connection);",
+    becomes: "",
+    tests: ["tests/lib/front/connections.test.ts"],
+  },
+  {
+    file: "lib/front/connections.ts",
+    mistake: "a connection that was answered counts as in work for ever",
+    was: "for (const { idle } of connection.pools) idle.add(connection);",
+    becomes: "",
     tests: ["tests/lib/front/connections.test.ts"],
   },
   {

@@ -92,4 +92,18 @@ export const caching: Mutant[] = [
     becomes: 'const stamp = ["cache-control", "public, max-age=60",',
     tests: ["tests/lib/front/rendered-pages.test.ts"],
   },
+  {
+    file: "lib/api/operations.ts",
+    mistake: "a page elsewhere does not read from the MCP server how long to wait",
+    was: "RateLimit-Remaining, Retry-After, WWW-Authenticate",
+    becomes: "RateLimit-Remaining, WWW-Authenticate",
+    tests: ["tests/lib/mcp/endpoint.test.ts"],
+  },
+  {
+    file: "lib/api/operations.ts",
+    mistake: "a page elsewhere may not send the MCP server a token",
+    was: '"Authorization, Content-Type, Accept, ',
+    becomes: '"Content-Type, Accept, ',
+    tests: ["tests/lib/mcp/endpoint.test.ts"],
+  },
 ];

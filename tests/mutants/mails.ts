@@ -127,4 +127,25 @@ export const mails: Mutant[] = [
     becomes: "expiresAtMs < 0",
     tests: ["tests/lib/sign-in/sign-in-runner.test.ts"],
   },
+  {
+    file: "lib/onboarding/outbox.ts",
+    mistake: "an unsubscribe stops the mails to the address that the account has now alone",
+    was: "const hashes = rows.map((row) => row.recipient_hash);",
+    becomes: "const hashes = account ? [] : rows.map((row) => row.recipient_hash);",
+    tests: ["tests/lib/onboarding/outbox.test.ts"],
+  },
+  {
+    file: "lib/onboarding/outbox.ts",
+    mistake: "an unsubscribe stops the mails to the address that the account had alone",
+    was: "if (account) hashes.push(hashEmail(account.email));",
+    becomes: "",
+    tests: ["tests/lib/onboarding/outbox.test.ts"],
+  },
+  {
+    file: "lib/sign-in/sign-in-outbox.ts",
+    mistake: "a runner waits for the sign-in mails that another one holds",
+    was: ".limit(most).forUpdate().skipLocked()",
+    becomes: ".limit(most).forUpdate()",
+    tests: ["tests/lib/sign-in/sign-in-runner.test.ts"],
+  },
 ];

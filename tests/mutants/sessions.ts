@@ -162,4 +162,12 @@ export const sessions: Mutant[] = [
     becomes: "    .set({ last_seen_at_ms: null })\n",
     tests: ["tests/lib/session/last-seen.test.ts"],
   },
+  {
+    file: "lib/session/resource.ts",
+    mistake: "an app's token opens its owner's pages",
+    was: "return resource !== undefined && ",
+    becomes: "return resource === undefined || ",
+    tests: ["tests/app/connect-attacks.test.ts"],
+    isInPages: true,
+  },
 ];

@@ -113,4 +113,18 @@ export const signIn: Mutant[] = [
     becomes: "",
     tests: ["tests/app/hooks/clerk.test.ts"],
   },
+  {
+    file: "lib/sign-in/code.ts",
+    mistake: "an O in a long code is not read as 0",
+    was: 'plain.replaceAll("O", "0").replace(',
+    becomes: "plain.replace(",
+    tests: ["tests/lib/sign-in/code.test.ts"],
+  },
+  {
+    file: "lib/pages/known-browser.ts",
+    mistake: "a change of APP_SECRET makes strangers of all browsers",
+    was: 'derivedKeys("known-browser:v1").some(',
+    becomes: 'derivedKeys("known-browser:v1").slice(0, 1).some(',
+    tests: ["tests/lib/pages/known-browser.test.ts"],
+  },
 ];

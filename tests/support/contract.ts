@@ -1,7 +1,23 @@
 import { expect } from "vitest";
-import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
+import type { ErrorCode } from "@/lib/api/errors";
 import type { Operation, Status } from "@/lib/api/operations";
+import { refusals } from "@/tests/support/refusals";
 import type { Answer, Service } from "@/tests/support/service";
+
+/** Every address of the API and of the MCP server: what `Allow` lists there, and the `Cache-Control` of a 200. */
+export const addresses = [
+  { path: "/api/health", methods: ["GET", "HEAD", "OPTIONS"], caching: "no-store" },
+  {
+    path: "/api/site-banner",
+    methods: ["GET", "HEAD", "OPTIONS"],
+    caching: "public, max-age=15, s-maxage=15",
+  },
+  { path: "/api/entitlement", methods: ["GET", "HEAD", "OPTIONS"], caching: "private, no-store" },
+  { path: "/api/credits/balance", methods: ["GET", "HEAD", "OPTIONS"], caching: "private, no-store" },
+  { path: "/api/email/unsubscribe", methods: ["POST", "OPTIONS"], caching: "no-store" },
+  { path: "/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
+  { path: "/api/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
+];
 
 /** Checks what every answer of an operation carries, and its body against the register. Answers the body. */
 export function expectAnswer(
@@ -12,7 +28,8 @@ export function expectAnswer(
 ): unknown {
   expect(answer.status, answer.text).toBe(status);
   expectStamp(service, answer);
-  expect(answer.headers["cache-control"]).toBe(status === 200 ? operation.caching : "no-store");
+  const { caching } = addresses.find(({ path }) => path === operation.path) ?? {};
+  expect(answer.headers["cache-control"]).toBe(status === 200 ? caching : "no-store");
   const isText = answer.headers["content-type"] === "text/plain; charset=utf-8";
   if (!isText) expect(answer.headers["content-type"]).toBe("application/json");
   const body = isText ? answer.text : JSON.parse(answer.text);
@@ -20,7 +37,7 @@ export function expectAnswer(
   return body;
 }
 
-/** Checks that an answer is this refusal, in the one error shape, with the catalogue's words or these. */
+/** Checks that an answer is this refusal, in the one error shape, with the usual words of its code or these. */
 export function expectRefusal(
   service: Service,
   answer: Answer,
@@ -31,7 +48,7 @@ export function expectRefusal(
   expectStamp(service, answer);
   expect(answer.headers["cache-control"]).toBe("no-store");
   expect(answer.headers["content-type"]).toBe("application/json");
-  const { message, hint } = { ...errorCatalogue[code], ...refusal };
+  const { message, hint } = { ...refusals[code], ...refusal };
   const docs = `${service.url}/docs/api/errors#${code}`;
   expect(JSON.parse(answer.text)).toEqual({ ...beside, error: { code, message, hint, docs } });
 }

@@ -6,6 +6,7 @@ import { code, table } from "@/lib/docs/markdown";
 import { patientCall } from "@/lib/docs/samples";
 import {
   bodyLimits,
+  bodyPieces,
   connectionLimits,
   exchangeWithinMs,
   headBoundsInWords,
@@ -99,6 +100,11 @@ ${table(
   [
     ["Body of an unsubscribe", inKibibytes(bodyLimits.unsubscribe), `\`413\` ${toCode("too_large")}`],
     ["Message to the MCP server", inKibibytes(bodyLimits.mcp), `\`413\` ${toCode("too_large")}`],
+    [
+      "Pieces that a body comes in",
+      `${bodyPieces.any.toLocaleString("en")}, and one more for each ${bodyPieces.bytesForOneMore} bytes`,
+      `\`400\` ${toCode("invalid_request")}`,
+    ],
     ["Request line and headers", headBoundsInWords, `\`431\` ${toCode("too_large")}`],
     [
       "Time for the headers to arrive",

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
-import { quotas } from "@/lib/settings/limits";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const { health } = operations;
-const { requests, windowSeconds } = quotas.health;
+const requests = 120;
+const windowSeconds = 60;
 const policy = `"health";q=${requests};w=${windowSeconds}`;
 let service: Service;
 let addresses = 0;

@@ -1,6 +1,5 @@
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bodyLimits, inKibibytes } from "@/lib/settings/limits";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
@@ -97,11 +96,11 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     for (const body of ["", "nonsense", "[]", "{}"]) {
       expectRefusal(service, await deliver(body), { status: 400, code: "invalid_request", message });
     }
-    const large = await deliver(" ".repeat(bodyLimits.webhook + 1));
+    const large = await deliver(" ".repeat(256 * 1024 + 1));
     expectRefusal(service, large, {
       status: 413,
       code: "too_large",
-      message: `The body is over ${inKibibytes(bodyLimits.webhook)}.`,
+      message: "The body is over 256 KiB.",
     });
     for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]) {
       const refused = await service.ask("/hooks/resend", { method });
@@ -135,5 +134,14 @@ describe("a deployment that has no signing secret", () => {
     const service = await unconfigured();
     const answer = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
     expectRefusal(service, answer, { status: 400, code: "invalid_signature" });
+  });
+
+  it("refuses one before its body is read", async () => {
+    const service = await unconfigured();
+    const head = "POST /hooks/resend HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n";
+    const received = await service.send(`${head}{`);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).toContain('"code":"invalid_signature"');
+    expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
   });
 });

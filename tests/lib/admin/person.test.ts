@@ -147,8 +147,13 @@ describe.each(engines)("a person's data on $name", (engine) => {
     await service.adminJson("banner", "set", "promo", `Thanks, ${email} and other.${email}`);
     await service.adminJson("banner", "clear");
     expect(await readEverything()).toContain(email);
+    const [account] = await stage.query(`SELECT id FROM accounts WHERE email = '${email}'`);
+    const sessions = () =>
+      stage.query(`SELECT kind FROM local_sessions WHERE account_id = '${account?.id}' ORDER BY kind`);
+    expect(await sessions()).toEqual([{ kind: "browser" }, { kind: "program" }]);
 
     expect(await service.adminJson("person", "erase", email.toUpperCase())).toEqual({ erased: email });
+    expect(await sessions()).toEqual([]);
     const kept = (await readEverything()).replaceAll(`other.${email}`, "");
     expect(kept).not.toContain(email);
     const entitlement = await service.ask("/api/entitlement", {

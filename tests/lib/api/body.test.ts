@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readBody } from "@/lib/api/body";
+import { bodyPieces } from "@/lib/settings/limits";
 
 /** A request whose body comes in these parts; `pulled` says how many of them were asked for. */
 function requestOf(parts: Iterable<string>, headers: Record<string, string> = {}) {
@@ -73,6 +74,27 @@ describe("readBody", () => {
       ...tooLarge,
       message: "No body is taken here.",
     });
+  });
+
+  it("takes a body of 4 KiB byte by byte, and a longer one in pieces of eight bytes", async () => {
+    const typed = Array<string>(bodyPieces.any).fill("x");
+    expect(await readBody(requestOf(typed).request, 4096)).toHaveLength(4096);
+    const small = Array<string>(8192).fill("12345678");
+    expect(await readBody(requestOf(small).request, 65_536)).toHaveLength(65_536);
+  });
+
+  it("refuses a longer one in smaller pieces, and asks for no more of them", async () => {
+    function* typed() {
+      for (;;) yield "x";
+    }
+    const { request, state } = requestOf(typed());
+    await expect(readBody(request, 65_536)).rejects.toMatchObject({
+      code: "invalid_request",
+      status: 400,
+      message: "The body comes in pieces that are too small.",
+      hint: "Send it in chunks of 8 bytes or more, or all at once.",
+    });
+    expect(state.pulled).toBe(Math.floor((bodyPieces.any * 8) / 7) + 1);
   });
 
   it("tells a body that breaks off from one that is too large", async () => {

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Address, mcpServer, operations } from "@/lib/api/operations";
-import { expectRefusal, expectStamp } from "@/tests/support/contract";
+import { addresses, expectRefusal, expectStamp } from "@/tests/support/contract";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -12,7 +11,7 @@ beforeEach(async () => {
 const refusedMethods = ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "QUERY", "LOCK", "PURGE"];
 
 describe("an unknown address under /api", () => {
-  const addresses = [
+  const unknown = [
     "/api",
     "/api/",
     "/api?x=1",
@@ -44,7 +43,7 @@ describe("an unknown address under /api", () => {
     "/mcp//x",
   ];
 
-  it.each(addresses)("%s answers 404 in JSON", async (address) => {
+  it.each(unknown)("%s answers 404 in JSON", async (address) => {
     expectRefusal(service, await service.ask(address), { status: 404, code: "not_found" });
   });
 
@@ -64,15 +63,8 @@ describe("an unknown address under /api", () => {
   });
 });
 
-const addresses: { path: string; methods: Address["methods"] }[] = [
-  ...Object.values(operations),
-  ...mcpServer.paths.map((path) => ({ path, methods: mcpServer.methods })),
-];
-
 describe.each(addresses)("$path", ({ path, methods }) => {
-  const others = ["GET", "HEAD", "POST", ...refusedMethods].filter(
-    (method) => !methods.includes(method as never),
-  );
+  const others = ["GET", "HEAD", "POST", ...refusedMethods].filter((method) => !methods.includes(method));
 
   it.each(others)("answers 405 to %s, with Allow", async (method) => {
     const answer = await service.ask(path, { method });

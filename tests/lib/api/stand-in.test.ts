@@ -1,18 +1,18 @@
-import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { ReadyResponse } from "@/lib/api/headers";
 import { toHeaders, toRequest } from "@/lib/front/exchange";
+import { JoinedMessage } from "@/lib/front/joined-message";
 
 const fields = ["content-type", "text/plain", "x-one", "1", "set-cookie", "a=1", "set-cookie", "b=2"];
 const body = '{"a":1}';
 const address = "https://office.example.com/api/email/unsubscribe?token=a%20b&other='c'|d";
 
-function incoming(): IncomingMessage {
-  const message = new IncomingMessage(new Socket());
+function incoming(): JoinedMessage {
+  const message = new JoinedMessage(new Socket());
   message.method = "POST";
   message.headers = { "content-type": "text/plain", "x-one": "1", "set-cookie": ["a=1", "b=2"] };
-  message.push(body);
+  message.push(Buffer.from(body));
   message.push(null);
   return message;
 }

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CatalogueEntry, errorCatalogue } from "@/lib/api/errors";
 import { type Operation, operations } from "@/lib/api/operations";
 import { type Page, pages as register } from "@/lib/api/pages";
-import { leastNoticeDays } from "@/lib/api/retirement";
 import { groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { operationWords } from "@/lib/docs/operation-words";
 import { giveBack, lend } from "@/tests/support/lent-service";
+import { refusals } from "@/tests/support/refusals";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -96,11 +95,9 @@ describe("/docs/api/errors", () => {
   it("has one anchor a code, with its meaning, status, moment and remedy", () => {
     const html = pages.get("/docs/api/errors") ?? "";
     const anchors = [...html.matchAll(/<section id="([^"]+)"/g)].map(([, anchor]) => anchor);
-    const sent = Object.entries<CatalogueEntry>(errorCatalogue).flatMap(([code, { status }]) =>
-      status ? [code] : [],
-    );
+    const sent = Object.entries(refusals).flatMap(([code, { status }]) => (status ? [code] : []));
     expect(anchors).toEqual([...sent, "reserved-codes"]);
-    expect(idsOf(html)).toEqual(expect.arrayContaining(Object.keys(errorCatalogue)));
+    expect(idsOf(html)).toEqual(expect.arrayContaining(Object.keys(refusals)));
     for (const words of ["Status:", "When:", "What to do:"]) {
       expect(html.split(`<strong>${words}</strong>`)).toHaveLength(sent.length + 1);
     }
@@ -113,7 +110,7 @@ describe("/docs/api/policy", () => {
     "An unsupported version answers 400 with the code invalid_request before the operation runs.",
     "Additive fields and new operations can arrive. Clients ignore unknown fields.",
     "Version 1 stays the default until a published retirement date.",
-    `announced here at least ${leastNoticeDays} days ahead, with a migration guide`,
+    "announced here at least 90 days ahead, with a migration guide",
     "Existing behaviour continues through the window. Urgent security fixes may restrict unsafe behaviour immediately.",
     "No public operation is currently deprecated.",
   ])("says: %s", (sentence) => {

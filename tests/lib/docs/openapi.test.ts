@@ -4,7 +4,6 @@ import owasp from "@stoplight/spectral-owasp-ruleset";
 import { oas } from "@stoplight/spectral-rulesets";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Operation, operations } from "@/lib/api/operations";
-import { leastNoticeDays } from "@/lib/api/retirement";
 import { changes } from "@/lib/docs/changes";
 import { openApiDocument } from "@/lib/docs/openapi";
 
@@ -86,7 +85,13 @@ describe("the API description", () => {
     const { paths, info, openapi } = openApiDocument();
     expect(openapi).toMatch(/^3\.1\./);
     expect(info.version).toBe(changes[0].version);
-    expect(Object.keys(paths)).toEqual(Object.values(operations).map(({ path }) => path));
+    expect(Object.keys(paths)).toEqual([
+      "/api/health",
+      "/api/site-banner",
+      "/api/entitlement",
+      "/api/credits/balance",
+      "/api/email/unsubscribe",
+    ]);
     for (const { path, methods, codes } of Object.values<Operation>(operations)) {
       const described = paths[path]?.[methods[0]?.toLowerCase() ?? ""] as Described;
       for (const [status, names] of Object.entries(codes)) {
@@ -117,7 +122,7 @@ describe("the API description", () => {
     const document = openApiDocument();
     expect(document.servers[0]?.url).toBe("https://corner-office.test");
     expect(JSON.stringify(document)).not.toContain("office.example.com");
-    expect(document.info.description).toContain(`at least ${leastNoticeDays} days`);
+    expect(document.info.description).toContain("at least 90 days");
     expect(document.info.description).toContain("cannot make an assistant send, publish, deploy or charge");
   });
 });

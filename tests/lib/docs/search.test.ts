@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { errorCatalogue } from "@/lib/api/errors";
 import { searchDocuments } from "@/lib/docs/search";
+import { refusals } from "@/tests/support/refusals";
 
 describe("searchDocuments", () => {
   it.each([
@@ -18,7 +18,7 @@ describe("searchDocuments", () => {
     expect(searchDocuments(query, 5)[0]?.path).toBe(path);
   });
 
-  it.each(Object.keys(errorCatalogue))("finds the section of the code %s", (code) => {
+  it.each(Object.keys(refusals))("finds the section of the code %s", (code) => {
     expect(searchDocuments(code, 1)[0]?.path).toBe(`/docs/api/errors#${code}`);
   });
 

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { mcpServer, operations } from "@/lib/api/operations";
-import { bodyLimits, connectionBounds } from "@/lib/settings/limits";
+import { operations } from "@/lib/api/operations";
 import { eventually } from "@/tests/support/databases";
 import { makeFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
@@ -89,11 +88,11 @@ describe("a body", () => {
   });
 
   it.each([
-    ["/sign-in/send", bodyLimits.form, { Origin: true }],
-    [`${unsubscribe.path}?token=x`, bodyLimits.unsubscribe, {}],
-    ["/unsubscribe?token=x", bodyLimits.unsubscribe, { Origin: true }],
-    ["/hooks/resend", bodyLimits.webhook, {}],
-    [mcpServer.paths[0], bodyLimits.mcp, { "Content-Type": "application/json" }],
+    ["/sign-in/send", 4 * 1024, { Origin: true }],
+    [`${unsubscribe.path}?token=x`, 4 * 1024, {}],
+    ["/unsubscribe?token=x", 4 * 1024, { Origin: true }],
+    ["/hooks/resend", 256 * 1024, {}],
+    ["/mcp", 64 * 1024, { "Content-Type": "application/json" }],
   ])(
     "over its bound is refused unread at %s, and as it comes when it did not say so",
     async (path, bound, sent) => {
@@ -149,35 +148,94 @@ describe("a body", () => {
 });
 
 describe("connections", () => {
-  it("from one address are bounded, and those of others are not kept out", async () => {
-    const sockets = await Promise.all(
-      Array.from({ length: connectionBounds.perAddress }, () => open("127.0.4.1")),
-    );
-    const oneTooMany = await open("127.0.4.1");
-    if (!oneTooMany.closed) await once(oneTooMany, "close");
+  const perAddress = 512;
+  const openMany = (count: number, from: string) =>
+    Promise.all(Array.from({ length: count }, () => open(from)));
+  const answersOn = async (socket: Socket) => {
+    socket.write(get(health.path));
+    return statuses(String(await once(socket, "data")));
+  };
+  const closed = async (socket: Socket | undefined) => {
+    if (socket && !socket.closed) await once(socket.resume(), "close");
+  };
+  const waitingForBody = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n`;
+  const askWithoutBody = async (socket: Socket) => {
+    socket.write(waitingForBody);
+    expect(String(await once(socket, "data"))).toContain("100 Continue");
+  };
+
+  it("from one address are bounded: the longest idle leaves for a new one, whatever it began to send", async () => {
+    const from = "127.0.4.1";
+    const [working, silent, begun, asked] = [
+      await open(from),
+      await open(from),
+      await open(from),
+      await open(from),
+    ];
+    const others = await openMany(perAddress - 4, from);
+    await askWithoutBody(working);
+    begun.write("GET /api/health HTTP/1.1\r\nX-Slow: ");
+    expect(await answersOn(asked)).toEqual(["200"]);
+
+    expect(await answersOn(await open(from))).toEqual(["200"]);
+    await closed(silent);
+    expect(begun.closed).toBe(false);
+    begun.write("y");
+    expect(await answersOn(await open(from))).toEqual(["200"]);
+    await closed(begun);
+
     expect((await service.ask(health.path, { from: "127.0.4.2" })).status).toBe(200);
-    sockets[0]?.destroy();
-    await eventually(async () =>
-      expect((await service.ask(health.path, { from: "127.0.4.1" })).status).toBe(200),
-    );
+    expect(others.filter((socket) => socket.closed)).toEqual([]);
+    expect(await answersOn(asked)).toEqual(["200"]);
+    working.write("abc");
+    expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
   });
 
-  it("over what the system lets us open are refused, and none is left hanging", async () => {
-    const program = join(makeFolder(), "few-files.sh");
-    const port = await reservePort();
-    const { PATH } = process.env;
-    const env = { PATH, NODE_ENV: "production", PORT: `${port}`, DATA_DIR: makeFolder() } as const;
-    writeFileSync(program, "ulimit -n 300 && exec node dist/front/main.js");
-    const child = spawnLeashed("sh", [program], { env, stdio: "ignore" });
-    await eventually(() => open("127.0.0.1", port));
-    for (const socket of opened.splice(0)) socket.destroy();
-
-    const sockets: Socket[] = [];
-    for (let n = 0; n < 400; n++) sockets.push(await open(`127.0.5.${n % 200}`, port));
-    await eventually(() => expect(sockets.filter(({ closed }) => closed).length).toBeGreaterThan(350));
-    const [served] = sockets.filter(({ closed }) => !closed);
-    served?.write(get(health.path));
-    expect(statuses(String(await once(served as Socket, "data")))).toEqual(["200"]);
-    child.kill();
+  it("with a request in work are never closed for a new one, which is refused", async () => {
+    const from = "127.0.4.3";
+    const working = await openMany(perAddress, from);
+    await Promise.all(working.map(askWithoutBody));
+    await closed(await open(from));
+    expect((await service.ask(health.path, { from: "127.0.4.4" })).status).toBe(200);
+    for (const socket of working) {
+      socket.write("abc");
+      expect(statuses(String(await once(socket, "data")))).toEqual(["400"]);
+    }
+    expect((await service.ask(health.path, { from })).status).toBe(200);
   });
+
+  it.each([
+    ["from anywhere", {}, (n: number) => `127.0.5.${n % 200}`],
+    ["from one proxy", { TRUSTED_PROXY_HOPS: "1" }, () => "127.0.0.1"],
+  ])(
+    "%s over what the system lets us open close the longest idle, and none is left hanging",
+    async (_, settings, from) => {
+      const program = join(makeFolder(), "few-files.sh");
+      const port = await reservePort();
+      const { PATH } = process.env;
+      const env = {
+        PATH,
+        NODE_ENV: "production",
+        PORT: `${port}`,
+        DATA_DIR: makeFolder(),
+        ...settings,
+      } as const;
+      writeFileSync(program, "ulimit -n 300 && exec node dist/front/main.js");
+      const child = spawnLeashed("sh", [program], { env, stdio: "ignore" });
+      await eventually(() => open("127.0.0.1", port));
+      for (const socket of opened.splice(0)) socket.destroy();
+
+      const working = await open("127.0.5.250", port);
+      await askWithoutBody(working);
+      const sockets: Socket[] = [];
+      for (let n = 0; n < 400; n++) sockets.push(await open(from(n), port));
+      await eventually(() => expect(sockets.filter(({ closed }) => closed).length).toBeGreaterThan(350));
+      const served = sockets.filter(({ closed }) => !closed);
+      expect(sockets.indexOf(served[0] as Socket)).toBe(sockets.length - served.length);
+      for (const socket of served) expect(await answersOn(socket)).toEqual(["200"]);
+      working.write("abc");
+      expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
+      child.kill();
+    },
+  );
 });

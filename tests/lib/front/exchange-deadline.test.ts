@@ -16,7 +16,7 @@ describe("an exchange that is not over in time", () => {
   });
   let port: number;
   beforeAll(async () => {
-    limitExchanges(new Connections(server), withinMs, 50);
+    limitExchanges(new Connections(server, undefined), withinMs, 50);
     await once(server.listen(0, "127.0.0.1"), "listening");
     port = (server.address() as AddressInfo).port;
   });
@@ -69,7 +69,7 @@ describe("an exchange that is not over in time", () => {
     vi.useFakeTimers({ toFake: ["setInterval"] });
     const asked: ServerResponse[] = [];
     const patient = createServer((_, outgoing) => asked.push(outgoing));
-    limitExchanges(new Connections(patient), 60_000, 50);
+    limitExchanges(new Connections(patient, undefined), 60_000, 50);
     await once(patient.listen(0, "127.0.0.1"), "listening");
     const answer = fetch(`http://127.0.0.1:${(patient.address() as AddressInfo).port}`);
     await vi.waitFor(() => expect(asked).toHaveLength(1));

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type ErrorCode, errorCatalogue } from "@/lib/api/errors";
-import { mcpServer } from "@/lib/api/operations";
+import type { ErrorCode } from "@/lib/api/errors";
 import { markdownPath } from "@/lib/api/pages";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { mostCharacters } from "@/lib/mcp/reading";
-import { tools } from "@/lib/mcp/tools";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { expectMcpStamp, postLegacy, postModern } from "@/tests/support/mcp";
+import { refusals } from "@/tests/support/refusals";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -66,11 +65,11 @@ describe.each(engines)("the tools on $name", (engine) => {
 
   const bearer = async (email: string) => ({ Authorization: `Bearer ${await service.token(email)}` });
   const detail = (code: ErrorCode) => {
-    const { message, hint } = errorCatalogue[code];
+    const { message, hint } = refusals[code];
     return { code, message, hint, docs: `${service.url}/docs/api/errors#${code}` };
   };
   const denied = (code: ErrorCode, status: string) => {
-    const { message } = errorCatalogue[code];
+    const { message } = refusals[code];
     return { ok: false, status, message, error: detail(code) };
   };
 
@@ -98,7 +97,7 @@ describe.each(engines)("the tools on $name", (engine) => {
     expect(result.content).toHaveLength(1);
   });
 
-  it.each(mcpServer.paths)(
+  it.each(["/mcp", "/api/mcp"])(
     "at %s that need an account are 401 without a good token: it says who lets in",
     async (path) => {
       const token = await service.token("ceo@example.com");
@@ -172,6 +171,15 @@ describe.each(engines)("the tools on $name", (engine) => {
     });
   });
 });
+
+const listedTools = [
+  { name: "get_health", title: "Service health", readsAccount: false },
+  { name: "get_site_banner", title: "Site banner", readsAccount: false },
+  { name: "get_entitlement", title: "Entitlement of the account", readsAccount: true },
+  { name: "get_credits_balance", title: "Credit balance of the account", readsAccount: true },
+  { name: "search_docs", title: "Search the documents", readsAccount: false },
+  { name: "get_doc", title: "Read a document", readsAccount: false, answersText: true },
+];
 
 describe("the tools", () => {
   let service: Service;
@@ -262,9 +270,9 @@ describe("the tools", () => {
 
   it("are all told of in the document about MCP", () => {
     const told = findDocument("/docs/mcp")?.markdown() ?? "";
-    for (const { name, needsSession } of tools) {
+    for (const { name, readsAccount } of listedTools) {
       const row = told.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
-      expect(row?.includes("a token"), name).toBe(needsSession);
+      expect(row?.includes("a token"), name).toBe(readsAccount);
     }
   });
 
@@ -272,17 +280,15 @@ describe("the tools", () => {
     const { result } = JSON.parse(
       (await postLegacy(service, { method: "tools/list" }, { from: newAddress() })).text,
     );
-    expect(result.tools.map(({ name }: { name: string }) => name)).toEqual([
-      ...["get_health", "get_site_banner", "get_entitlement", "get_credits_balance"],
-      ...["search_docs", "get_doc"],
-    ]);
-    for (const [n, listed] of result.tools.entries()) {
-      const { title, description, needsSession } = tools[n] ?? {};
+    expect(result.tools).toHaveLength(listedTools.length);
+    for (const [n, { name, title, readsAccount, answersText }] of listedTools.entries()) {
+      const listed = result.tools[n];
       expect(listed).toMatchObject({
+        name,
         title,
-        description,
+        description: expect.stringMatching(/^[A-Z].+\.$/),
         inputSchema: { type: "object", additionalProperties: false },
-        ...(tools[n]?.output && { outputSchema: { type: "object" } }),
+        ...(!answersText && { outputSchema: { type: "object" } }),
         annotations: {
           title,
           readOnlyHint: true,
@@ -291,7 +297,7 @@ describe("the tools", () => {
           openWorldHint: false,
         },
       });
-      expect(description?.includes("Needs a bearer token")).toBe(needsSession);
+      expect(listed.description.includes("Needs a bearer token")).toBe(readsAccount);
       expect(
         JSON.stringify(listed.outputSchema ?? {}),
         "clients ignore fields that they do not know",

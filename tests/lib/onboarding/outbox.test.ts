@@ -169,6 +169,19 @@ describe.each(engines)("the outbox on $name", (engine) => {
     await expect(stopLaterEmails(db, accountId, atMs)).rejects.toThrow(StillSendingError);
   });
 
+  it("stops them for good at every address that the account has and had", async () => {
+    const had = email;
+    const has = "new@example.com";
+    await stage.query(`UPDATE accounts SET email = '${has}' WHERE id = '${accountId}'`);
+    await stopLaterEmails(db, accountId, atMs);
+    await stage.query(`DELETE FROM accounts WHERE id = '${accountId}'`);
+    for (const address of [had, has]) {
+      const anew = await addAccount(db, address, {}, atMs);
+      expect(await states(anew.id), address).toEqual(Array(5).fill("stopped"));
+    }
+    expect(await claim(atMs + 15 * dayMs)).toEqual([]);
+  });
+
   it("leaves kinds alone that a newer version has written", async () => {
     await stage.query(`UPDATE onboarding_emails SET kind = 'newer' WHERE kind = 'welcome'`);
     expect(kinds(await claim(atMs + dayMs))).toEqual(["first-assistant"]);

@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isKnownTo, readKnownBrowser, rememberBrowser } from "@/lib/pages/known-browser";
 
@@ -59,6 +60,24 @@ describe("a browser that signed in before", () => {
     expect(isKnownTo(borrowed, "ceo@example.com")).toBe(false);
     const twice = carrying(`office-known=${id}.${proof}.${email}; office-known=${id}.${proof}.${email}`);
     expect(isKnownTo(twice, "ceo@example.com")).toBe(false);
+  });
+
+  it("stays known after one change of APP_SECRET, and no longer", () => {
+    const madeUnder = (secret: string) => {
+      const key = Buffer.from(hkdfSync("sha256", secret, "", "known-browser:v1", 32));
+      const prove = (text: string) => createHmac("sha256", key).update(text).digest("base64url");
+      return carrying(`office-known=anid.${prove("anid")}.${prove("anid.ceo@example.com")}`);
+    };
+    const before = madeUnder("p".repeat(32));
+    expect(readKnownBrowser(before)).toBe("anid");
+    expect(isKnownTo(before, "ceo@example.com")).toBe(true);
+    const since = carrying(rememberBrowser(before, "two@example.com").split(";")[0]);
+    expect(readKnownBrowser(since)).toBe("anid");
+    for (const email of ["ceo@example.com", "two@example.com"]) expect(isKnownTo(since, email)).toBe(true);
+    expect(proofsOf(since)[1], "its id is proven by the newest secret").toBe(
+      proofsOf(madeUnder("s".repeat(32)))[1],
+    );
+    expect(readKnownBrowser(madeUnder("o".repeat(32)))).toBeUndefined();
   });
 
   it("signs nobody in, names no email, and is remembered for 180 days", () => {

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { quotas } from "@/lib/settings/limits";
 import { parseSettings } from "@/lib/settings/settings";
 import { type Environment, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
@@ -39,7 +38,7 @@ describe("parseSettings", () => {
     expect(parseSettings({})).toMatchObject({
       appUrl: "http://localhost:3000",
       signIn: { kind: "local" },
-      requestsPerMinute: { health: quotas.health.requests, mcp: quotas.mcp.requests },
+      requestsPerMinute: { health: 120, mcp: 60 },
       trustedProxyHops: 0,
       port: 3000,
       logLevel: "info",

@@ -197,6 +197,21 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
         }
       });
 
+      it.each([
+        ["O", "0"],
+        ["o", "0"],
+        ["I", "1"],
+        ["l", "1"],
+      ])("is taken with %s where it has %s, as people read it", async (letter, figure) => {
+        let made = await makeLong(1);
+        while (!made.code.includes(figure)) made = await makeLong(1);
+        const { email, code, browsers } = made;
+        const [browser] = browsers;
+        const misread = code.replaceAll(figure, letter);
+        expect(await redeemCode(db, browser, misread.replace(/^./, "U"), nowMs)).toEqual({ problem: "form" });
+        expect(await redeemCode(db, browser, misread, nowMs)).toEqual({ email });
+      });
+
       it("is not used up by wrong tries of others, nor by asking", async () => {
         const { email, code } = await makeLong(1);
         for (let attacker = 0; attacker < 20; attacker++) {

@@ -163,6 +163,23 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await claim()).toHaveLength(5);
   });
 
+  // The embedded store has one writer at a time, and no row that another one holds.
+  it.runIf(engine.name === "PostgreSQL")("passes over a mail that another process holds", async () => {
+    for (let n = 0; n < 2; n++) await askForCode();
+    const [held] = await rows();
+    const claimed = await db.transaction().execute(async (holder) => {
+      await holder
+        .selectFrom("sign_in_mails")
+        .select("id")
+        .where("id", "=", held?.id ?? "")
+        .forUpdate()
+        .execute();
+      return claimSignInMails(db, { most: 5, leaseMs: 15_000, nowMs });
+    });
+    expect(claimed).toHaveLength(1);
+    expect(claimed?.[0]?.id).not.toBe(held?.id);
+  });
+
   it("sends an invitation for as long as its link works, and the newest alone", async () => {
     const to = "new@example.com";
     const post = () =>
