@@ -15,7 +15,14 @@ import { Service } from "@/tests/support/service";
 const { health, unsubscribe } = operations;
 let service: Service;
 beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_HEALTH: "100000", RATE_LIMIT_MCP: "100000" });
+  const port = await reservePort();
+  service = await Service.start({
+    ...{ PORT: `${port}`, APP_URL: `http://localhost:${port}`, SIGN_IN: "local" },
+    ...{ RATE_LIMIT_HEALTH: "100000", RATE_LIMIT_MCP: "100000" },
+    // Without a signing secret the webhook is refused before its body is looked at.
+    ...{ RESEND_API_KEY: "re_test", RESEND_BASE_URL: "http://127.0.0.1:9", EMAIL_FROM: "office@example.com" },
+    RESEND_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, "k").toString("base64")}`,
+  });
   await service.ask("/sign-in");
 });
 afterAll(() => service.stop());
@@ -229,9 +236,9 @@ describe("connections", () => {
       await askWithoutBody(working);
       const sockets: Socket[] = [];
       for (let n = 0; n < 400; n++) sockets.push(await open(from(n), port));
-      await eventually(() => expect(sockets.filter(({ closed }) => closed).length).toBeGreaterThan(350));
-      const served = sockets.filter(({ closed }) => !closed);
-      expect(sockets.indexOf(served[0] as Socket)).toBe(sockets.length - served.length);
+      const served = sockets.slice(-43); // 300 files but for 256 of our own, and the one in work
+      const left = sockets.slice(0, -43);
+      await eventually(() => expect(left.filter(({ closed }) => !closed)).toHaveLength(0));
       for (const socket of served) expect(await answersOn(socket)).toEqual(["200"]);
       working.write("abc");
       expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
