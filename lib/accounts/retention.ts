@@ -4,7 +4,7 @@ import { eraseOldMailFiles } from "@/lib/mail/file-sender";
 import { type Loop, startLoop } from "@/lib/process/loop";
 import { settings } from "@/lib/settings/settings";
 import { change } from "@/lib/store/audit";
-import { type Db, store } from "@/lib/store/store";
+import { type Db, forgetDeletedRows, store } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -39,6 +39,7 @@ export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Pr
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
   await eraseMailFiles(settings().dataDir, await findErased(db));
+  await forgetDeletedRows();
 }
 
 /** Does it now and every hour; where the store is away, as soon as it is back. */

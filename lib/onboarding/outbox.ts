@@ -4,6 +4,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { onboardingSeries } from "@/lib/onboarding/series";
 import { hashEmail, isSuppressed, lookAtSuppressions, suppress } from "@/lib/onboarding/suppressions";
 import { change } from "@/lib/store/audit";
+import { pseudonymOf } from "@/lib/store/pseudonym";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
@@ -59,10 +60,11 @@ export async function scheduleOnboarding(
  * account has or had are suppressed, what was scheduled is stopped, and what was being sent has been sent or broken
  * off. An account that is gone is no exception: an account made anew with its address gets no mail either.
  *
- * Again is the same. Throws a {@link StillSendingError} when a mail is still being sent after 1.5 s.
+ * The same holds for the link of a person who was erased. Again is the same. Throws a {@link StillSendingError} when a mail is still being sent after 1.5 s.
  */
-export async function stopLaterEmails(db: Db, accountId: string, nowMs: number): Promise<void> {
+export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): Promise<void> {
   const startedAtMs = performance.now();
+  const accountId = await findName(db, linkedId);
   const recipientHashes = await findRecipientHashes(db, accountId);
   const look = lookAtSuppressions(recipientHashes);
   const about = { by: "unsubscribe link", what: "mails stop", whom: accountId, look } as const;
@@ -79,6 +81,13 @@ export async function stopLaterEmails(db: Db, accountId: string, nowMs: number):
     waitedMs = Math.round(performance.now() - startedAtMs);
     await stopPending(db, to, nowMs + waitedMs);
   }
+}
+
+/** What the account of a link is called by now. */
+async function findName(db: Db, id: string): Promise<string> {
+  const pseudonym = pseudonymOf(id);
+  const erased = db.selectFrom("accounts").select("id").where("id", "=", pseudonym);
+  return (await erased.executeTakeFirst()) ? pseudonym : id;
 }
 
 /** Suppresses an address that bounces or complains, and stops what is still scheduled to it: both or neither. */

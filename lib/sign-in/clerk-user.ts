@@ -4,6 +4,7 @@ import { takeInvitation } from "@/lib/accounts/invitations";
 import { moveSuppression } from "@/lib/onboarding/suppressions";
 import { log } from "@/lib/process/log";
 import { change } from "@/lib/store/audit";
+import { pseudonymOf } from "@/lib/store/pseudonym";
 import type { Db } from "@/lib/store/store";
 
 /** A user as Clerk's webhooks tell of it. */
@@ -49,6 +50,7 @@ export async function keepClerkUser(
     { by: "clerk", what: "user update", whom: email, look: lookAt(id) },
     nowMs,
     async (transaction) => {
+      if (await isErased(transaction, id)) return;
       const known = await noteUser(transaction, { id, email, updatedAtMs });
       if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
         const invitation = await takeInvitation(transaction, { email }, nowMs);
@@ -62,6 +64,7 @@ export async function keepClerkUser(
 
 /** Deletes the account of a user that Clerk deleted, with its mail; a delivery that comes late makes no other. */
 export async function dropClerkUser(db: Db, id: string, nowMs: number): Promise<void> {
+  if (await isErased(db, id)) return;
   const look = lookAt(id);
   const whom = (await look(db))?.email || id;
   await change(db, { by: "clerk", what: "user delete", whom, look }, nowMs, async (transaction) => {
@@ -77,6 +80,12 @@ export async function dropClerkUser(db: Db, id: string, nowMs: number): Promise<
       .execute();
     await deleteAccountOf(transaction, id);
   });
+}
+
+/** Whether the person was erased, of whom a delivery that comes late tells. */
+async function isErased(db: Db, id: string): Promise<boolean> {
+  const erased = db.selectFrom("clerk_users").select("id").where("id", "=", pseudonymOf(id));
+  return (await erased.executeTakeFirst()) !== undefined;
 }
 
 /** What an entry of the audit says of a user: the account, or else what Clerk said. */

@@ -10,7 +10,6 @@ import {
   TableNode,
   UpdateQueryNode,
 } from "kysely";
-import { replaceMention } from "@/lib/store/mentions";
 import { inPages } from "@/lib/store/paging";
 import type { Tables } from "@/lib/store/tables";
 
@@ -170,33 +169,6 @@ function differing(before: unknown, after: unknown): { before: string | null; af
     return JSON.stringify(Object.fromEntries([...names].filter(differs).map((name) => [name, fields[name]])));
   };
   return { before: pick(before, after), after: pick(after, before) };
-}
-
-/**
- * Calls a person by another name in these entries, wherever the address stands, in the caller's transaction. Answers
- * whether it stood anywhere. It alone changes what was written.
- */
-export async function renameInAudit(
-  transaction: Kysely<Tables>,
-  ids: readonly string[],
-  from: string,
-  to: string,
-): Promise<boolean> {
-  const rename = (text: string | null) => text && replaceMention(text, from, to);
-  let isNamed = false;
-  for (const id of ids) {
-    const entry = await transaction
-      .selectFrom("audit_entries")
-      .select(["whom", "before", "after"])
-      .where("id", "=", id)
-      .executeTakeFirst();
-    if (!entry) continue;
-    const renamed = { whom: rename(entry.whom), before: rename(entry.before), after: rename(entry.after) };
-    if (JSON.stringify(renamed) === JSON.stringify(entry)) continue;
-    await transaction.updateTable("audit_entries").set(renamed).where("id", "=", id).execute();
-    isNamed = true;
-  }
-  return isNamed;
 }
 
 export type AuditEntry = Tables["audit_entries"];

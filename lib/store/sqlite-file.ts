@@ -69,11 +69,18 @@ export async function whileLocked(giveUpAtMs: number, attempt: () => void): Prom
   }
 }
 
-/** Writes the log of changes into the file and empties it, so that neither has what was deleted. */
-export function forgetDeleted(path: string): void {
-  const db = new Database(path, { timeout: 1000 } as Database.Options);
+/**
+ * Writes the log of changes into the file and empties it, so that neither has what was deleted. Throws where another
+ * process goes on reading from the log until `giveUpAtMs`.
+ */
+export async function forgetDeleted(path: string, giveUpAtMs: number): Promise<void> {
+  const db = new Database(path, { timeout: nativeWaitMs } as Database.Options);
   try {
-    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    await whileLocked(giveUpAtMs, () => {
+      const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get([]) as { busy: number };
+      if (busy)
+        throw Object.assign(new Error("the store's log of changes is in use"), { code: "SQLITE_BUSY" });
+    });
   } finally {
     db.close();
   }

@@ -30,9 +30,9 @@ export function migrateStore(): Promise<string[]> {
 }
 
 /** Has the embedded store let go of what was deleted, which its log of changes would keep until it is written over. */
-export function forgetDeletedRows(): void {
+export async function forgetDeletedRows(): Promise<void> {
   const { databaseUrl, dataDir } = settings();
-  if (!databaseUrl) forgetDeleted(fileIn(dataDir));
+  if (!databaseUrl) await forgetDeleted(fileIn(dataDir), performance.now() + deadlineMs);
 }
 
 const fileIn = (dataDir: string) => join(dataDir, "store.sqlite");

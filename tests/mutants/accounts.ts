@@ -31,9 +31,30 @@ export const accounts: Mutant[] = [
   },
   {
     file: "lib/admin/erasure.ts",
-    mistake: "the sessions of an erased person stay",
-    was: 'await transaction.deleteFrom("local_sessions").where("account_id", "=", id).execute();',
+    mistake: "an erased person's sessions stay, with the account that they are of",
+    was: 'await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();',
     becomes: "",
     tests: ["tests/lib/admin/person.test.ts"],
+  },
+  {
+    file: "lib/admin/erasure.ts",
+    mistake: "what apps hold of an erased person's account stays",
+    was: "for (const id of ids) await deleteAppState(transaction, id);",
+    becomes: "",
+    tests: ["tests/lib/admin/erasure.test.ts"],
+  },
+  {
+    file: "lib/admin/erasure.ts",
+    mistake: "the account that stays of an erased person keeps its id",
+    was: "const id = pseudonymOf(account.id);",
+    becomes: 'const id = account.id.concat("_");',
+    tests: ["tests/lib/admin/erasure.test.ts"],
+  },
+  {
+    file: "lib/store/mentions.ts",
+    mistake: "an erased address stays where it is percent-encoded",
+    was: "(?:%(?:25){0,4}|=)",
+    becomes: "=",
+    tests: ["tests/lib/store/mentions.test.ts"],
   },
 ];

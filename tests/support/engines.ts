@@ -34,7 +34,11 @@ const embedded: Engine = {
   async prepare({ isEmpty = false, until = "file" } = {}) {
     const dataDir = makeFolderInMemory(until);
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
-    const open = () => new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+    const open = () => {
+      const db = new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+      db.exec("PRAGMA secure_delete = ON"); // as ours: what a test wrote over stays in no page
+      return db;
+    };
     let lock: Database.Database | undefined;
     return {
       environment: { DATA_DIR: dataDir, SIGN_IN: "local" },

@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
+import { readEverything } from "@/tests/support/everything";
 import { mailsTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 
@@ -53,21 +54,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
     await stage.clear();
   });
 
-  /** Every place where an address can be, whole: each table, or the store's files; and the mails. */
-  async function readEverything(): Promise<string> {
-    const files = readdirSync(service.dataDir, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      // The draft of a mail has another name by then.
-      .filter((entry) => !entry.name.endsWith(".draft"))
-      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
-    const tables = service.environment.DATABASE_URL
-      ? (await stage.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).map(
-          (row) => row.tablename,
-        )
-      : [];
-    const rows = await Promise.all(tables.map((table) => stage.query(`SELECT * FROM ${table}`)));
-    return [...files, JSON.stringify(rows)].join("\n").toLowerCase();
-  }
+  const everything = async () => (await readEverything(stage, service)).toLowerCase();
 
   describe("as the service starts", () => {
     const ids = async (sql: string) => (await stage.query(sql)).map(({ id }) => id);
@@ -146,7 +133,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
     await service.adminJson("credits", "add", "friend@example.com", "-1", "--reason", `for ${email}.`);
     await service.adminJson("banner", "set", "promo", `Thanks, ${email} and other.${email}`);
     await service.adminJson("banner", "clear");
-    expect(await readEverything()).toContain(email);
+    expect(await everything()).toContain(email);
     const [account] = await stage.query(`SELECT id FROM accounts WHERE email = '${email}'`);
     const sessions = () =>
       stage.query(`SELECT kind FROM local_sessions WHERE account_id = '${account?.id}' ORDER BY kind`);
@@ -154,7 +141,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
 
     expect(await service.adminJson("person", "erase", email.toUpperCase())).toEqual({ erased: email });
     expect(await sessions()).toEqual([]);
-    const kept = (await readEverything()).replaceAll(`other.${email}`, "");
+    const kept = (await everything()).replaceAll(`other.${email}`, "");
     expect(kept).not.toContain(email);
     const entitlement = await service.ask("/api/entitlement", {
       headers: { authorization: `Bearer ${token}` },

@@ -1,6 +1,6 @@
 import type { CompiledQuery, KyselyPlugin } from "kysely";
 import { describe, expect, it } from "vitest";
-import { findMentions } from "@/lib/store/mentions";
+import { findMentions, mentionsOfEmail, mentionsOfId } from "@/lib/store/mentions";
 import { Store } from "@/lib/store/store";
 import { engines } from "@/tests/support/engines";
 
@@ -41,8 +41,14 @@ describe.each(engines)("mentions of an address on $name", (engine) => {
         return result;
       },
     };
-    const found = await findMentions(db.withPlugin(watch), "audit_entries", email);
-    expect(found).toEqual(["first", "middle", "last"]);
+    const found = await findMentions(db.withPlugin(watch), "audit_entries", [
+      { mention: mentionsOfEmail(email), by: "somebody" },
+    ]);
+    expect(found).toEqual([
+      [0, "first"],
+      [25000, "middle"],
+      [60000, "last"],
+    ]);
     expect(sizes).toHaveLength(101);
     expect(Math.max(...sizes)).toBe(500);
 
@@ -56,5 +62,64 @@ describe.each(engines)("mentions of an address on $name", (engine) => {
     }
     await store.close();
     await stage.clear();
+  });
+});
+
+describe("a mention of an address", () => {
+  const replace = (text: string) => text.replace(mentionsOfEmail(email), "X");
+
+  it.each([
+    ["Ann.Lee@Example.com, 1st of May", "X, 1st of May"],
+    ["<ann.lee@example.com>.", "<X>."],
+    ["?to=ann.lee%40example.com&x", "?to=X&x"],
+    ["?to%3Dann%2elee%2540example.com%26x", "?to%3DX%26x"],
+    ["\\u0022ann.lee\\u0040example.com\\u0022", "\\u0022X\\u0022"],
+    ['{"name":"\\nann.lee\\\\u{40}example.com"}', '{"name":"\\nX"}'],
+    ["&lt;ann.lee&#64;example&period;com&gt; &#x41;nn.lee&commat;example.com", "&lt;X&gt; X"],
+    ["mailto:ann.lee=40example.com", "mailto:X"],
+    ["https://x.example/=?u=3Dann=2Elee=40example.com", "https://x.example/=?u=3DX"],
+  ])("is found as %s", (text, replaced) => {
+    expect(replace(text)).toBe(replaced);
+  });
+
+  it.each(["", "x", "xy"])("is found in base64, in both alphabets, after %j", (before) => {
+    const bytes = Buffer.from(`${before}{"login_hint":"${email}"}`);
+    for (const encoding of ["base64", "base64url"] as const) {
+      const left = Buffer.from(replace(bytes.toString(encoding)), encoding).toString();
+      expect(left).not.toContain("lee@example");
+    }
+  });
+
+  it.each([
+    "other.ann.lee@example.com",
+    "joann.lee@example.com",
+    "ann.lee@example.community",
+    "ann.lee@example.com.au",
+  ])("is none in %s", (text) => {
+    expect(replace(text)).toBe(text);
+  });
+
+  it("is looked for in a time that grows with the text, whatever it is made of", () => {
+    for (const piece of ["%25", "\\", "&#0", "=", "ann.lee@", "a", "%61", "\\u0061"]) {
+      const seconds = [20_000, 160_000].map((length) => {
+        const text = piece.repeat(length / piece.length);
+        const startedAtMs = performance.now();
+        replace(text);
+        return performance.now() - startedAtMs;
+      });
+      // Eight times the text: sixty-four times as long is what must not be.
+      expect(seconds[1], piece).toBeLessThan(Math.max(500, 30 * (seconds[0] ?? 0)));
+    }
+  });
+});
+
+describe("a mention of an id", () => {
+  it("is found in whatever it is a part of", () => {
+    const id = "acc_-Az09_x";
+    const replaced = `v1.${id}.x ${encodeURIComponent(id)} ${id.toUpperCase()}`.replace(
+      mentionsOfId(id),
+      "X",
+    );
+    expect(replaced).toBe("v1.X.x X X");
   });
 });
