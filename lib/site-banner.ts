@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { siteBannerResponse } from "@/lib/api/schemas";
+import { type SiteBanner, siteBannerResponse } from "@/lib/api/schemas";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
@@ -10,9 +10,6 @@ export const bannerKinds = siteBannerResponse.shape.banner.unwrap().shape.kind.o
 
 /** A notice and, where it has them, the instants between which it shows: Unix milliseconds, the end excluded. */
 export type StoredBanner = z.infer<typeof bannerRow>;
-
-/** What a visitor sees of it. */
-export type SiteBanner = Pick<StoredBanner, "kind" | "message">;
 
 const copyLivesMs = 15_000; // 15 seconds; with 15 more in shared caches, half a minute in all
 const retryAfterMs = 1000;

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { type Account, plans } from "@/lib/accounts/account";
 import {
@@ -9,16 +9,15 @@ import {
   requireSoundTerms,
 } from "@/lib/accounts/accounts";
 import { markInvited } from "@/lib/accounts/waitlist";
-import { pages } from "@/lib/api/pages";
-import { settings } from "@/lib/settings/settings";
+import {
+  findInvitationProblem,
+  hashInvitationToken,
+  type InvitationProblem,
+  invitationMs,
+  mintInvitationToken,
+} from "@/lib/session/invitation-token";
 import { type Change, change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
-
-export const invitationDays = 14;
-export const invitationMs = invitationDays * 24 * 60 * 60 * 1000;
-
-/** Why an invitation cannot be accepted. */
-export type InvitationProblem = "unknown" | "used" | "expired" | "foreign-email";
 
 const invitationRow = z.object({
   id: z.string(),
@@ -46,14 +45,14 @@ export async function invite(
   nowMs: number,
 ): Promise<string> {
   requireSoundTerms(terms);
-  const token = randomBytes(32).toString("base64url");
+  const token = mintInvitationToken();
   const account = await transaction
     .selectFrom("accounts")
     .select("id")
     .where("email", "=", email)
     .executeTakeFirst();
   if (account) throw emailTaken();
-  const invitation = { email, terms, tokenHash: hashToken(token), acceptedAtMs: null };
+  const invitation = { email, terms, tokenHash: hashInvitationToken(token), acceptedAtMs: null };
   await writeInvitation(transaction, invitation, nowMs);
   return token;
 }
@@ -81,11 +80,6 @@ export function invitationOf(email: string): Pick<Change, "whom" | "look"> {
   };
 }
 
-/** The address of the page that accepts an invitation. */
-export function invitationUrl(token: string): string {
-  return `${settings().appUrl}${pages.invitation.path}?token=${token}`;
-}
-
 /**
  * Accepts the invitation of a link for the email it was sent to: marks it used and opens the account with
  * the terms that the operator gave, in one transaction. Of two that accept at once, one does.
@@ -97,27 +91,10 @@ export async function acceptInvitation(
 ): Promise<Account | InvitationProblem> {
   const about = { by: "invitation", what: "account open", ...accountOf(email) } as const;
   return change(db, about, nowMs, async (transaction) => {
-    const taken = await takeInvitation(transaction, { email, tokenHash: hashToken(token) }, nowMs);
+    const taken = await takeInvitation(transaction, { email, tokenHash: hashInvitationToken(token) }, nowMs);
     if (!taken) return (await findInvitationProblem(transaction, token, nowMs)) ?? "foreign-email";
     return openAccount(transaction, taken.email, { ...taken.terms, subject }, nowMs);
   });
-}
-
-/** Why the invitation of a link cannot be accepted by anybody; `undefined` when it can. */
-export async function findInvitationProblem(
-  db: Db,
-  token: string,
-  nowMs: number,
-): Promise<InvitationProblem | undefined> {
-  const row = await db
-    .selectFrom("invitations")
-    .selectAll()
-    .where("token_hash", "=", hashToken(token))
-    .executeTakeFirst();
-  if (!row) return "unknown";
-  const invitation = invitationRow.parse(row);
-  if (invitation.accepted_at_ms !== null) return "used";
-  return invitation.expires_at_ms <= nowMs ? "expired" : undefined;
 }
 
 /**
@@ -202,9 +179,4 @@ function readTerms(row: InvitationRow): AccountTerms {
     assistantLimit: row.assistant_limit ?? undefined,
     creditThousandths: row.credit_thousandths ?? undefined,
   };
-}
-
-/** The token has 256 random bits, so a plain hash is as good as a slow one. */
-function hashToken(token: string): string {
-  return createHash("sha256").update(`corner-office:invitation:v1:${token}`).digest("base64url");
 }

@@ -1,18 +1,13 @@
 import type { Command } from "commander";
 import type { AccountTerms } from "@/lib/accounts/accounts";
-import {
-  invitationMs,
-  invitationOf,
-  invitationUrl,
-  invite,
-  withdrawInvitation,
-} from "@/lib/accounts/invitations";
+import { invitationOf, invite, withdrawInvitation } from "@/lib/accounts/invitations";
 import { isOnWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, type Result } from "@/lib/admin/print";
 import { ApiError } from "@/lib/api/errors";
 import { sender } from "@/lib/mail/sender";
+import { invitationMs, invitationUrl } from "@/lib/session/invitation-token";
 import { settings } from "@/lib/settings/settings";
 import { inviteAtClerk } from "@/lib/sign-in/clerk";
 import { postSignInMail } from "@/lib/sign-in/sign-in-outbox";

@@ -1,4 +1,4 @@
-import { ApiError } from "@/lib/api/errors";
+import { ApiError, tooManyRequests } from "@/lib/api/errors";
 import { type Answer, type HeaderList, leave, refusal } from "@/lib/api/headers";
 import type { Method } from "@/lib/api/method";
 import type { Address, Operation } from "@/lib/api/operations";
@@ -48,7 +48,7 @@ export function hall<At extends Address, Found>(
         if (address.quota) {
           const spent = await spendQuota(address.quota, request);
           gathered = spent.headers;
-          if (spent.refusal) throw spent.refusal;
+          if (spent.refusal) throw tooManyRequests(spent.refusal);
         }
         answer = toAnswer(await room(request, visit), gathered);
       }

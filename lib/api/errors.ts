@@ -165,3 +165,15 @@ export class ApiError extends Error {
     };
   }
 }
+
+/** A 429 (RFC 6585 §4). The list of codes is closed, so its code is `unavailable`. */
+export function tooManyRequests({
+  message,
+  retryAfterSeconds,
+}: {
+  message?: string;
+  retryAfterSeconds: number | undefined;
+}): ApiError {
+  const headers = { "retry-after": String(retryAfterSeconds) };
+  return new ApiError("unavailable", { status: 429, headers, ...(message && { message }) });
+}

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { PublicErrorCode } from "@/lib/api/errors";
 import type { Method } from "@/lib/api/method";
 import * as schemas from "@/lib/api/schemas";
+import type { QuotaName } from "@/lib/settings/limits";
 
 /** The statuses that operations answer with; `lib/docs/answers.ts` says what each means. */
 export type Status = 200 | 400 | 401 | 403 | 405 | 413 | 429 | 500 | 502 | 503;
@@ -42,8 +43,6 @@ export type Retirement = {
   /** Path of the migration guide: a document, or a section of one. */
   guide: `/docs/${string}`;
 };
-
-export type QuotaName = "health" | "mcp";
 
 const stampedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
 

@@ -1,21 +1,21 @@
 import { clientKey } from "@/lib/api/client-address";
 import type { CounterStore } from "@/lib/api/counter-store";
-import { ApiError } from "@/lib/api/errors";
-import type { HeaderList } from "@/lib/api/headers";
-import type { QuotaName } from "@/lib/api/operations";
 import { type Decision, ProcessCounter } from "@/lib/api/process-counter";
 import { RedisStore } from "@/lib/api/redis-store";
 import { SharedCounter } from "@/lib/api/shared-counter";
 import { UpstashStore } from "@/lib/api/upstash-store";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { metrics } from "@/lib/process/metrics";
-import { quotas } from "@/lib/settings/limits";
+import { type QuotaName, quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 
 const answersWithinMs = 400; // the shared store, a round
 
-/** The headers that every counted answer carries and, when the quota is used up, the refusal. */
-type Spent = { headers: HeaderList; refusal?: ApiError };
+/** The headers that every counted answer carries, as names and values in turn, and what the counter decided. */
+type Spent = {
+  headers: readonly string[];
+  refusal?: { message: string; retryAfterSeconds: number | undefined };
+};
 
 /**
  * Spends one request of the client's quota. Its headers are those of draft-ietf-httpapi-ratelimit-headers-11, and the
@@ -35,11 +35,7 @@ function tell(quota: Quota, decision: Decision): Spent {
   const wait = decision.retryAfterSeconds;
   return {
     headers,
-    refusal: new ApiError("unavailable", {
-      status: 429,
-      message: overQuota(limit, windowSeconds, wait),
-      headers: { "retry-after": String(wait) },
-    }),
+    refusal: { message: overQuota(limit, windowSeconds, wait), retryAfterSeconds: wait },
   };
 }
 
@@ -49,7 +45,7 @@ type Quota = {
   windowSeconds: number;
   counter: ProcessCounter | SharedCounter;
   /** The headers that say the same in every answer. */
-  fixed: HeaderList;
+  fixed: readonly string[];
 };
 
 function quotaOf(name: QuotaName): Quota {
@@ -68,7 +64,7 @@ export function overQuota(limit: number, windowSeconds: number, waitSeconds: num
 }
 
 /** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */
-function quotaHeaders({ name, fixed }: Quota, decision: Decision): HeaderList {
+function quotaHeaders({ name, fixed }: Quota, decision: Decision): readonly string[] {
   const remaining = String(decision.remaining);
   const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
   return [...fixed, "ratelimit", `"${name}";r=${remaining}${wait}`, "ratelimit-remaining", remaining];

@@ -47,6 +47,9 @@ export const siteBannerResponse = z
   })
   .register(resources, { id: "SiteBannerResponse" });
 
+/** The notice that a visitor sees. */
+export type SiteBanner = NonNullable<z.infer<typeof siteBannerResponse>["banner"]>;
+
 export const entitlementAllowed = z
   .strictObject({
     ok: z.literal(true).describe("Always `true`: the account may run."),

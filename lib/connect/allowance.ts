@@ -1,6 +1,6 @@
 import { ownClientKey } from "@/lib/api/client-address";
 import { readCookie } from "@/lib/api/cookies";
-import { ApiError } from "@/lib/api/errors";
+import { tooManyRequests } from "@/lib/api/errors";
 import { connectEndpoints } from "@/lib/api/pages";
 import { counter } from "@/lib/api/rate-limit";
 import { ConnectState, hash } from "@/lib/connect/state";
@@ -10,7 +10,7 @@ import { oauthBounds } from "@/lib/settings/limits";
 
 /**
  * Spends one request of whoever asks to be let in: a browser that signed in before has an allowance of its own, so has
- * an address that can be told from others, and all the rest have a wide one together. Throws an {@link ApiError} past it.
+ * an address that can be told from others, and all the rest have a wide one together. Throws a 429 past it.
  */
 export async function spendRequest(headers: Headers): Promise<void> {
   const { ofOne, ofAllUnknown } = oauthBounds.requests;
@@ -21,7 +21,7 @@ export async function spendRequest(headers: Headers): Promise<void> {
 
 /**
  * Spends one request at the authorization server. What it has handed out, while it is live, has an allowance of its
- * own: what strangers do stops nobody who was let in. Throws an {@link ApiError} past it.
+ * own: what strangers do stops nobody who was let in. Throws a 429 past it.
  */
 export async function spendExchange(call: Call): Promise<void> {
   if (call.visit.method === "OPTIONS") return; // a preflight carries no credential, and keeps nothing
@@ -61,6 +61,6 @@ async function spend(name: string, limit: number, key: string): Promise<void> {
     performance.now(),
   );
   if (!allowed) {
-    throw new ApiError("unavailable", { status: 429, headers: { "retry-after": String(retryAfterSeconds) } });
+    throw tooManyRequests({ retryAfterSeconds });
   }
 }

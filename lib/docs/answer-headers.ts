@@ -1,8 +1,9 @@
-import type { Operation, QuotaName } from "@/lib/api/operations";
+import type { Operation } from "@/lib/api/operations";
 import { pages } from "@/lib/api/pages";
 import { retirementOf } from "@/lib/api/retirement";
 import { saneRequestId } from "@/lib/api/visit";
 import { placeholderAddress } from "@/lib/docs/markdown";
+import type { QuotaName } from "@/lib/settings/limits";
 import { quotas } from "@/lib/settings/limits";
 
 export type HeaderDocument = {

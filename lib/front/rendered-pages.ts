@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { readBody } from "@/lib/api/body";
 import { clientAddress, ownClientKey } from "@/lib/api/client-address";
 import { placeAt } from "@/lib/api/door";
-import { ApiError } from "@/lib/api/errors";
+import { ApiError, tooManyRequests } from "@/lib/api/errors";
 import { type Answer, refusal, toResponse } from "@/lib/api/headers";
 import { pages } from "@/lib/api/pages";
 import { ProcessCounter } from "@/lib/api/process-counter";
@@ -35,10 +35,9 @@ export function showPages(process: PagesProcess) {
   function spend(client: string): void {
     const { allowed, retryAfterSeconds } = counter.spend(client, performance.now());
     if (allowed) return;
-    throw new ApiError("unavailable", {
-      status: 429,
+    throw tooManyRequests({
       message: overQuota(requests, windowSeconds, retryAfterSeconds),
-      headers: { "retry-after": String(retryAfterSeconds) },
+      retryAfterSeconds,
     });
   }
 

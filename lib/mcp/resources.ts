@@ -1,10 +1,11 @@
 import { errorCatalogue } from "@/lib/api/errors";
-import { mcpServer, operations, type QuotaName } from "@/lib/api/operations";
+import { mcpServer, operations } from "@/lib/api/operations";
 import { pages } from "@/lib/api/pages";
 import { portableMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { oncePerProcess } from "@/lib/once-per-process";
+import type { QuotaName } from "@/lib/settings/limits";
 import { bodyLimits, quotas } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 

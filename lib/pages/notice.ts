@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readCookie, writeCookie } from "@/lib/api/cookies";
 import { actions, type Page, pages } from "@/lib/api/pages";
+import type { SiteBanner } from "@/lib/api/schemas";
 import { escapeHtml } from "@/lib/mail/letter";
-import type { SiteBanner } from "@/lib/site-banner";
 
 const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; another message shows at once
 

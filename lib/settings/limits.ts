@@ -61,6 +61,8 @@ export const quotas = {
   mcp: { requests: 60, windowSeconds: 60 },
 } as const;
 
+export type QuotaName = keyof typeof quotas;
+
 /** What strangers may ask of the authorization server, and what it keeps of them. */
 export const oauthBounds = {
   windowSeconds: 10 * 60, // 10 minutes, of each allowance

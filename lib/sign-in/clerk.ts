@@ -1,9 +1,9 @@
 import type { ClerkClient } from "@clerk/backend";
-import { invitationDays } from "@/lib/accounts/invitations";
 import { ApiError } from "@/lib/api/errors";
 import { pages } from "@/lib/api/pages";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { within } from "@/lib/process/deadline";
+import { invitationDays } from "@/lib/session/invitation-token";
 import type { ClerkSettings } from "@/lib/settings/clerk-settings";
 import { settings } from "@/lib/settings/settings";
 

@@ -1,6 +1,6 @@
-import { invitationDays } from "@/lib/accounts/invitations";
 import { type Letter, setAsHtml, setAsText } from "@/lib/mail/letter";
 import type { Mail } from "@/lib/mail/mail";
+import { invitationDays } from "@/lib/session/invitation-token";
 import { codeMinutes, groupLongCode, longCodeHours } from "@/lib/sign-in/code";
 
 type CodeMail = { to: string; code: string; isLong: boolean };

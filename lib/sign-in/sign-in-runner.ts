@@ -1,10 +1,10 @@
-import { findInvitationProblem, invitationUrl } from "@/lib/accounts/invitations";
 import { drain } from "@/lib/mail/drain";
 import { type Mail, type SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { sender } from "@/lib/mail/sender";
 import { oncePerProcess } from "@/lib/once-per-process";
 import { log } from "@/lib/process/log";
 import { type Loop, startLoop } from "@/lib/process/loop";
+import { findInvitationProblem, invitationUrl } from "@/lib/session/invitation-token";
 import { sweepCodes } from "@/lib/sign-in/code-shares";
 import { codeMail, invitationMail } from "@/lib/sign-in/sign-in-mail";
 import {

@@ -1,7 +1,11 @@
-import { findInvitationProblem, type InvitationProblem, invitationDays } from "@/lib/accounts/invitations";
 import { actions, pages } from "@/lib/api/pages";
 import { readTypedEmail } from "@/lib/pages/typed-email";
 import { log } from "@/lib/process/log";
+import {
+  findInvitationProblem,
+  type InvitationProblem,
+  invitationDays,
+} from "@/lib/session/invitation-token";
 import { settings } from "@/lib/settings/settings";
 import { store } from "@/lib/store/store";
 import { EmailForm } from "../email-form";

@@ -1,6 +1,6 @@
-import { invitationDays } from "@/lib/accounts/invitations";
 import { actions, pages } from "@/lib/api/pages";
 import { readTypedEmail } from "@/lib/pages/typed-email";
+import { invitationDays } from "@/lib/session/invitation-token";
 import { settings } from "@/lib/settings/settings";
 import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
