@@ -1,7 +1,7 @@
+import { escapeHtml } from "@/lib/api/escape-html";
 import { pages, publications } from "@/lib/api/pages";
 import { changes } from "@/lib/docs/changes";
 import { publish } from "@/lib/docs/publish";
-import { escapeHtml } from "@/lib/mail/letter";
 import { settings } from "@/lib/settings/settings";
 
 /** The changes of the API as a feed (RFC 4287). */

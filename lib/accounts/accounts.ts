@@ -4,6 +4,7 @@ import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { ApiError } from "@/lib/api/errors";
 import { scheduleOnboarding } from "@/lib/onboarding/outbox";
+import { dayMs } from "@/lib/settings/durations";
 import { type Change, change } from "@/lib/store/audit";
 import { inPages } from "@/lib/store/paging";
 import type { Db } from "@/lib/store/store";
@@ -21,7 +22,6 @@ export type AccountTerms = {
   subject?: string | undefined;
 };
 
-const dayMs = 24 * 60 * 60 * 1000;
 export const defaultTrialDays = 14;
 
 /**

@@ -2,12 +2,12 @@ import type { Kysely } from "kysely";
 import { eraseMailFiles, findErased } from "@/lib/accounts/erased-mails";
 import { eraseOldMailFiles } from "@/lib/mail/file-sender";
 import { type Loop, startLoop } from "@/lib/process/loop";
+import { dayMs } from "@/lib/settings/durations";
 import { settings } from "@/lib/settings/settings";
 import { change } from "@/lib/store/audit";
 import { type Db, forgetDeletedRows, store } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const everyMs = 60 * 60 * 1000; // 1 hour
 const lookAgainAfterMs = 5000;
 const mostAtOnce = 500; // so that nobody waits long for the lock

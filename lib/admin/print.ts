@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { dayMs } from "@/lib/settings/durations";
 
 /** What a command has to say: a document for `--json`, and the same for a person. */
 export type Result = { json: unknown; text: string };
@@ -106,7 +107,7 @@ function layOut(lines: string[][], widths: number[]): string {
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 const units = [
-  ["day", 24 * 60 * 60 * 1000],
+  ["day", dayMs],
   ["hour", 60 * 60 * 1000],
   ["minute", 60 * 1000],
 ] as const;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Address, type Operation, operations, type Retirement, version1 } from "@/lib/api/operations";
+import { dayMs } from "@/lib/settings/durations";
 
-const dayMs = 24 * 60 * 60 * 1000;
 /** From the announcement of a retirement to its sunset. */
 export const leastNoticeDays = 90;
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Answer, refusal } from "@/lib/api/headers";
+import { parseJson } from "@/lib/api/json";
 import type { Place } from "@/lib/api/pages";
 import { mayRedirectTo } from "@/lib/connect/added-clients";
 import { spendRequest } from "@/lib/connect/allowance";
@@ -51,12 +52,4 @@ function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): Answ
 function openToAll(answer: Answer): Answer {
   const cors = ["access-control-allow-origin", "*", "access-control-allow-headers", "content-type"];
   return { ...answer, headers: [...(answer.headers ?? []), ...cors] };
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
 }

@@ -8,13 +8,13 @@ import { start } from "@/lib/front/start";
 import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
 import { logBeforeSettings } from "@/lib/process/log";
 import { mintLocalSubject, programTokenSeconds } from "@/lib/session/session";
+import { dayMs } from "@/lib/settings/durations";
 import { loadEnvFiles } from "@/lib/settings/env-files";
 import { settings } from "@/lib/settings/settings";
 import { showCodesOnTerminal } from "@/lib/sign-in/terminal";
 import { findBanner, setBanner } from "@/lib/site-banner";
 import { type Db, store } from "@/lib/store/store";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const toolCall = JSON.stringify({
   jsonrpc: "2.0",
   id: 1,

@@ -1,3 +1,5 @@
+import { escapeHtml } from "@/lib/api/escape-html";
+
 /*
  * Colours for code, put in where a document is rendered: a browser loads no script for them. It knows words, texts,
  * numbers, notes and names, which is what makes our short samples easier to read, and no grammar.
@@ -62,8 +64,4 @@ const patterns: Partial<Record<CodeLanguage, RegExp>> = {
 
 function mark(kind: "note" | "name" | "text" | "number" | "word", text: string): string {
   return `<span class="c-${kind}">${escapeHtml(text)}</span>`;
-}
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

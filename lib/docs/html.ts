@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { Marked, type Token, type Tokens } from "marked";
+import { escapeHtml } from "@/lib/api/escape-html";
 import { files } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
-import { escapeHtml, highlight, isCodeLanguage } from "@/lib/docs/highlight";
+import { highlight, isCodeLanguage } from "@/lib/docs/highlight";
 import { anchorOf } from "@/lib/docs/markdown";
 
 export type RenderedDocument = {

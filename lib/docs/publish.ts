@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
 import { ApiError } from "@/lib/api/errors";
+import { hashContent, matchesEtag } from "@/lib/api/etag";
 import type { Place } from "@/lib/api/pages";
 import { hall } from "@/lib/pages/hall";
+import { dayMs } from "@/lib/settings/durations";
 
 export type Publication = {
   /** Its media type. */
@@ -24,7 +25,7 @@ type PublishOptions = {
 export function publish(
   place: Place,
   make: () => Publication | undefined | Promise<Publication | undefined>,
-  { goodForMs = 24 * 60 * 60 * 1000, maxAgeSeconds = 300 }: PublishOptions = {},
+  { goodForMs = dayMs, maxAgeSeconds = 300 }: PublishOptions = {},
 ): (request: Request) => Promise<Response> {
   let made: ReturnType<typeof prepare> | undefined;
   let madeAtMs = Number.NEGATIVE_INFINITY;
@@ -37,10 +38,9 @@ export function publish(
       }
       if (!made) throw new ApiError("not_found");
       const { etag, answer } = made;
-      const known = headers.get("if-none-match")?.split(",") ?? [];
-      // The comparison is the weak one: a proxy that compressed the body marks the tag with W/.
-      const isKnown = known.some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
-      return isKnown ? { ...answer, status: 304, body: null } : answer;
+      return matchesEtag(headers.get("if-none-match"), etag)
+        ? { ...answer, status: 304, body: null }
+        : answer;
     },
     {
       say: ({ status, message, headers }) => ({
@@ -55,7 +55,7 @@ export function publish(
 function prepare(publication: Publication | undefined, maxAgeSeconds: number) {
   if (!publication) return undefined;
   const { type, body, headers: own = {} } = publication;
-  const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`;
+  const etag = `"${hashContent(body)}"`;
   const headers = [
     ...Object.entries(own).flat(),
     ...["etag", etag],

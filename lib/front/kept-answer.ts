@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
+import { hashContent, matchesEtag } from "@/lib/api/etag";
 import type { HeaderList } from "@/lib/api/headers";
 import { Recent } from "@/lib/process/recent";
 
@@ -31,7 +31,7 @@ export class KeptAnswer {
     private readonly content: Buffer,
     private readonly encoded: Partial<Record<Encoding, Buffer>> = {},
   ) {
-    this.hash = createHash("sha256").update(content).digest("base64url").slice(0, 27);
+    this.hash = hashContent(content);
     const type = fields[fields.indexOf("content-type") + 1] ?? "";
     this.isCompressible = content.length >= fewestBytes && /^text\/|json|javascript|xml/.test(type);
     this.fields = this.isCompressible ? [...fields, "vary", "Accept-Encoding"] : fields;
@@ -46,7 +46,7 @@ export class KeptAnswer {
       this.made.set(encoding, representation);
     }
     const { content, etag, fields } = await representation;
-    if (this.status === 200 && knows(headers["if-none-match"], etag)) {
+    if (this.status === 200 && matchesEtag(headers["if-none-match"], etag)) {
       outgoing.writeHead(304, ["etag", etag, ...this.fields]).end();
       return;
     }
@@ -63,11 +63,6 @@ export class KeptAnswer {
     const length = ["content-length", String(content.length)];
     return { content, etag, fields: [...this.fields, ...encoding, "etag", etag, ...length] };
   }
-}
-
-/** Whether one of the tags is this one; the comparison is the weak one (RFC 9110 §8.8.3.2). */
-function knows(tags: string | undefined, etag: string): boolean {
-  return tags?.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, ""))) ?? false;
 }
 
 // Browsers send one of a few lines; what is made of them is remembered.

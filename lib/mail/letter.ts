@@ -1,3 +1,4 @@
+import { escapeHtml } from "@/lib/api/escape-html";
 import { colours, type } from "@/lib/look/tokens";
 
 /** What a mail says, before it is set as text and as HTML. Plain words: whatever is in them is escaped. */
@@ -119,9 +120,4 @@ function setAsCode(code: string): string {
 
 function itemsOf(items: string[]): string {
   return items.map((item) => `<li style="margin: 0 0 6px;">${escapeHtml(item)}</li>`).join("");
-}
-
-/** Text as it stands in HTML, in an attribute as well. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

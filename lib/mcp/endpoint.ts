@@ -13,6 +13,7 @@ import { readBody } from "@/lib/api/body";
 import { hall } from "@/lib/api/endpoint";
 import { ApiError } from "@/lib/api/errors";
 import type { Answer, HeaderList } from "@/lib/api/headers";
+import { parseJson } from "@/lib/api/json";
 import { mcpServer } from "@/lib/api/operations";
 import type { Visit } from "@/lib/api/visit";
 import { howToBeLetIn } from "@/lib/connect/metadata";
@@ -67,17 +68,6 @@ function requireJson({ headers }: Request): void {
     message: "The Content-Type of the body is not application/json.",
     hint: "Send one JSON-RPC message as 'Content-Type: application/json'.",
   });
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-/** The value of a JSON text in UTF-8 (RFC 8259 §8.1); none when it is not one. */
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes));
-  } catch {
-    return undefined;
-  }
 }
 
 function isMessage(value: unknown): value is Message {

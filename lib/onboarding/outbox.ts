@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import { onboardingSeries } from "@/lib/onboarding/series";
 import { hashEmail, isSuppressed, lookAtSuppressions, suppress } from "@/lib/onboarding/suppressions";
+import { dayMs } from "@/lib/settings/durations";
 import { change } from "@/lib/store/audit";
 import { pseudonymOf } from "@/lib/store/pseudonym";
 import type { Db } from "@/lib/store/store";
@@ -31,7 +32,6 @@ export class StillSendingError extends Error {
 /** No lease is longer, and no two clocks of ours differ by more. */
 const longestLeaseMs = 75_000; // 75 seconds
 
-const dayMs = 24 * 60 * 60 * 1000;
 const waitForLeasesMs = 1500;
 const lookAgainAfterMs = 50;
 

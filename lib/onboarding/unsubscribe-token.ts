@@ -1,7 +1,8 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { operations } from "@/lib/api/operations";
 import { pages } from "@/lib/api/pages";
 import { derivedKeys } from "@/lib/process/app-secret";
+import { isSameSecret } from "@/lib/process/constant-time";
 import { settings } from "@/lib/settings/settings";
 
 /** The token of an account's unsubscribe link: `v1.<account id>.<HMAC-SHA-256>`. It does not expire. */
@@ -19,8 +20,7 @@ export function readUnsubscribeToken(
 ): string | undefined {
   const accountId = /^v1\.([\w-]{1,64})\.[\w-]{43}$/.exec(token)?.[1];
   if (!accountId) return undefined;
-  const sent = Buffer.from(token);
-  return keys.some((key) => timingSafeEqual(sent, Buffer.from(sign(accountId, key)))) ? accountId : undefined;
+  return keys.some((key) => isSameSecret(token, sign(accountId, key))) ? accountId : undefined;
 }
 
 function sign(accountId: string, key: Buffer): string {

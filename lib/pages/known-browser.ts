@@ -1,6 +1,7 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { readCookie, writeCookie } from "@/lib/api/cookies";
 import { derivedKeys } from "@/lib/process/app-secret";
+import { isSameSecret } from "@/lib/process/constant-time";
 
 /*
  * A browser that signed in keeps a proof of it: `<id>.<proof of the id>.<proof of an email>…`, each proof a keyed hash.
@@ -44,9 +45,5 @@ function prove(text: string, key = derivedKeys("known-browser:v1")[0]): string {
 }
 
 function isProof(proof: string, text: string): boolean {
-  return derivedKeys("known-browser:v1").some((key) => {
-    const right = Buffer.from(prove(text, key));
-    const given = Buffer.from(proof);
-    return given.length === right.length && timingSafeEqual(given, right);
-  });
+  return derivedKeys("known-browser:v1").some((key) => isSameSecret(proof, prove(text, key)));
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readCookie, writeCookie } from "@/lib/api/cookies";
+import { escapeHtml } from "@/lib/api/escape-html";
 import { actions, type Page, pages } from "@/lib/api/pages";
 import type { SiteBanner } from "@/lib/api/schemas";
-import { escapeHtml } from "@/lib/mail/letter";
 
 const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; another message shows at once
 

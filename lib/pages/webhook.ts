@@ -1,10 +1,12 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import * as z from "zod";
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, leave, refusal } from "@/lib/api/headers";
+import { parseJson } from "@/lib/api/json";
 import type { Place } from "@/lib/api/pages";
 import { retryAfterOutage } from "@/lib/api/spread";
 import { type Call, hall } from "@/lib/pages/hall";
+import { isSameSecret } from "@/lib/process/constant-time";
 
 /** What becomes of one type of event. It may be delivered twice, late and out of order. */
 type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
@@ -69,20 +71,7 @@ export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffe
   if (!id || !/^\d{1,12}$/.test(timestamp)) return false;
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
-  return signatures.split(" ").some((signature) => isSame(signature, `v1,${expected}`));
-}
-
-function isSame(sent: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(sent), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
+  return signatures.split(" ").some((signature) => isSameSecret(signature, `v1,${expected}`));
 }
 
 function tryAgain(): ApiError {

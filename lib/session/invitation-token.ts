@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { pages } from "@/lib/api/pages";
+import { dayMs } from "@/lib/settings/durations";
 import { settings } from "@/lib/settings/settings";
 import type { Db } from "@/lib/store/store";
 
 export const invitationDays = 14;
-export const invitationMs = invitationDays * 24 * 60 * 60 * 1000;
+export const invitationMs = invitationDays * dayMs;
 
 /** Why an invitation cannot be accepted. */
 export type InvitationProblem = "unknown" | "used" | "expired" | "foreign-email";

@@ -97,18 +97,10 @@ export async function revokeKey(db: Db, kid: string, nowMs: number): Promise<voi
       throw new ApiError("not_found", { message: "There is no such key.", hint: "See 'keys list'." });
     }
     const rows = await readSigningKeys(transaction);
-    const newest = findNewest(rows);
-    if (!newest) {
-      const { issuer } = revoked;
-      const added = await addKey(transaction, rows, { privateKey, signsFromMs: nowMs, issuer }, nowMs);
-      if (!added) throw changedMeanwhile();
-    } else if ((newest.signs_from_ms ?? 0) > nowMs) {
-      await transaction
-        .updateTable("signing_keys")
-        .set({ signs_from_ms: nowMs })
-        .where("kid", "=", newest.kid)
-        .execute();
-    }
+    if (findNewest(rows)) return;
+    const { issuer } = revoked;
+    const added = await addKey(transaction, rows, { privateKey, signsFromMs: nowMs, issuer }, nowMs);
+    if (!added) throw changedMeanwhile();
   });
 }
 

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { dayMs } from "@/lib/settings/durations";
 import type { Db } from "@/lib/store/store";
 
 /*
@@ -20,7 +21,6 @@ import type { Db } from "@/lib/store/store";
 /** Short codes of one email in 24 hours. */
 const mostShortCodes = { knownBrowsers: 10, strangers: 5, oneAddress: 3 };
 
-const dayMs = 24 * 60 * 60 * 1000;
 const mostSwept = 5000;
 
 /** From whose share of an email's short codes one is taken; the long code is nobody's. */

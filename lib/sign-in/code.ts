@@ -1,5 +1,6 @@
-import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import { derivedKeys } from "@/lib/process/app-secret";
+import { isSameSecret } from "@/lib/process/constant-time";
 import { type Asker, chooseShare, takeTurn } from "@/lib/sign-in/code-shares";
 import { postSignInMail } from "@/lib/sign-in/sign-in-outbox";
 import type { Db } from "@/lib/store/store";
@@ -114,7 +115,7 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
   if (!row) return { problem: "over" };
   const { email, isLong } = asked;
   if (isLong && (await takeLongCode(db, email, code))) return { email };
-  if (!isLong && isSame(row.code_hash, hashCode(browser, code))) {
+  if (!isLong && isSameSecret(hashCode(browser, code), row.code_hash)) {
     return (await takeShortCode(db, browserHash)) ? { email } : { problem: "over" };
   }
   const triesLeft = mostTries - row.tries;
@@ -154,10 +155,6 @@ async function takeLongCode(db: Db, email: string, code: string): Promise<boolea
     .returning("email")
     .executeTakeFirst();
   return taken !== undefined;
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
 function hashBrowser(browser: string): string {

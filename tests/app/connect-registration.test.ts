@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/settings/durations";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -7,7 +8,6 @@ import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const redirect = "http://127.0.0.1:51000/callback";
-const dayMs = 24 * 60 * 60 * 1000;
 const path = "/oauth/register";
 
 let from = 0;

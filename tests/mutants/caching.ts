@@ -51,7 +51,7 @@ export const caching: Mutant[] = [
     tests: ["tests/app/api/entitlement.test.ts"],
   },
   {
-    file: "lib/front/kept-answer.ts",
+    file: "lib/api/etag.ts",
     mistake: "who has an older one is told that it is the newest",
     was: '["*", etag].includes(',
     becomes: '["*", etag, tag.trim()].includes(',

@@ -1,10 +1,10 @@
 import type { Account } from "@/lib/accounts/account";
 import { type CreditEntry, listLatestEntries, toCredits } from "@/lib/accounts/ledger";
 import { log } from "@/lib/process/log";
+import { dayMs } from "@/lib/settings/durations";
 import { store } from "@/lib/store/store";
 import { Clock } from "../clock";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const drawnDays = 30;
 const mostDrawn = 500; // entries: a line of 300 points wide shows no more
 const listed = 5;

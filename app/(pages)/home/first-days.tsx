@@ -2,8 +2,9 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { pages } from "@/lib/api/pages";
 import type { Session } from "@/lib/session/session";
+import { dayMs } from "@/lib/settings/durations";
 
-const firstDaysMs = 14 * 24 * 60 * 60 * 1000; // 14 days
+const firstDaysMs = 14 * dayMs;
 
 type Step = { isDone: boolean; title: string; how: ReactNode };
 

@@ -1,8 +1,9 @@
 import { publications } from "@/lib/api/pages";
 import { publish } from "@/lib/docs/publish";
+import { dayMs } from "@/lib/settings/durations";
 import { settings } from "@/lib/settings/settings";
 
-const validMs = 180 * 24 * 60 * 60 * 1000; // 180 days
+const validMs = 180 * dayMs;
 
 /** Whom to tell of a weakness (RFC 9116). Without a contact there is none to give. */
 export const GET = publish(publications.securityTxt, () => {

@@ -1,8 +1,8 @@
 import { ApiError } from "@/lib/api/errors";
+import { escapeHtml } from "@/lib/api/escape-html";
 import type { Answer } from "@/lib/api/headers";
 import { publications } from "@/lib/api/pages";
 import { tokensAsCss } from "@/lib/look/tokens";
-import { escapeHtml } from "@/lib/mail/letter";
 import type { Mail } from "@/lib/mail/mail";
 import { renderOnboarding } from "@/lib/onboarding/letters";
 import { onboardingKinds } from "@/lib/onboarding/series";

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/api/operations";
+import { dayMs } from "@/lib/settings/durations";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -8,7 +9,6 @@ import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const { entitlement } = operations;
-const dayMs = 24 * 60 * 60 * 1000;
 
 describe.each(engines)("GET /api/entitlement on $name", (engine) => {
   let stage: Stage;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/settings/durations";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -11,7 +12,6 @@ type Listed = { id: string; kind: string; name: string };
 const email = "ceo@example.com";
 const endPath = "/home/sessions/end";
 const ended = "/home?ended#sessions";
-const dayMs = 24 * 60 * 60 * 1000;
 
 /** What the page says of each session, as a person reads it, by the id that its button names. */
 function readRows({ text }: Answer): { words: string; id: string | undefined }[] {

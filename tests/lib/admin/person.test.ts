@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/settings/durations";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -9,7 +10,6 @@ import { mailsTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 
 const email = "ann.lee@example.com";
-const dayMs = 24 * 60 * 60 * 1000;
 
 describe.each(engines)("a person's data on $name", (engine) => {
   let stage: Stage;

@@ -6,8 +6,8 @@ import { checkRetirements, listRetirements, retirementOf } from "@/lib/api/retir
 import { leadsToDocument } from "@/lib/docs/documents";
 import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
+import { dayMs } from "@/lib/settings/durations";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const announcedMs = Date.parse("2027-01-01T00:00:00Z");
 const inDays = (days: number) => new Date(announcedMs + days * dayMs).toISOString();
 const retirement: Retirement = {

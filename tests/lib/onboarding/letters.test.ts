@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { escapeHtml } from "@/lib/api/escape-html";
 import { operations } from "@/lib/api/operations";
 import { colours } from "@/lib/look/tokens";
-import { escapeHtml, setAsHtml, setAsText } from "@/lib/mail/letter";
+import { setAsHtml, setAsText } from "@/lib/mail/letter";
 import { renderOnboarding } from "@/lib/onboarding/letters";
 import { onboardingKinds } from "@/lib/onboarding/series";
 import { codeMail } from "@/lib/sign-in/sign-in-mail";

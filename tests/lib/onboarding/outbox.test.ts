@@ -4,10 +4,10 @@ import { deleteAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { type ClaimedEmail, claimDue, finish, type Outcome } from "@/lib/onboarding/claims";
 import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/onboarding/outbox";
+import { dayMs } from "@/lib/settings/durations";
 import { type Db, Store } from "@/lib/store/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
-const dayMs = 24 * 60 * 60 * 1000;
 const hourMs = 60 * 60 * 1000;
 const leaseMs = 15_000;
 const atMs = Date.parse("2026-11-21T09:00:00Z");

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { dayMs } from "@/lib/settings/durations";
 import { findAskedCode, makeCode, redeemCode } from "@/lib/sign-in/code";
 import { type Asker, sweepCodes } from "@/lib/sign-in/code-shares";
 import { type Db, Store } from "@/lib/store/store";
@@ -9,7 +10,6 @@ import { makeFolder } from "@/tests/support/leash";
 const nowMs = 1_800_000_000_000;
 const tenMinutesMs = 10 * 60 * 1000;
 const sixHoursMs = 6 * 60 * 60 * 1000;
-const dayMs = 24 * 60 * 60 * 1000;
 const postgresUrl = inject("postgresUrl");
 
 describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedded store"])(

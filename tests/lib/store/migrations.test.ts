@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { suppressEmail } from "@/lib/onboarding/outbox";
+import { dayMs } from "@/lib/settings/durations";
 import { migrations, type SchemaChange } from "@/lib/store/migrations";
 import { Store } from "@/lib/store/store";
 import { createDatabase, eventually } from "@/tests/support/databases";
@@ -15,8 +16,6 @@ import { Service } from "@/tests/support/service";
 
 /** A real one, whose pages are today's. */
 const earlier = buildEarlier();
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 describe.each(engines)("migration 003 on $name", (engine) => {
   it("keeps the mails of every account, and gives up those that were due before mail was delivered", async () => {
