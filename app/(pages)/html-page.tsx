@@ -50,7 +50,11 @@ async function render(page: Page, shown: Shown, call: Call): Promise<PlaceAnswer
   const { renderToStaticMarkup } = await import("react-dom/server");
   const { headers: sent } = call;
   const isSignedIn = looksSignedIn(sent);
-  const whole = <Frame {...{ page, title, description, isSignedIn }}>{content}</Frame>;
+  const whole = (
+    <Frame page={page} title={title} description={description} isSignedIn={isSignedIn}>
+      {content}
+    </Frame>
+  );
   const html = `<!doctype html>${renderToStaticMarkup(whole)}`;
   const banner = await readSiteBanner();
   return {

@@ -37,8 +37,12 @@ export function parseAccount(
     return undefined;
   }
   const account: AccountFields = {
-    ...{ id, email, subject, assistantLimit: assistant_limit },
-    ...{ creditThousandths: credit_thousandths, createdAtMs: created_at_ms },
+    id,
+    email,
+    subject,
+    assistantLimit: assistant_limit,
+    creditThousandths: credit_thousandths,
+    createdAtMs: created_at_ms,
   };
   return withPlan(account, plan, trial_ends_at_ms);
 }

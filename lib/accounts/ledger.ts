@@ -105,7 +105,8 @@ export async function listLatestEntries(db: Db, accountId: string, most: number)
     .limit(most)
     .execute();
   return rows.map(({ id, thousandths, reason, created_at_ms }) => ({
-    ...{ id, reason },
+    id,
+    reason,
     thousandths: Number(thousandths),
     atMs: Number(created_at_ms),
   }));

@@ -22,7 +22,10 @@ export function addConnectCommands(program: Command, run: Run): void {
         }));
         const clients = [...added, ...registered].map(
           ({ id, name, redirectUris, by, addedAtMs, ...more }) => ({
-            ...{ id, name, redirectUris, by },
+            id,
+            name,
+            redirectUris,
+            by,
             addedAt: asIso(addedAtMs),
             forgottenAt: asIso("forgottenAtMs" in more ? more.forgottenAtMs : undefined),
           }),

@@ -75,10 +75,14 @@ function preflight({ methods, anyOrigin }: Address): HeaderList {
   const allow = methods.join(", ");
   if (!anyOrigin) return ["allow", allow];
   return [
-    ...["allow", allow],
-    ...["access-control-allow-methods", allow],
-    ...["access-control-allow-headers", anyOrigin.sends],
-    ...["access-control-max-age", "7200"],
+    "allow",
+    allow,
+    "access-control-allow-methods",
+    allow,
+    "access-control-allow-headers",
+    anyOrigin.sends,
+    "access-control-max-age",
+    "7200",
   ];
 }
 

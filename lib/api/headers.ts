@@ -129,10 +129,14 @@ function stampOf(address: Address | undefined): HeaderList {
   const retirement = address && retirementOf(address);
   const links = [`<${appUrl}${pages.policy.path}>; rel="deprecation"; type="text/html"`];
   const stamp = [
-    ...["api-version", "1"],
-    ...["x-content-type-options", "nosniff"],
-    ...["referrer-policy", "no-referrer"],
-    ...["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
+    "api-version",
+    "1",
+    "x-content-type-options",
+    "nosniff",
+    "referrer-policy",
+    "no-referrer",
+    "content-security-policy",
+    "default-src 'none'; frame-ancestors 'none'",
   ];
   if (hsts) stamp.push("strict-transport-security", hsts);
   if (anyOrigin) {

@@ -157,8 +157,16 @@ async function asSessionToken(_: KoaContextWithOIDC, token: object, jwt: JWTStru
   const key = await keyRing().signing(Date.now());
   jwt.header = { ...jwt.header, typ: "JWT", kid: key.kid };
   jwt.payload = {
-    ...{ iss: key.issuer, sub, sid },
-    ...{ iat, nbf: iat, exp, aud, jti, scope, client_id },
+    iss: key.issuer,
+    sub,
+    sid,
+    iat,
+    nbf: iat,
+    exp,
+    aud,
+    jti,
+    scope,
+    client_id,
   };
 }
 

@@ -22,8 +22,12 @@ export function connectEndpoint(place: Place): (request: Request) => Promise<Res
 
 /** The headers that matter to it. Others, `X-Forwarded-Host` before all, would have it name another address than ours. */
 const passed = new Set([
-  ...["accept", "authorization", "content-type", "origin"],
-  ...["access-control-request-headers", "access-control-request-method"],
+  "accept",
+  "authorization",
+  "content-type",
+  "origin",
+  "access-control-request-headers",
+  "access-control-request-method",
 ]);
 
 /** What is the socket's to say, and there is none in between; and what the hall says of every answer of its. */
@@ -31,8 +35,16 @@ const saidElsewhere = new Set(["connection", "date", "keep-alive", "transfer-enc
 
 /** What is read of a request to be let in; all else is ignored (RFC 6749 §3.1), so that nothing of it is kept. */
 const heeded = new Set([
-  ...["client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "prompt"],
-  ...["code_challenge", "code_challenge_method", "resource"],
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "response_mode",
+  "scope",
+  "state",
+  "prompt",
+  "code_challenge",
+  "code_challenge_method",
+  "resource",
 ]);
 
 async function exchange(call: Call): Promise<Answer> {
@@ -50,11 +62,9 @@ async function exchange(call: Call): Promise<Answer> {
     url: pathFor(url, uid) + searchFor(url),
     headers: {
       ...Object.fromEntries([...headers].filter(([name]) => passed.has(name))),
-      ...{
-        host,
-        "x-forwarded-proto": protocol.slice(0, -1),
-        cookie: uid ? `${serverCookies.resume}=${uid}` : "",
-      },
+      host,
+      "x-forwarded-proto": protocol.slice(0, -1),
+      cookie: uid ? `${serverCookies.resume}=${uid}` : "",
     },
     payload: url.pathname === connectEndpoints.device.path ? bounded(body.toString()).toString() : body,
   });

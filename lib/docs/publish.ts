@@ -58,9 +58,12 @@ function prepare(publication: Publication | undefined, maxAgeSeconds: number) {
   const etag = `"${hashContent(body)}"`;
   const headers = [
     ...Object.entries(own).flat(),
-    ...["etag", etag],
-    ...["access-control-allow-origin", "*"],
-    ...["access-control-expose-headers", "ETag, Link"],
+    "etag",
+    etag,
+    "access-control-allow-origin",
+    "*",
+    "access-control-expose-headers",
+    "ETag, Link",
   ];
   const caching = `public, max-age=${maxAgeSeconds}`;
   return { etag, answer: { status: 200, body, mediaType: type, headers, caching } };

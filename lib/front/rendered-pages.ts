@@ -90,10 +90,29 @@ function requestIdOf({ headers }: IncomingMessage): string {
 
 /** What Next, Clerk and our pages read of a request. All else ends here, the names that Next believes in among it. */
 const read = [
-  ...["accept", "accept-encoding", "accept-language", "authorization", "cookie", "origin", "referer"],
-  ...["if-match", "if-modified-since", "if-none-match", "if-range", "range", "user-agent", "x-request-id"],
-  ...["sec-fetch-dest", "sec-fetch-mode", "sec-fetch-site", "sec-fetch-user"],
-  ...["rsc", "next-router-prefetch", "next-router-segment-prefetch", "next-router-state-tree", "next-url"],
+  "accept",
+  "accept-encoding",
+  "accept-language",
+  "authorization",
+  "cookie",
+  "origin",
+  "referer",
+  "if-match",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "range",
+  "user-agent",
+  "x-request-id",
+  "sec-fetch-dest",
+  "sec-fetch-mode",
+  "sec-fetch-site",
+  "sec-fetch-user",
+  "rsc",
+  "next-router-prefetch",
+  "next-router-segment-prefetch",
+  "next-router-state-tree",
+  "next-url",
 ];
 
 const readOfPosts = [...read, "content-type", "next-action"];

@@ -7,9 +7,20 @@ import type { DkimKey } from "@/lib/settings/mail-settings";
  * once more than it is there, so that nobody can put a second one in front (RFC 6376 §5.4.2 and §8.15).
  */
 const signedFields = [
-  ...["from", "sender", "reply-to", "to", "cc", "subject", "date", "message-id"],
-  ...["mime-version", "content-type", "content-transfer-encoding"],
-  ...["list-unsubscribe", "list-unsubscribe-post", "auto-submitted"],
+  "from",
+  "sender",
+  "reply-to",
+  "to",
+  "cc",
+  "subject",
+  "date",
+  "message-id",
+  "mime-version",
+  "content-type",
+  "content-transfer-encoding",
+  "list-unsubscribe",
+  "list-unsubscribe-post",
+  "auto-submitted",
 ];
 
 /** The message of a stream as a stream, signed; nodemailer's own signature cannot list a field twice. */

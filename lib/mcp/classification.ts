@@ -8,10 +8,13 @@ import type { Message } from "@/lib/mcp/params";
 /** What the library takes a message for, by itself and by the headers that repeat it. */
 export function classify(sent: Headers, body: Message): InboundClassificationOutcome {
   const [protocolVersionHeader, mcpMethodHeader, mcpNameHeader] = [
-    ...["mcp-protocol-version", "mcp-method", "mcp-name"],
+    "mcp-protocol-version",
+    "mcp-method",
+    "mcp-name",
   ].map((name) => sent.get(name) ?? undefined);
   return classifyInboundRequest({
-    ...{ httpMethod: "POST", body },
+    httpMethod: "POST",
+    body,
     ...(protocolVersionHeader !== undefined && { protocolVersionHeader }),
     ...(mcpMethodHeader !== undefined && { mcpMethodHeader }),
     ...(mcpNameHeader !== undefined && { mcpNameHeader }),

@@ -78,7 +78,10 @@ const listed = tools.map((tool) => {
     openWorldHint: false,
   };
   const about = {
-    ...{ title, description, annotations, inputSchema: publish(input) },
+    title,
+    description,
+    annotations,
+    inputSchema: publish(input),
     ...(output && { outputSchema: publish(output) }),
   };
   return { tool, about };

@@ -28,8 +28,11 @@ export function headersAt(path: string, nonce: string): HeaderList {
   if (!page) return headers;
   return [
     ...headers,
-    ...["content-security-policy", pagePolicy(page, nonce)],
-    ...["cross-origin-opener-policy", "same-origin"],
-    ...["permissions-policy", permissions],
+    "content-security-policy",
+    pagePolicy(page, nonce),
+    "cross-origin-opener-policy",
+    "same-origin",
+    "permissions-policy",
+    permissions,
   ];
 }

@@ -21,8 +21,13 @@ export async function startBrowserSession(
     db,
     { by: "owner", what: "sign in" },
     {
-      ...{ id: mintSessionId(), account_id: accountId, kind: "browser", name, made_in: null },
-      ...{ expires_at_ms: nowMs + browserSessionSeconds * 1000, client_hash: hashSecret(secret) },
+      id: mintSessionId(),
+      account_id: accountId,
+      kind: "browser",
+      name,
+      made_in: null,
+      expires_at_ms: nowMs + browserSessionSeconds * 1000,
+      client_hash: hashSecret(secret),
     },
     nowMs,
   );

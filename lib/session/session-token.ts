@@ -48,9 +48,14 @@ const headerSchema = z.object({
 });
 
 const claimsSchema = z.object({
-  ...{ iss: text, sub: text.regex(/^user_\w+$/), sid: text.min(1), azp: text.optional() },
-  ...{ aud: z.union([z.array(text), text.transform((one) => [one])]).optional() },
-  ...{ exp: seconds, nbf: seconds.default(0), iat: seconds.default(0) },
+  iss: text,
+  sub: text.regex(/^user_\w+$/),
+  sid: text.min(1),
+  azp: text.optional(),
+  aud: z.union([z.array(text), text.transform((one) => [one])]).optional(),
+  exp: seconds,
+  nbf: seconds.default(0),
+  iat: seconds.default(0),
   /** A sign-in that lacks a step says that it is pending. */
   sts: z
     .unknown()
@@ -69,8 +74,15 @@ export function parseSessionToken(token: string): ParsedToken | undefined {
   if (!header.success || !claims.success) return undefined;
   const { iss, sub, sid, azp, aud, exp, nbf, iat } = claims.data;
   return {
-    ...{ keyId: header.data.kid, issuer: iss, subject: sub, sessionId: sid, origin: azp, audience: aud },
-    ...{ startsAt: Math.max(nbf, iat), endsAt: exp, token },
+    keyId: header.data.kid,
+    issuer: iss,
+    subject: sub,
+    sessionId: sid,
+    origin: azp,
+    audience: aud,
+    startsAt: Math.max(nbf, iat),
+    endsAt: exp,
+    token,
   };
 }
 

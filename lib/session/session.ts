@@ -56,8 +56,13 @@ export async function startProgramSession(
     db,
     { by, what: "token" },
     {
-      ...{ id, account_id: account.id, kind: "program", name, made_in: madeIn?.sessionId ?? null },
-      ...{ expires_at_ms: minted.expiresAtMs, client_hash: null },
+      id,
+      account_id: account.id,
+      kind: "program",
+      name,
+      made_in: madeIn?.sessionId ?? null,
+      expires_at_ms: minted.expiresAtMs,
+      client_hash: null,
     },
     nowMs,
   );
@@ -74,8 +79,13 @@ export async function startAppSession(
     db,
     { by: "owner", what: "app approve" },
     {
-      ...{ id, account_id: accountId, kind: "app", name, made_in: null },
-      ...{ expires_at_ms: endsAtMs, client_hash: null },
+      id,
+      account_id: accountId,
+      kind: "app",
+      name,
+      made_in: null,
+      expires_at_ms: endsAtMs,
+      client_hash: null,
     },
     nowMs,
   );

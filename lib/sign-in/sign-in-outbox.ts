@@ -64,8 +64,11 @@ export async function claimSignInMails(
     .returning(["id", "sealed", "attempts", "expires_at_ms"])
     .execute();
   return rows.map(({ id, sealed, attempts, expires_at_ms }) => ({
-    ...{ id, mail: openMail(id, sealed), attempts },
-    ...{ expiresAtMs: expires_at_ms, leaseUntilMs },
+    id,
+    mail: openMail(id, sealed),
+    attempts,
+    expiresAtMs: expires_at_ms,
+    leaseUntilMs,
   }));
 }
 

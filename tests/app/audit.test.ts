@@ -28,7 +28,9 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     const since = entries.slice(read);
     read = entries.length;
     return since.map(({ who, what, whom, before, after }) => ({
-      ...{ who, what, whom },
+      who,
+      what,
+      whom,
       before: before && Object.values(before),
       after: after && Object.values(after),
     }));

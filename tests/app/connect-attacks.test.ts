@@ -234,7 +234,9 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     const { text } = await service.ask("/oauth/device", {
       method: "POST",
       headers: {
-        ...{ host: "evil.example", "x-forwarded-host": "evil.example", forwarded: "host=evil.example" },
+        host: "evil.example",
+        "x-forwarded-host": "evil.example",
+        forwarded: "host=evil.example",
         "content-type": "application/x-www-form-urlencoded",
       },
       body: "client_id=native&scope=account:read",

@@ -37,8 +37,13 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
   const ask = (client_id: string, redirect_uri: string) => {
     const code_challenge = createHash("sha256").update(verifier).digest("base64url");
     const query = new URLSearchParams({
-      ...{ client_id, redirect_uri, response_type: "code", scope: "account:read", state: "kept" },
-      ...{ code_challenge, code_challenge_method: "S256" },
+      client_id,
+      redirect_uri,
+      response_type: "code",
+      scope: "account:read",
+      state: "kept",
+      code_challenge,
+      code_challenge_method: "S256",
     });
     return browser.open(`/oauth/authorize?${query}`);
   };

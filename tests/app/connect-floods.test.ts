@@ -16,8 +16,11 @@ const [embedded] = engines as [Engine];
 
 const authorizePath = (more: Record<string, string> = {}) =>
   `/oauth/authorize?${new URLSearchParams({
-    ...{ client_id: "native", redirect_uri: "http://127.0.0.1:51515/callback", response_type: "code" },
-    ...{ code_challenge: "a".repeat(43), code_challenge_method: "S256" },
+    client_id: "native",
+    redirect_uri: "http://127.0.0.1:51515/callback",
+    response_type: "code",
+    code_challenge: "a".repeat(43),
+    code_challenge_method: "S256",
     ...more,
   })}`;
 
@@ -166,7 +169,9 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
   it("registers 1,000 clients from 100 networks, and one more is let in all the same", async () => {
     const register = async (from: string) => {
       const { status, text } = await service.ask("/oauth/register", {
-        ...{ method: "POST", from, headers: { "content-type": "application/json" } },
+        method: "POST",
+        from,
+        headers: { "content-type": "application/json" },
         body: JSON.stringify({ client_name: "Desk", redirect_uris: ["http://127.0.0.1/callback"] }),
       });
       return { status, clientId: String(JSON.parse(text).client_id) };
@@ -213,7 +218,8 @@ describe("a stranger who uses up what may be asked", () => {
       const { text } = await service.submit("/oauth/device", { client_id: "native" }, { from: "127.8.3.1" });
       const poll = {
         grant_type: "urn:ietf:params:oauth:grant-type:device_code",
-        ...{ client_id: "native", device_code: JSON.parse(text).device_code },
+        client_id: "native",
+        device_code: JSON.parse(text).device_code,
       };
       const polls = await flood(oauthBounds.polls + 5, () => service.submit("/oauth/token", poll));
       expect(polls.filter(({ status }) => status === 429)).toHaveLength(5);

@@ -31,13 +31,19 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
 
   const register = (body: object | string, address = `127.9.0.${++from}`) =>
     service.ask(path, {
-      ...{ method: "POST", from: address, headers: { "content-type": "application/json" } },
+      method: "POST",
+      from: address,
+      headers: { "content-type": "application/json" },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
   const addressFor = (client_id: string, redirect_uri = redirect) =>
     `${service.url}/oauth/authorize?${new URLSearchParams({
-      ...{ client_id, redirect_uri, response_type: "code", scope: "account:read" },
-      ...{ code_challenge: "a".repeat(43), code_challenge_method: "S256" },
+      client_id,
+      redirect_uri,
+      response_type: "code",
+      scope: "account:read",
+      code_challenge: "a".repeat(43),
+      code_challenge_method: "S256",
     })}`;
   const opens = async (client_id: string) =>
     (await browser.open(addressFor(client_id).replace(service.url, ""))).status;
@@ -50,14 +56,19 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
       headers,
       text: answer,
     } = await register({
-      ...{ client_name: "Desk", redirect_uris: [redirect], token_endpoint_auth_method: "client_secret_post" },
-      ...{ scope: "everything", client_secret: "mine" },
+      client_name: "Desk",
+      redirect_uris: [redirect],
+      token_endpoint_auth_method: "client_secret_post",
+      scope: "everything",
+      client_secret: "mine",
     });
     expect(status).toBe(201);
     expect(headers["access-control-allow-origin"]).toBe("*");
     const client = JSON.parse(answer);
     expect(client).toMatchObject({
-      ...{ client_name: "Desk", redirect_uris: [redirect], token_endpoint_auth_method: "none" },
+      client_name: "Desk",
+      redirect_uris: [redirect],
+      token_endpoint_auth_method: "none",
     });
     expect(client).not.toHaveProperty("client_secret");
     const back = await answerApp(browser, service, addressFor(client.client_id));
@@ -74,8 +85,11 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     ["Visual Studio Code", "http://127.0.0.1:33418/", ["http://127.0.0.1/", "https://vscode.dev/redirect"]],
   ])("is let in as %s registers and asks", async (client_name, redirect_uri, others) => {
     const { status, text } = await register({
-      ...{ client_name, redirect_uris: [redirect_uri, ...others], token_endpoint_auth_method: "none" },
-      ...{ grant_types: ["authorization_code", "refresh_token"], response_types: ["code"] },
+      client_name,
+      redirect_uris: [redirect_uri, ...others],
+      token_endpoint_auth_method: "none",
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
     });
     expect(status).toBe(201);
     const asked = addressFor(JSON.parse(text).client_id, redirect_uri);
@@ -120,7 +134,9 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     expect(await service.adminJson("connect", "remove", client_id)).toEqual({ removed: client_id });
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(401);
     const renewed = await service.submit("/oauth/token", {
-      ...{ client_id, grant_type: "refresh_token", refresh_token },
+      client_id,
+      grant_type: "refresh_token",
+      refresh_token,
     });
     expect(JSON.parse(renewed.text).error).toBe("invalid_client");
     expect(await opens(client_id)).toBe(400);

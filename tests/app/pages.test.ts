@@ -191,7 +191,8 @@ describe("with sign-in", () => {
   const clock = makeClock();
   beforeAll(async () => {
     service = await Service.start({
-      ...{ SIGN_IN: "local", SUPPORT_EMAIL: "help@example.com" },
+      SIGN_IN: "local",
+      SUPPORT_EMAIL: "help@example.com",
       ...clock.environment,
     });
   });

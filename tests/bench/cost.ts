@@ -37,7 +37,9 @@ const costs: { name: string; most: number; request: Request }[] = [
       path: mcp,
       headers: {
         ...json,
-        ...{ "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": call.name },
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": call.name,
       },
       body: rpc({ ...call, _meta: meta }),
     },

@@ -23,8 +23,13 @@ const environment = { PATH, SIGN_IN: "local", RATE_LIMIT_MCP: "1000000", LOG_LEV
 const offered: Record<string, string[]> = {
   "2025-11-25": ["server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection"],
   "2026-07-28": [
-    ...["server-stateless", "tools-list", "resources-list", "sep-2164-resource-not-found", "caching"],
-    ...["dns-rebinding-protection", "http-header-validation"],
+    "server-stateless",
+    "tools-list",
+    "resources-list",
+    "sep-2164-resource-not-found",
+    "caching",
+    "dns-rebinding-protection",
+    "http-header-validation",
   ],
 };
 

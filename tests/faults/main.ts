@@ -24,17 +24,22 @@ import { storeTakenAway } from "./store-taken-away";
  */
 
 const experiments: Experiment[] = [
-  ...[stalledLog, ...mailsDue, slowSmtp, greylisting, lockedStore, operatorsAtOnce, counterBurst, hugeAnswer],
-  ...[
-    clockSteps,
-    storeTakenAway,
-    failover,
-    killedDatabase,
-    millionRows,
-    damagedStore,
-    stopUnderLoad,
-    neverReading,
-  ],
+  stalledLog,
+  ...mailsDue,
+  slowSmtp,
+  greylisting,
+  lockedStore,
+  operatorsAtOnce,
+  counterBurst,
+  hugeAnswer,
+  clockSteps,
+  storeTakenAway,
+  failover,
+  killedDatabase,
+  millionRows,
+  damagedStore,
+  stopUnderLoad,
+  neverReading,
 ];
 const withinMs = 60_000; // 1 minute
 

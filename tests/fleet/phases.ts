@@ -68,8 +68,11 @@ export class Phases {
       (isOutage || pressed.refused.length <= pressedMayFail) &&
       pressed.broken <= pressedMayFail;
     const counts = [
-      ...[samples.length, wrong, lost],
-      ...[count(({ status }) => status === 503), count(({ status }) => status === 401)],
+      samples.length,
+      wrong,
+      lost,
+      count(({ status }) => status === 503),
+      count(({ status }) => status === 401),
     ];
     const row = [
       `${holds ? "✓" : "✗"} ${name}`,

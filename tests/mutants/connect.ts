@@ -186,8 +186,8 @@ export const connect: Mutant[] = [
   {
     file: "lib/connect/exchange.ts",
     mistake: "a request says what our address is",
-    was: '...["accept", "authorization", "content-type", "origin"],',
-    becomes: '...["accept", "authorization", "content-type", "origin", "x-forwarded-host"],',
+    was: '  "content-type",\n  "origin",',
+    becomes: '  "content-type",\n  "origin",\n  "x-forwarded-host",',
     tests: ["tests/app/connect-attacks.test.ts"],
   },
   {

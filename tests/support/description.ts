@@ -25,8 +25,17 @@ ajv.addSchema(description, "description");
 
 /** What any HTTP message carries, or any of our answers for safety's sake. */
 const ordinaryHeaders = [
-  ...["date", "connection", "keep-alive", "transfer-encoding", "content-type", "content-length", "vary"],
-  ...["x-content-type-options", "referrer-policy", "content-security-policy", "strict-transport-security"],
+  "date",
+  "connection",
+  "keep-alive",
+  "transfer-encoding",
+  "content-type",
+  "content-length",
+  "vary",
+  "x-content-type-options",
+  "referrer-policy",
+  "content-security-policy",
+  "strict-transport-security",
 ];
 
 const apiError = { $ref: "#/components/schemas/ApiError" };

@@ -5,8 +5,14 @@ import { resolve } from "node:path";
 const list = "lib/store/migrations.ts";
 /** Without its lock file, so that it takes its packages from the folders above it. */
 const sources = [
-  ...["app", "lib", "public", "middleware.ts"],
-  ...["LICENSE", "next.config.ts", "tsconfig.json", "package.json"],
+  "app",
+  "lib",
+  "public",
+  "middleware.ts",
+  "LICENSE",
+  "next.config.ts",
+  "tsconfig.json",
+  "package.json",
 ];
 
 /**

@@ -20,7 +20,7 @@ type SessionsProps = {
 
 /** Who acts for the account: apps, browsers and programs, each with a button that ends it. */
 export function Sessions({ sessions, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
-  const list = (some: Session[]) => <SessionList {...{ sessions: some, ownId, nowMs }} />;
+  const list = (some: Session[]) => <SessionList sessions={some} ownId={ownId} nowMs={nowMs} />;
   const apps = sessions?.filter(({ kind }) => kind === "app") ?? [];
   const others = sessions?.filter(({ kind }) => kind !== "app") ?? [];
   const endable = sessions?.filter(({ id }) => id !== ownId) ?? [];

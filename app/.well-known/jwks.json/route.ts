@@ -11,7 +11,9 @@ export const GET = publish(
   async () => {
     const keys = (await readKeys()).map(({ kid, publicKey }) => ({
       ...publicKey.export({ format: "jwk" }),
-      ...{ kid, alg: "RS256", use: "sig" },
+      kid,
+      alg: "RS256",
+      use: "sig",
     }));
     return { type: "application/jwk-set+json", body: JSON.stringify({ keys }) };
   },

@@ -15,7 +15,11 @@ ${connectionBase}
     const code_verifier = randomBytes(32).toString("base64url");
     const state = randomBytes(16).toString("base64url");
     const question = new URLSearchParams({
-      ...{ client_id: this.clientId, response_type: "code", scope: "account:read", redirect_uri, state },
+      client_id: this.clientId,
+      response_type: "code",
+      scope: "account:read",
+      redirect_uri,
+      state,
       code_challenge: createHash("sha256").update(code_verifier).digest("base64url"),
       code_challenge_method: "S256",
     });

@@ -16,8 +16,13 @@ ${connectionBase}
     const state = base64url(crypto.getRandomValues(new Uint8Array(16)));
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code_verifier));
     const question = new URLSearchParams({
-      ...{ client_id: this.clientId, response_type: "code", scope: "account:read", redirect_uri, state },
-      ...{ code_challenge: base64url(new Uint8Array(digest)), code_challenge_method: "S256" },
+      client_id: this.clientId,
+      response_type: "code",
+      scope: "account:read",
+      redirect_uri,
+      state,
+      code_challenge: base64url(new Uint8Array(digest)),
+      code_challenge_method: "S256",
     });
     const back = await openBrowser(this.url + "/oauth/authorize?" + question, redirect_uri);
     const answer = new URLSearchParams(back.slice(back.indexOf("?") + 1));

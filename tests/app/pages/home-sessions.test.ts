@@ -66,8 +66,12 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(60 * 60 * 1000);
       const [own, program] = [claimsOf(browser.valueOf("__session")), claimsOf(token)];
       expect(program).toEqual({
-        ...{ iss: own.iss, sub: own.sub, sid: expect.stringMatching(/^sess_/) },
-        ...{ iat: expect.any(Number), nbf: program.iat, exp: Date.parse(expiresAt) / 1000 },
+        iss: own.iss,
+        sub: own.sub,
+        sid: expect.stringMatching(/^sess_/),
+        iat: expect.any(Number),
+        nbf: program.iat,
+        exp: Date.parse(expiresAt) / 1000,
       });
       expect(program.sid).not.toBe(own.sid);
       expect(await ask(token)).toBe(200);

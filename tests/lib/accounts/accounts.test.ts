@@ -36,19 +36,32 @@ describe.each(engines)("two operators on $name", (engine) => {
 });
 
 const row = {
-  ...{ id: "acc_1", email: "ceo@example.com", subject: "user_1", plan: "licensed", trial_ends_at_ms: null },
-  ...{ assistant_limit: 12, credit_thousandths: 1500, created_at_ms: 1000 },
+  id: "acc_1",
+  email: "ceo@example.com",
+  subject: "user_1",
+  plan: "licensed",
+  trial_ends_at_ms: null,
+  assistant_limit: 12,
+  credit_thousandths: 1500,
+  created_at_ms: 1000,
 };
 
 describe("the account of a row", () => {
   it("has what the row has", () => {
     expect(parseAccount(row)).toEqual({
-      ...{ id: "acc_1", email: "ceo@example.com", subject: "user_1", plan: "licensed" },
-      ...{ assistantLimit: 12, creditThousandths: 1500, createdAtMs: 1000 },
+      id: "acc_1",
+      email: "ceo@example.com",
+      subject: "user_1",
+      plan: "licensed",
+      assistantLimit: 12,
+      creditThousandths: 1500,
+      createdAtMs: 1000,
     });
     expect(parseAccount({ ...row, plan: "trial", trial_ends_at_ms: 0, assistant_limit: null })).toMatchObject(
       {
-        ...{ plan: "trial", trialEndsAtMs: 0, assistantLimit: null },
+        plan: "trial",
+        trialEndsAtMs: 0,
+        assistantLimit: null,
       },
     );
     expect(parseAccount({ ...row, subject: null, plan: "hobby" })).toMatchObject({

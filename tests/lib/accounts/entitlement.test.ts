@@ -13,7 +13,11 @@ const account = {
   createdAtMs: 0,
 };
 const session: CallerSession = {
-  ...{ subject: "user_1", sessionId: "sess_1", origin: undefined, audience: undefined, keyId: undefined },
+  subject: "user_1",
+  sessionId: "sess_1",
+  origin: undefined,
+  audience: undefined,
+  keyId: undefined,
   kind: "clerk",
 };
 const callerOf = (account: Account): Caller => ({ is: "account", account, session });

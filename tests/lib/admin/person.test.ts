@@ -75,7 +75,9 @@ describe.each(engines)("a person's data on $name", (engine) => {
       expect(await ids("SELECT id FROM audit_entries WHERE what = 'test'")).toEqual(["new"]);
       const [entry] = await service.adminJson<object[]>("audit", "list", "--who", "service");
       expect(entry).toMatchObject({
-        ...{ what: "retention", whom: null, before: {} },
+        what: "retention",
+        whom: null,
+        before: {},
         after: { audit_entries: 1, invitations: 1, onboarding_emails: 1, waitlist: 1 },
       });
       expect(await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%'")).toEqual([

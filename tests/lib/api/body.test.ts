@@ -18,7 +18,9 @@ function requestOf(parts: Iterable<string>, headers: Record<string, string> = {}
     { highWaterMark: 0 },
   );
   const request = new Request("https://office.example.com/", {
-    ...{ method: "POST", headers, body },
+    method: "POST",
+    headers,
+    body,
     duplex: "half",
   } as RequestInit);
   return { request, state };

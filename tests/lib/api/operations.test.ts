@@ -50,19 +50,24 @@ describe("the house", () => {
     const top = readdirSync(".").filter((name) => name !== ".git" && !isIgnored(name));
     expect(top.sort()).toEqual(
       [
-        ...[
-          "app",
-          "lib",
-          "middleware.ts",
-          "tests",
-          "e2e",
-          "public",
-          "next.config.ts",
-          "package.json",
-          "tsconfig.json",
-        ],
-        ...["vitest.config.ts", "playwright.config.ts", ".env.example", "README.md"],
-        ...["package-lock.json", ".gitignore", "LICENSE", "biome.json", ".ci"],
+        "app",
+        "lib",
+        "middleware.ts",
+        "tests",
+        "e2e",
+        "public",
+        "next.config.ts",
+        "package.json",
+        "tsconfig.json",
+        "vitest.config.ts",
+        "playwright.config.ts",
+        ".env.example",
+        "README.md",
+        "package-lock.json",
+        ".gitignore",
+        "LICENSE",
+        "biome.json",
+        ".ci",
       ].sort(),
     );
     expect(existsSync(join(".ci", "run"))).toBe(true);

@@ -125,7 +125,10 @@ describe.runIf(redisPort).each(counterStores)("the counter in $way", ({ way, sta
   it("counts in this process what may not go uncounted while the store is away", async () => {
     const inProcess = new ProcessCounter(limit, windowMs);
     const counter = new SharedCounter(store, {
-      ...{ name: "away", limit, windowMs, answersWithinMs: patient },
+      name: "away",
+      limit,
+      windowMs,
+      answersWithinMs: patient,
       whileAway: (key, nowMs) => inProcess.spend(key, nowMs),
     });
     bridge.fault = "reset";

@@ -264,8 +264,20 @@ it("the TypeScript files are strict TypeScript as they stand", async () => {
   const names = Object.keys(files).map((name) => `${name}.ts`);
   const here = process.cwd();
   const options = [
-    ...["--strict", "--noEmit", "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler"],
-    ...["--lib", "es2022,dom", "--types", "node", "--typeRoots", join(here, "node_modules/@types")],
+    "--strict",
+    "--noEmit",
+    "--target",
+    "es2022",
+    "--module",
+    "es2022",
+    "--moduleResolution",
+    "bundler",
+    "--lib",
+    "es2022,dom",
+    "--types",
+    "node",
+    "--typeRoots",
+    join(here, "node_modules/@types"),
   ];
   const tsc = join(here, "node_modules/typescript/bin/tsc");
   const { stdout } = await execute("node", [tsc, ...options, ...names], inFolder).catch((failed) => failed);

@@ -95,8 +95,12 @@ describe.runIf(redisPort && fronts.length > 0)("two instances behind a proxy as 
   beforeAll(async () => {
     port = await reservePort();
     const settings = {
-      ...{ APP_URL: `https://localhost:${port}`, APP_SECRET: "s".repeat(32), SIGN_IN: "none" },
-      ...{ REDIS_URL: `redis://127.0.0.1:${redisPort}`, TRUSTED_PROXY_HOPS: "1", DRAIN_SECONDS: "2" },
+      APP_URL: `https://localhost:${port}`,
+      APP_SECRET: "s".repeat(32),
+      SIGN_IN: "none",
+      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+      TRUSTED_PROXY_HOPS: "1",
+      DRAIN_SECONDS: "2",
     };
     instances = [await Service.start(settings), await Service.start(settings)];
     const [one, two] = instances;

@@ -157,8 +157,12 @@ describe.each(clients)("%s", (_, connect) => {
 
 it("shows the owner whose document it has read, and reads it once in a while", async () => {
   const query = new URLSearchParams({
-    ...{ client_id: clientMetadataUrl, redirect_uri: redirectUrl, response_type: "code" },
-    ...{ code_challenge: "a".repeat(43), code_challenge_method: "S256", scope: "account:read" },
+    client_id: clientMetadataUrl,
+    redirect_uri: redirectUrl,
+    response_type: "code",
+    code_challenge: "a".repeat(43),
+    code_challenge_method: "S256",
+    scope: "account:read",
   });
   await browser.open(`/oauth/authorize?${query}`);
   const { text } = await browser.open("/connect");
@@ -176,8 +180,12 @@ it.each(refusedDocuments)("is no client by a document that says %s", async (_, n
     redirect_uris?: string[];
   };
   const query = new URLSearchParams({
-    ...{ client_id: addressOf(name), redirect_uri, response_type: "code", scope: "account:read" },
-    ...{ code_challenge: "a".repeat(43), code_challenge_method: "S256" },
+    client_id: addressOf(name),
+    redirect_uri,
+    response_type: "code",
+    scope: "account:read",
+    code_challenge: "a".repeat(43),
+    code_challenge_method: "S256",
   });
   const { status, headers } = await browser.open(`/oauth/authorize?${query}`);
   expect(status).toBe(400);

@@ -46,7 +46,8 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
       const { protocolVersion, capabilities, serverInfo } = JSON.parse(answer.text).result;
       expect(protocolVersion).toBe(revisions.includes(asked) ? asked : "2025-11-25");
       expect(capabilities).toEqual({
-        ...{ tools: { listChanged: false }, resources: { listChanged: false } },
+        tools: { listChanged: false },
+        resources: { listChanged: false },
         prompts: { listChanged: false },
       });
       expect(serverInfo).toMatchObject({ name: "corner-office", title: "Corner Office" });

@@ -157,7 +157,10 @@ function keepRunnersDying(environment: Environment, random: () => number) {
   const program = join("dist", "tests", `mail-runner-${process.pid}.js`);
   // As the service is bundled: to look for each package's files would be half of a runner's work.
   buildSync({
-    ...{ bundle: true, platform: "node", format: "esm", external: ["libsql", "pg-native"] },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    external: ["libsql", "pg-native"],
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },

@@ -99,8 +99,20 @@ describe("every line of the log", () => {
     const service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "debug" });
     const encoded = encodeURIComponent(nasty);
     const places = [
-      ...["/", "/waitlist", "/sign-in", "/sign-in/code", "/home", "/connect", "/status", "/docs/search"],
-      ...["/docs/search.json", "/oauth/authorize", "/_next/image", "/_next/data", "/api/entitlement", "/mcp"],
+      "/",
+      "/waitlist",
+      "/sign-in",
+      "/sign-in/code",
+      "/home",
+      "/connect",
+      "/status",
+      "/docs/search",
+      "/docs/search.json",
+      "/oauth/authorize",
+      "/_next/image",
+      "/_next/data",
+      "/api/entitlement",
+      "/mcp",
     ];
     for (const place of places) {
       for (const target of [`${place}?x=${encoded}&q=${encoded}&url=${encoded}`, `${place}/${encoded}`]) {

@@ -35,8 +35,11 @@ async function verify(token: string, atMs = nowMs) {
 describe("a session token", () => {
   it("says who is signed in, in which session, and who says so", async () => {
     expect(await verify(mint({ azp: "https://office.example.com" }, { kid: "ins_x" }))).toMatchObject({
-      ...{ keyId: "ins_x", issuer: "https://clerk.example.com" },
-      ...{ subject: "user_2abc", sessionId: "sess_1", origin: "https://office.example.com" },
+      keyId: "ins_x",
+      issuer: "https://clerk.example.com",
+      subject: "user_2abc",
+      sessionId: "sess_1",
+      origin: "https://office.example.com",
     });
   });
 
@@ -132,7 +135,10 @@ describe("a session token", () => {
     expect(minted.expiresAtMs).toBe(endsAtMs);
     expect(await verify(minted.token)).toMatchObject({
       ...terms,
-      ...{ keyId: "key_1", issuer: "urn:corner-office:x", startsAt: now, endsAt: now + 3600 },
+      keyId: "key_1",
+      issuer: "urn:corner-office:x",
+      startsAt: now,
+      endsAt: now + 3600,
     });
     await expect(mintSessionToken({ ...terms, endsAtMs: endsAtMs + 1000 }, key, nowMs)).rejects.toThrow(
       RangeError,

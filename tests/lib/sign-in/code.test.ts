@@ -61,7 +61,10 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       const { email, browser, code } = await make();
       expect(code).toMatch(/^\d{6}$/);
       expect(await findAskedCode(db, browser, nowMs)).toEqual({
-        ...{ email, isLong: false, postedAtMs: nowMs, untilMs: nowMs + tenMinutesMs },
+        email,
+        isLong: false,
+        postedAtMs: nowMs,
+        untilMs: nowMs + tenMinutesMs,
       });
       expect(await redeemCode(db, browser, code, nowMs)).toMatchObject({ email });
       expect(await redeemCode(db, browser, code, nowMs)).toEqual({ problem: "over" });
@@ -126,10 +129,16 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       const email = newEmail();
       const from = (address?: string) => ({ email, address });
       expect(await kindsOf([from("a"), from("a"), from("a"), from("a")])).toEqual([
-        ...["short, mailed", "short, mailed", "short, mailed", "long, mailed"],
+        "short, mailed",
+        "short, mailed",
+        "short, mailed",
+        "long, mailed",
       ]);
       expect(await kindsOf([from("b"), from(), from("c"), from()])).toEqual([
-        ...["short, mailed", "short, mailed", "long", "long"],
+        "short, mailed",
+        "short, mailed",
+        "long",
+        "long",
       ]);
     });
 
@@ -186,7 +195,10 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
         const [first, second, third = ""] = browsers;
         expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{12}$/);
         expect(await findAskedCode(db, third, nowMs)).toEqual({
-          ...{ email, isLong: true, postedAtMs: nowMs, untilMs: nowMs + sixHoursMs },
+          email,
+          isLong: true,
+          postedAtMs: nowMs,
+          untilMs: nowMs + sixHoursMs,
         });
         expect(await redeemCode(db, first, code, nowMs + sixHoursMs)).toEqual({ problem: "over" });
         const typed = `${code.slice(0, 4)}-${code.slice(4, 8)} ${code.slice(8).toLowerCase()}`;

@@ -50,7 +50,12 @@ describe.each(engines)("migration 003 on $name", (engine) => {
       .execute();
     const [welcome, first, approvals, credits] = rows;
     const row = ([kind, due_at_ms, state]: (typeof rows)[number], failure: string | null = null) => ({
-      ...{ kind, due_at_ms, next_attempt_at_ms: due_at_ms, state, failure, attempts: 0 },
+      kind,
+      due_at_ms,
+      next_attempt_at_ms: due_at_ms,
+      state,
+      failure,
+      attempts: 0,
     });
     expect(migrated).toEqual([
       row(approvals),
