@@ -57,4 +57,25 @@ export const accounts: Mutant[] = [
     becomes: "=",
     tests: ["tests/lib/store/mentions.test.ts"],
   },
+  {
+    file: "lib/session/invitation-token.ts",
+    mistake: "an invitation is shown as open at its very end",
+    was: "invitation.expires_at_ms <= nowMs",
+    becomes: "invitation.expires_at_ms < nowMs",
+    tests: ["tests/lib/accounts/invitations.test.ts"],
+  },
+  {
+    file: "lib/accounts/invitations.ts",
+    mistake: "an invitation opens an account at its very end",
+    was: '.where("expires_at_ms", ">", nowMs)',
+    becomes: '.where("expires_at_ms", ">=", nowMs)',
+    tests: ["tests/lib/accounts/invitations.test.ts"],
+  },
+  {
+    file: "lib/accounts/invitations.ts",
+    mistake: "an email accepts its invitation by the link of another",
+    was: 'if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);',
+    becomes: "",
+    tests: ["tests/lib/accounts/invitations.test.ts"],
+  },
 ];

@@ -163,4 +163,11 @@ export const bounds: Mutant[] = [
     becomes: "? before.slice(settings().appUrl.length) : pages.front.path",
     tests: ["tests/app/pages.test.ts"],
   },
+  {
+    file: "lib/mcp/endpoint.ts",
+    mistake: "a client of an unknown revision cannot agree on another",
+    was: ' || method === "initialize") return undefined;',
+    becomes: ") return undefined;",
+    tests: ["tests/lib/mcp/endpoint.test.ts"],
+  },
 ];

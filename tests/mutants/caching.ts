@@ -106,4 +106,11 @@ export const caching: Mutant[] = [
     becomes: '"Content-Type, Accept, ',
     tests: ["tests/lib/mcp/endpoint.test.ts"],
   },
+  {
+    file: "lib/front/kept-answer.ts",
+    mistake: "a 404 is told as not modified",
+    was: "this.status === 200 && matchesEtag(",
+    becomes: "matchesEtag(",
+    tests: ["tests/lib/front/kept-pages.test.ts"],
+  },
 ];

@@ -148,4 +148,32 @@ export const mails: Mutant[] = [
     becomes: ".limit(most).forUpdate()",
     tests: ["tests/lib/sign-in/sign-in-runner.test.ts"],
   },
+  {
+    file: "lib/pages/webhook.ts",
+    mistake: "a delivery without an id is taken",
+    was: "if (!id || !/",
+    becomes: "if (!/",
+    tests: ["tests/lib/pages/webhook.test.ts"],
+  },
+  {
+    file: "lib/pages/webhook.ts",
+    mistake: "an event is dealt with by what every object has",
+    was: "Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined",
+    becomes: "handlers[event.type]",
+    tests: ["tests/app/hooks/resend.test.ts"],
+  },
+  {
+    file: "lib/accounts/retention.ts",
+    mistake: "retention deletes a mail that is still to be sent",
+    was: '["sent", "stopped", "failed"]',
+    becomes: '["sent", "stopped", "failed", "scheduled"]',
+    tests: ["tests/lib/admin/person.test.ts"],
+  },
+  {
+    file: "lib/sign-in/sign-in-runner.ts",
+    mistake: "a code is mailed to an account that nobody can sign in to",
+    was: '    .where("subject", "is not", null)\n',
+    becomes: "",
+    tests: ["tests/lib/sign-in/sign-in-runner.test.ts"],
+  },
 ];

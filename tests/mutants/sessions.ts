@@ -170,4 +170,18 @@ export const sessions: Mutant[] = [
     tests: ["tests/app/connect-attacks.test.ts"],
     isInPages: true,
   },
+  {
+    file: "lib/session/issuer.ts",
+    mistake: "a token names any issuer that it likes",
+    was: "if (key?.issuer !== issuer) return undefined;",
+    becomes: "if (!key) return undefined;",
+    tests: ["tests/lib/session/issuer.test.ts"],
+  },
+  {
+    file: "lib/accounts/retention.ts",
+    mistake: "a session that is over stays for two years",
+    was: '["local_sessions", "id", "expires_at_ms", nowMs]',
+    becomes: '["local_sessions", "id", "expires_at_ms", beforeMs]',
+    tests: ["tests/lib/admin/person.test.ts"],
+  },
 ];

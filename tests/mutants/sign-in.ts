@@ -127,4 +127,25 @@ export const signIn: Mutant[] = [
     becomes: 'derivedKeys("known-browser:v1").slice(0, 1).some(',
     tests: ["tests/lib/pages/known-browser.test.ts"],
   },
+  {
+    file: "lib/sign-in/code.ts",
+    mistake: "tries at once are more than tries in turn",
+    was: '.where("tries", "<", mostTries)\n    .returning(["code_hash", "tries"])',
+    becomes: '.returning(["code_hash", "tries"])',
+    tests: ["tests/lib/sign-in/code.test.ts"],
+  },
+  {
+    file: "lib/sign-in/code.ts",
+    mistake: "one code has one hash for every browser",
+    was: "salt}.",
+    becomes: "0}.",
+    tests: ["tests/lib/sign-in/code.test.ts"],
+  },
+  {
+    file: "lib/sign-in/clerk-user.ts",
+    mistake: "a user of Clerk's takes over the account of another",
+    was: '    .where("subject", "is", null)\n    .returning("id")',
+    becomes: '    .returning("id")',
+    tests: ["tests/app/hooks/clerk.test.ts"],
+  },
 ];

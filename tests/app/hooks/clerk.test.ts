@@ -160,6 +160,16 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     expect(await service.adminJson("account", "show", other.invited)).toMatchObject({ subject: other.id });
   });
 
+  it("leaves an account to its user where another one has its email verified later", async () => {
+    const [story, other] = [tell(), tell()];
+    await invite(story.invited);
+    await deliver(story.created);
+    await deliver({ type: "user.created", data: makeUser(other.id, story.invited, 3000) });
+    expect(await service.adminJson("account", "show", story.invited)).toMatchObject({ subject: story.id });
+    const headers = { authorization: `Bearer ${clerk.mint({ sub: other.id })}` };
+    expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
+  });
+
   it("keeps who unsubscribed unmailed at the new email as well", async () => {
     const story = tell();
     await invite(story.invited);

@@ -60,6 +60,13 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
+  it.each(["constructor", "toString", "__proto__"])(
+    "passes over an event of the type %s, as over any that it does not know",
+    async (type) => {
+      expect((await deliver({ type, data: {} })).status).toBe(204);
+    },
+  );
+
   it("stops the mails to whoever called them spam", async () => {
     const states = await recipient("cross@example.com");
     expect((await deliver({ type: "email.complained", data: { to: ["cross@example.com"] } })).status).toBe(

@@ -47,6 +47,20 @@ describe.each(engines)("a person's data on $name", (engine) => {
        VALUES ('${name}', '${name}@example.com', 'hobby', ${atMs}, ${atMs + 14 * dayMs})`,
       );
     }
+    await stage.query(
+      `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
+       VALUES ('waiting', 'acc_gone_waiting', 'waiting', 'of-a-newer-version', ${oldMs}, 'scheduled', ${oldMs})`,
+    );
+    const [kept] = await stage.query("SELECT id FROM accounts WHERE email = 'kept@example.com'");
+    const hourMs = 60 * 60 * 1000;
+    for (const [id, endsAtMs] of [
+      ["over", Date.now() - hourMs],
+      ["live", Date.now() + hourMs],
+    ]) {
+      await stage.query(
+        `INSERT INTO local_sessions (id, account_id, expires_at_ms) VALUES ('${id}', '${kept?.id}', ${endsAtMs})`,
+      );
+    }
     await service.run();
   });
   afterAll(async () => {
@@ -78,11 +92,12 @@ describe.each(engines)("a person's data on $name", (engine) => {
         what: "retention",
         whom: null,
         before: {},
-        after: { audit_entries: 1, invitations: 1, onboarding_emails: 1, waitlist: 1 },
+        after: { audit_entries: 1, invitations: 1, local_sessions: 1, onboarding_emails: 1, waitlist: 1 },
       });
-      expect(await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%'")).toEqual([
-        "new",
-      ]);
+      expect(
+        await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%' ORDER BY id"),
+      ).toEqual(["new", "waiting"]);
+      expect(await ids("SELECT id FROM local_sessions")).toEqual(["live"]);
       expect(await ids("SELECT id FROM invitations WHERE id IN ('old', 'new')")).toEqual(["new"]);
       expect(await stage.query("SELECT * FROM accounts WHERE email = 'kept@example.com'")).toHaveLength(1);
     });

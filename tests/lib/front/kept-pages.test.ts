@@ -42,6 +42,17 @@ describe("an answer that is the same for everyone", () => {
     expect(await answer.text()).toBe(text);
   });
 
+  it("is the same whatever a client has, where it is no 200 (RFC 9110 §13.2.1)", async () => {
+    const notFound = new KeptAnswer(404, ["content-type", "text/plain"], Buffer.from("Nothing."));
+    const other = createServer((incoming, outgoing) => notFound.send(incoming, outgoing));
+    await once(other.listen(0, "127.0.0.1"), "listening");
+    const { port } = other.address() as AddressInfo;
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { "If-None-Match": "*" } });
+    expect([answer.status, await answer.text()]).toEqual([404, "Nothing."]);
+    other.closeAllConnections();
+    other.close();
+  });
+
   it("has one strong ETag for each encoding, and is a 304 without a body to who has it", async () => {
     const tags = new Set<string>();
     for (const accepted of ["br", "gzip", "identity"]) {

@@ -54,6 +54,15 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
     }
   });
 
+  it("shakes hands with a client whose header names an older revision than any", async () => {
+    const clientInfo = { name: "test", version: "1" };
+    const params = { protocolVersion: "2020-01-01", capabilities: {}, clientInfo };
+    const headers = { "MCP-Protocol-Version": "2020-01-01" };
+    const answer = await postLegacy(service, { method: "initialize", params }, { path, headers });
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.text).result.protocolVersion).toBe("2025-11-25");
+  });
+
   it("discovers itself to a client of 2026-07-28", async () => {
     const { result } = JSON.parse((await postModern(service, { method: "server/discover" }, { path })).text);
     expect(result).toMatchObject({

@@ -43,6 +43,10 @@ describe("isSigned", () => {
     expect(check({ signature: good.signature.slice(0, -1) })).toBe(false);
     for (const name of ["id", "timestamp", "signature"]) expect(check({ [name]: "" }), name).toBe(false);
     expect(check({ timestamp: "soon" })).toBe(false);
+    const ofNoId = `v1,${createHmac("sha256", key).update(`.${example.timestamp}.${body}`).digest("base64")}`;
+    expect(check({ id: "", signature: ofNoId }), "a signature that fits a delivery without an id").toBe(
+      false,
+    );
   });
 
   it("says no to a delivery more than five minutes old, or as far in the future", () => {

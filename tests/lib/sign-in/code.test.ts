@@ -105,6 +105,8 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(tries.filter((redeemed) => "problem" in redeemed && redeemed.problem === "wrong")).toHaveLength(
         4,
       );
+      const judged = await db.selectFrom("sign_in_codes").select("tries").orderBy("tries", "desc").execute();
+      expect(judged[0]?.tries, "those past the fifth are not looked at").toBe(5);
     });
 
     it("works in no other browser", async () => {
@@ -114,6 +116,18 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
         expect(await redeemCode(db, other.browser, code, nowMs)).toMatchObject({ problem: "wrong" });
       }
       expect(await redeemCode(db, "of nobody", code, nowMs)).toEqual({ problem: "over" });
+    });
+
+    it("works in no other browser, even where somebody has copied its hash there", async () => {
+      const { email, code } = await make();
+      const other = await make();
+      const { code_hash } = await db
+        .selectFrom("sign_in_codes")
+        .select("code_hash")
+        .where("email", "=", email)
+        .executeTakeFirstOrThrow();
+      await db.updateTable("sign_in_codes").set({ code_hash }).where("email", "=", other.email).execute();
+      expect(await redeemCode(db, other.browser, code, nowMs)).toMatchObject({ problem: "wrong" });
     });
 
     it("is no try where it has not the form of one", async () => {

@@ -74,6 +74,14 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await rows()).toEqual([]);
   });
 
+  it("sends no code to an account that nobody can sign in to", async () => {
+    await addAccount(db, "later@example.com", {}, nowMs);
+    await askForCode("later@example.com");
+    await round();
+    expect(sent).toEqual([]);
+    expect(await rows()).toEqual([]);
+  });
+
   it("keeps neither the code nor the address where a reader of the store sees them", async () => {
     const code = await askForCode();
     const stored = JSON.stringify(await stage.query("SELECT * FROM sign_in_mails"));

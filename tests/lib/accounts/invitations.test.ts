@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { acceptInvitation, invitationOf, invite } from "@/lib/accounts/invitations";
+import { findInvitationProblem } from "@/lib/session/invitation-token";
+import { change } from "@/lib/store/audit";
+import { type Db, Store } from "@/lib/store/store";
+import { engines, type Stage } from "@/tests/support/engines";
+
+const nowMs = 1_800_000_000_000;
+const endsAtMs = nowMs + 14 * 24 * 60 * 60 * 1000;
+
+describe.each(engines)("an invitation on $name", (engine) => {
+  let stage: Stage;
+  let store: Store;
+  let db: Db;
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    db = await store.ready();
+  });
+  afterAll(async () => {
+    await store.close();
+    await stage.clear();
+  });
+
+  /** The token of a new invitation's link. */
+  const inviteNow = (email: string) =>
+    change(db, { by: "operator", what: "invite", ...invitationOf(email) }, nowMs, (transaction) =>
+      invite(transaction, email, {}, nowMs),
+    );
+  const accept = (email: string, token: string, atMs = nowMs) =>
+    acceptInvitation(db, { token, email, subject: `user_${email.replace(/\W/g, "")}` }, atMs);
+
+  it("lasts 14 days, to the millisecond", async () => {
+    const token = await inviteNow("days@example.com");
+    expect(await findInvitationProblem(db, token, endsAtMs - 1)).toBeUndefined();
+    expect(await findInvitationProblem(db, token, endsAtMs)).toBe("expired");
+    expect(await accept("days@example.com", token, endsAtMs)).toBe("expired");
+    expect(await accept("days@example.com", token, endsAtMs - 1)).toMatchObject({ plan: "trial" });
+  });
+
+  it("is accepted by its own link alone, with the email that it was sent to", async () => {
+    const mine = await inviteNow("mine@example.com");
+    const theirs = await inviteNow("theirs@example.com");
+    expect(await accept("mine@example.com", theirs)).toBe("foreign-email");
+    expect(await accept("mine@example.com", "made-up")).toBe("unknown");
+    expect(await accept("mine@example.com", mine)).toMatchObject({ email: "mine@example.com" });
+  });
+
+  it("works no more once another has taken its place", async () => {
+    const first = await inviteNow("twice@example.com");
+    const second = await inviteNow("twice@example.com");
+    expect(await findInvitationProblem(db, first, nowMs)).toBe("unknown");
+    expect(await accept("twice@example.com", first)).toBe("unknown");
+    expect(await accept("twice@example.com", second)).toMatchObject({ email: "twice@example.com" });
+  });
+});
