@@ -17,10 +17,15 @@ let service: Service;
 beforeAll(async () => {
   const port = await reservePort();
   service = await Service.start({
-    ...{ PORT: `${port}`, APP_URL: `http://localhost:${port}`, SIGN_IN: "local" },
-    ...{ RATE_LIMIT_HEALTH: "100000", RATE_LIMIT_MCP: "100000" },
+    PORT: `${port}`,
+    APP_URL: `http://localhost:${port}`,
+    SIGN_IN: "local",
+    RATE_LIMIT_HEALTH: "100000",
+    RATE_LIMIT_MCP: "100000",
     // Without a signing secret the webhook is refused before its body is looked at.
-    ...{ RESEND_API_KEY: "re_test", RESEND_BASE_URL: "http://127.0.0.1:9", EMAIL_FROM: "office@example.com" },
+    RESEND_API_KEY: "re_test",
+    RESEND_BASE_URL: "http://127.0.0.1:9",
+    EMAIL_FROM: "office@example.com",
     RESEND_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, "k").toString("base64")}`,
   });
   await service.ask("/sign-in");
