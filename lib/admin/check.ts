@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { withExamples } from "@/lib/admin/command";
-import { checkDkim, checkDmarc, spfDomainOf } from "@/lib/admin/mail-domain";
+import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import { type Result, toPrintable } from "@/lib/admin/print";
-import { checkSpf } from "@/lib/admin/spf";
 import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
 import { isProxyUntoldOf } from "@/lib/api/client-address";
 import { counterStore } from "@/lib/api/rate-limit";
@@ -65,7 +64,7 @@ function checks(): Check[] {
     ...(mail.kind === "files"
       ? []
       : [
-          { what: "spf", look: () => checkSpf(spfDomainOf(mail)), remedy: dns },
+          { what: "spf", look: () => checkSpf(mail), remedy: dns },
           { what: "dkim", look: () => checkDkim(mail), remedy: dns },
           { what: "dmarc", look: () => checkDmarc(mail), remedy: dns },
         ]),

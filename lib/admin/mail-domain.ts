@@ -1,68 +1,72 @@
 import { createPublicKey } from "node:crypto";
-import { readTxt } from "@/lib/admin/txt-records";
+import dns from "node:dns/promises";
 import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
-import type { DkimKey, MailSettings } from "@/lib/settings/mail-settings";
+import { within } from "@/lib/process/deadline";
+import type { MailSettings } from "@/lib/settings/mail-settings";
 
-/* What mailbox providers find of our mail's domain in DNS. */
+/*
+ * What mailbox providers find of our mail's domain in DNS: the three records, and what each shows by itself. What a
+ * record includes is not followed.
+ */
 
-/** The domain that SPF is about. Resend takes returned mail at a name of its own. */
-export function spfDomainOf({ kind, from }: MailSettings): string {
-  const domain = domainOf(from.address);
-  return kind === "resend" ? `send.${domain}` : domain;
+/** Whether the servers that send for the domain are named (SPF, RFC 7208). */
+export async function checkSpf({ kind, from }: MailSettings): Promise<Verdict> {
+  // Resend takes returned mail at a name of its own.
+  const name = `${kind === "resend" ? "send." : ""}${domainOf(from.address)}`;
+  const [record, ...others] = await readTxt(name, /^v=spf1( |$)/i);
+  if (record === undefined) {
+    return warning(
+      `there is no SPF record at ${name}: large mailboxes trust such mail less`,
+      `Publish a TXT record at ${name} that names your mail service: v=spf1 include:<its domain> ~all`,
+    );
+  }
+  if (others.length > 0) return two(name);
+  if (/ [~-]all( |$)| redirect=/i.test(record)) return fine(`${name}: ${record}`);
+  return warning(`${name} lets others send for it: ${record}`, "End the record with ~all or -all.");
 }
 
 /** Whether the key that our mail is signed with is published (DKIM, RFC 6376). */
 export async function checkDkim(mail: MailSettings): Promise<Verdict> {
-  if (mail.kind === "resend") return checkResendsKey(domainOf(mail.from.address));
-  if (mail.kind === "smtp" && mail.dkim) return checkOurKey(mail.dkim);
+  if (mail.kind === "resend") return checkKey(`resend._domainkey.${domainOf(mail.from.address)}`);
+  if (mail.kind === "smtp" && mail.dkim) {
+    const { domainName, keySelector, privateKey } = mail.dkim;
+    const key = createPublicKey(privateKey).export({ type: "spki", format: "der" }).toString("base64");
+    return checkKey(`${keySelector}._domainkey.${domainName}`, key);
+  }
   return warning(
     "your mail server has to sign, and nothing here can tell whether it does",
     "Look for dkim=pass in a mail that you got from here, or set the three DKIM_… settings.",
   );
 }
 
-async function checkOurKey({ domainName, keySelector, privateKey }: DkimKey): Promise<Verdict> {
-  const name = `${keySelector}._domainkey.${domainName}`;
-  const key = createPublicKey(privateKey).export({ type: "spki", format: "der" }).toString("base64");
-  const publish = `Publish a TXT record at ${name}: v=DKIM1; k=rsa; p=${key}`;
-  const [record] = await readTxt(name, /(^|;)\s*p=/);
-  if (record === undefined) {
-    return fault(`there is no key at ${name}: mailboxes take every signature for a forgery`, publish);
-  }
+/** @param ours - the key that has to be there; without one any will do */
+async function checkKey(name: string, ours?: string): Promise<Verdict> {
+  const remedy = ours
+    ? `Publish a TXT record at ${name}: v=DKIM1; k=rsa; p=${ours}`
+    : "Add the records that Resend's dashboard shows for the domain.";
+  const [record, ...others] = await readTxt(name, /(^|;)\s*p=/);
+  if (record === undefined) return fault(`there is no DKIM record at ${name}: every signature fails`, remedy);
+  if (others.length > 0) return two(name);
   const published = /(?:^|;)\s*p=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, "");
-  if (published === "") return fault(`the key at ${name} is revoked: every signature fails`, publish);
-  if (published !== key) return fault(`the key at ${name} is another: every signature fails`, publish);
-  return fine(`${name} has our key`);
+  if (published && published === (ours ?? published)) return fine(`${name}: ${record}`);
+  return fault(`${name} has not the key that signs: ${record}`, remedy);
 }
 
-async function checkResendsKey(domain: string): Promise<Verdict> {
-  const name = `resend._domainkey.${domain}`;
-  const [record] = await readTxt(name, /(^|;)\s*p=[^;\s]/);
-  if (record !== undefined) return fine(`${name} has Resend's key`);
-  return fault(
-    `there is no key at ${name}: Resend cannot sign for ${domain}`,
-    `Add the records that Resend's dashboard shows for ${domain}.`,
-  );
-}
-
-/** What mailboxes are asked to do with mail that is neither (DMARC); found at the domain or one above it. */
+/** What mailboxes are asked to do with mail that is neither (DMARC, RFC 7489); found at the domain or one above it. */
 export async function checkDmarc({ from }: MailSettings): Promise<Verdict> {
   const domain = domainOf(from.address);
   const labels = domain.split(".");
   for (let at = 0; at < labels.length - 1; at++) {
     const name = `_dmarc.${labels.slice(at).join(".")}`;
-    const [record, ...more] = await readTxt(name, /^v=DMARC1\s*(;|$)/);
+    const [record, ...others] = await readTxt(name, /^v=DMARC1\s*(;|$)/);
     if (record === undefined) continue;
-    if (more.length > 0) {
-      return fault(
-        `${name} has ${more.length + 1} records, so mailboxes use none of them`,
-        "Leave one of them.",
-      );
-    }
-    const tag = (wanted: string) => new RegExp(`;\\s*${wanted}\\s*=\\s*(\\w+)`, "i").exec(record)?.[1];
-    const policy = (at > 0 && tag("sp")) || tag("p"); // below where it is published, sp stands before p
-    if (/^(?:quarantine|reject)$/i.test(policy ?? "")) return fine(`${name}: ${record}`);
-    return fine(`${name}: ${record}. Forged mail is still delivered; p=quarantine would keep it out`);
+    if (others.length > 0) return two(name);
+    const isAsked = /;\s*p\s*=\s*(?:quarantine|reject)/i.test(record);
+    if (isAsked) return fine(`${name}: ${record}`);
+    return warning(
+      `${name} has forged mail delivered: ${record}`,
+      "Change the record to p=quarantine once your own mail passes.",
+    );
   }
   return warning(
     `there is no DMARC record for ${domain}: Gmail and Yahoo refuse mail in bulk without one`,
@@ -70,4 +74,28 @@ export async function checkDmarc({ from }: MailSettings): Promise<Verdict> {
   );
 }
 
+function two(name: string): Verdict {
+  return fault(`${name} has more than one such record, so mailboxes use none of them`, "Leave one of them.");
+}
+
 const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1);
+
+const answerWithinMs = 3000;
+
+/**
+ * The TXT records at a name that look like this, asked of the resolver that Node uses on this machine; none where there
+ * is no such name. Throws where DNS does not answer, so that nothing can be said.
+ */
+async function readTxt(name: string, pattern: RegExp): Promise<string[]> {
+  try {
+    const records = await within(answerWithinMs, dns.resolveTxt(name));
+    return records.map((parts) => parts.join("")).filter((record) => pattern.test(record));
+  } catch (failure) {
+    const { code, message } = failure as NodeJS.ErrnoException;
+    if (code === "ENODATA" || code === "ENOTFOUND") return [];
+    const why = code === "ESERVFAIL" ? "SERVFAIL" : (code ?? message);
+    throw new Error(
+      `DNS does not answer for ${name} (${why}): where mailboxes see the same, they put our mail off`,
+    );
+  }
+}
