@@ -1,20 +1,62 @@
+import { ApiError } from "@/lib/api/errors";
+import { waitlistBounds } from "@/lib/settings/limits";
 import { change } from "@/lib/store/audit";
 import { inPages } from "@/lib/store/paging";
 import type { Db } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
 
-/** Puts an email on the waitlist; one that is there already stays where it is. */
-export async function joinWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
-  const whom = email.toLowerCase();
+/**
+ * Puts an email on the waitlist; one that is there already stays where it is, and is written all the same: neither the
+ * answer nor how long it takes says which it was. Answers false, to everybody, while the list is full.
+ */
+export async function joinWaitlist(db: Db, email: string, nowMs: number): Promise<boolean> {
+  if ((await countWaiting(db)) >= waitlistBounds.waiting) return false;
+  await db
+    .insertInto("waitlist")
+    .values({ email: email.toLowerCase(), joined_at_ms: nowMs, invited_at_ms: null })
+    .onConflict((conflict) =>
+      conflict.column("email").doUpdateSet(({ ref }) => ({ joined_at_ms: ref("waitlist.joined_at_ms") })),
+    )
+    .execute();
+  return true;
+}
+
+/** How many wait to be invited, of those who joined since an instant. */
+export async function countWaiting(db: Db, sinceMs = 0): Promise<number> {
+  const { count } = await db
+    .selectFrom("waitlist")
+    .select(({ fn }) => fn.countAll().as("count"))
+    .where("invited_at_ms", "is", null)
+    .where("joined_at_ms", ">=", sinceMs)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Takes an email off the waitlist. Throws an {@link ApiError} when it is not on it. */
+export async function leaveWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
   const look = (transaction: Db) =>
-    transaction.selectFrom("waitlist").select("joined_at_ms").where("email", "=", whom).executeTakeFirst();
-  await change(db, { by: "visitor", what: "waitlist join", whom, look }, nowMs, async (transaction) => {
-    await transaction
-      .insertInto("waitlist")
-      .values({ email: whom, joined_at_ms: nowMs, invited_at_ms: null })
-      .onConflict((conflict) => conflict.column("email").doNothing())
-      .execute();
-  });
+    transaction
+      .selectFrom("waitlist")
+      .select(["joined_at_ms", "invited_at_ms"])
+      .where("email", "=", email)
+      .executeTakeFirst();
+  await change(
+    db,
+    { by: "operator", what: "waitlist remove", whom: email, look },
+    nowMs,
+    async (transaction) => {
+      const removed = await transaction
+        .deleteFrom("waitlist")
+        .where("email", "=", email)
+        .returning("email")
+        .executeTakeFirst();
+      if (removed) return;
+      throw new ApiError("not_found", {
+        message: "This email is not on the waitlist.",
+        hint: "See 'waitlist list'.",
+      });
+    },
+  );
 }
 
 /** Whether an email is on the waitlist. */

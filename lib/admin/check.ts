@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { countWaiting } from "@/lib/accounts/waitlist";
 import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import { type Result, toPrintable } from "@/lib/admin/print";
@@ -7,6 +8,7 @@ import { isProxyUntoldOf } from "@/lib/api/client-address";
 import { counterStore } from "@/lib/api/rate-limit";
 import { sender } from "@/lib/mail/sender";
 import { openKey, readSigningKeys, verifies } from "@/lib/session/signing-keys";
+import { waitlistBounds } from "@/lib/settings/limits";
 import { settings } from "@/lib/settings/settings";
 import { probeStore } from "@/lib/store/probe";
 import { store } from "@/lib/store/store";
@@ -20,7 +22,9 @@ type Finding = { what: string; works: boolean } & Verdict;
 /** `check`: what of this deployment works. The process exits 1 when something does not. */
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("check"), "check")
-    .description("check the settings, the store, the counters, mail and its domain, and sign-in")
+    .description(
+      "check the settings, the store, the counters, mail and its domain, sign-in, and the waitlist",
+    )
     .action(async () => {
       const findings: Finding[] = [];
       for (const check of checks()) findings.push(await find(check));
@@ -74,6 +78,7 @@ function checks(): Check[] {
       remedy: "",
     },
     { what: "sign-in", look: checkSignIn, remedy: "" },
+    { what: "waitlist", look: checkWaitlist, remedy: "Mend the store first." },
     { what: "signing keys", look: checkKeys, remedy: "Mend the store first." },
   ];
 }
@@ -124,6 +129,17 @@ async function checkSignIn(): Promise<Verdict> {
   const { kind } = settings().signIn;
   if (kind !== "none") return fine(kind);
   return warning("none: nobody can sign in", "Set SIGN_IN=local, or Clerk's keys.");
+}
+
+async function checkWaitlist(): Promise<Verdict> {
+  const { waiting: most, usualJoins } = waitlistBounds;
+  const db = await store();
+  const waiting = await countWaiting(db);
+  const today = await countWaiting(db, Date.now() - 24 * 60 * 60 * 1000);
+  const detail = `${waiting} wait, ${today} of them since yesterday; ${most} may`;
+  const remedy = "Look at 'waitlist list': invite who is a person, and remove the others.";
+  if (waiting >= most) return fault(`${detail}, so nobody can join`, remedy);
+  return today > usualJoins || waiting > 0.8 * most ? warning(detail, remedy) : fine(detail);
 }
 
 async function checkKeys(): Promise<Verdict> {

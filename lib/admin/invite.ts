@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { AccountTerms } from "@/lib/accounts/accounts";
 import { invitationOf, invite, withdrawInvitation } from "@/lib/accounts/invitations";
-import { isOnWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
+import { isOnWaitlist, leaveWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, type Result } from "@/lib/admin/print";
@@ -15,7 +15,7 @@ import { sendSignInMails } from "@/lib/sign-in/sign-in-runner";
 import { change } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
-/** `invite`, `waitlist list|invite`. */
+/** `invite`, `waitlist list|invite|remove`. */
 export function addInviteCommands(program: Command, run: Run): void {
   withExamples(
     withInvitedTerms(program.command("invite").description("invite an email, and print the link")),
@@ -49,6 +49,16 @@ export function addInviteCommands(program: Command, run: Run): void {
           message: "This email is not on the waitlist.",
           hint: "See 'waitlist list', or invite it all the same with 'invite'.",
         });
+      }),
+    );
+
+  withExamples(waitlist.command("remove"), "waitlist remove waiting@example.com")
+    .description("take an email off the waitlist; it may join again")
+    .argument("<email>", "", parseEmail)
+    .action(
+      run(async (db, email: string) => {
+        await leaveWaitlist(db, email, Date.now());
+        return { json: { removed: email }, text: `Removed ${email}.` };
       }),
     );
 }

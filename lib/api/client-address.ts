@@ -26,7 +26,7 @@ export function clientKey(headers: Headers): string {
   const address = clientAddress(headers) ?? "unknown";
   let key = recentKeys().get(address);
   if (!key) {
-    key = hashAddress(address);
+    key = hashAddress(groupAddress(address));
     recentKeys().set(address, key);
   }
   return key;
@@ -40,6 +40,15 @@ export function ownClientKey(headers: Headers): string | undefined {
   return isProxyUntoldOf() || !clientAddress(headers) ? undefined : clientKey(headers);
 }
 
+/**
+ * The key of a client's network, an IPv4 address or an IPv6 /48, which one customer of a provider may have whole: for
+ * what an address may do so seldom that 65,536 of them are an attack. `undefined` as in {@link ownClientKey}.
+ */
+export function ownNetworkKey(headers: Headers): string | undefined {
+  const address = isProxyUntoldOf() ? undefined : clientAddress(headers);
+  return address && hashAddress(groupAddress(address, 48));
+}
+
 /** Whether a proxy must be there, since we speak no https ourselves, of which nobody told us: it is every client's peer. */
 export function isProxyUntoldOf(
   {
@@ -51,8 +60,8 @@ export function isProxyUntoldOf(
   return appUrl.startsWith("https:") && trustedProxyHops === 0 && !onVercel;
 }
 
-function hashAddress(address: string): string {
-  const hash = createHmac("sha256", derivedKeys("client-address:v1")[0]).update(groupAddress(address));
+function hashAddress(group: string): string {
+  const hash = createHmac("sha256", derivedKeys("client-address:v1")[0]).update(group);
   return hash.digest("base64url").slice(0, 22);
 }
 
@@ -93,13 +102,13 @@ function readAddress(text: string): string | undefined {
 }
 
 /** One client is an IPv4 address, also when written as IPv6 (`::ffff:1.2.3.4`), or an IPv6 /64, one household. */
-export function groupAddress(address: string): string {
+export function groupAddress(address: string, prefixBits: 48 | 64 = 64): string {
   if (!isIPv6(address)) return address;
   const groups = expandIPv6(address);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
   const octets = groups.slice(6).flatMap((pair) => [pair >> 8, pair & 255]);
-  const network = groups.slice(0, 4).map((group) => group.toString(16));
-  return isMapped ? octets.join(".") : `${network.join(":")}::/64`;
+  const network = groups.slice(0, prefixBits / 16).map((group) => group.toString(16));
+  return isMapped ? octets.join(".") : `${network.join(":")}::/${prefixBits}`;
 }
 
 /** The eight 16-bit groups of an IPv6 address that `parseAddress` let through. */

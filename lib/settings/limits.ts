@@ -79,3 +79,13 @@ export const oauthBounds = {
   /** Requests that no owner has answered, and as many device codes: of 4 KB at most each, so 160 MB in all. */
   pendingRows: 20_000,
 };
+
+/** What strangers may do to the waitlist. */
+export const waitlistBounds = {
+  /** Emails that are not invited, of about 1 KB each at most; past them nobody joins: who waits is pushed out by no stranger. */
+  waiting: 50_000,
+  /** Joins in a day from one network, an IPv4 address or an IPv6 /48, and from all that cannot be told apart. */
+  joins: { ofOne: 50, ofAllUnknown: 2000, windowSeconds: 24 * 60 * 60 },
+  /** Joins of the last day past which `check` asks whether these are people. */
+  usualJoins: 1000,
+};

@@ -22,6 +22,11 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   sign_in_mails: "as sign_in_codes; an invitation is entered",
 };
 
+/** The tables to which rows are added without an entry, and why; whatever else becomes of these rows is entered. */
+export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
+  waitlist: "anybody may join, and the row says all that an entry would",
+};
+
 /** Columns of other tables that tell how far something has come, and are set as it goes on. */
 const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
   local_sessions: ["last_seen_at_ms"],
@@ -136,7 +141,8 @@ function auditedTable(node: QueryNode): string | undefined {
   if (!target) return undefined;
   if (!TableNode.is(target as TableNode)) return "more than one table";
   const { name } = (target as TableNode).table.identifier;
-  return Object.hasOwn(unaudited, name) || isProgress(node, name) ? undefined : name;
+  const reasons = InsertQueryNode.is(node) ? { ...unaudited, ...unauditedInserts } : unaudited;
+  return Object.hasOwn(reasons, name) || isProgress(node, name) ? undefined : name;
 }
 
 const isReading = ({ sqlFragments }: RawNode) => /^\s*(?:select|pragma)\b/i.test(sqlFragments[0] ?? "");

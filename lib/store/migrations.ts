@@ -340,6 +340,12 @@ export const migrations: Record<string, SchemaChange> = {
       connect_state_pending: "connect_state (kind, expires_at_ms) where grant_id is null",
     },
   },
+  // Who waits is counted whenever somebody joins.
+  "043-waitlist-waiting": {
+    makeIndexes: {
+      waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null",
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

@@ -170,4 +170,25 @@ export const bounds: Mutant[] = [
     becomes: ") return undefined;",
     tests: ["tests/lib/mcp/endpoint.test.ts"],
   },
+  {
+    file: "lib/accounts/waitlist.ts",
+    mistake: "the waitlist has no ceiling",
+    was: "(await countWaiting(db)) >= waitlistBounds.waiting",
+    becomes: "(await countWaiting(db)) < 0",
+    tests: ["tests/app/pages/waitlist.test.ts"],
+  },
+  {
+    file: "lib/accounts/waitlist.ts",
+    mistake: "an email that is on the waitlist is answered sooner",
+    was: 'conflict.column("email").doUpdateSet(({ ref }) => ({ joined_at_ms: ref("waitlist.joined_at_ms") })),',
+    becomes: 'conflict.column("email").doNothing(),',
+    tests: ["tests/app/pages/waitlist.test.ts"],
+  },
+  {
+    file: "lib/api/client-address.ts",
+    mistake: "one IPv6 customer joins the waitlist as 65,536",
+    was: "hashAddress(groupAddress(address, 48))",
+    becomes: "hashAddress(groupAddress(address))",
+    tests: ["tests/app/pages/waitlist.test.ts"],
+  },
 ];

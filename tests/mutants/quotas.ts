@@ -32,7 +32,7 @@ export const quotas: Mutant[] = [
   {
     file: "lib/api/client-address.ts",
     mistake: "each address of a household's IPv6 network has a quota of its own",
-    was: "groups.slice(0, 4)",
+    was: "groups.slice(0, prefixBits / 16)",
     becomes: "groups.slice(0, 8)",
     tests: ["tests/lib/api/client-address.test.ts"],
   },

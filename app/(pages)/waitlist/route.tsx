@@ -7,7 +7,10 @@ import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";
 
 export const GET = htmlPage(pages.waitlist, ({ url: { searchParams }, headers }) => {
-  const problem = findProblem(Object.fromEntries(searchParams));
+  const problem = findProblem(Object.fromEntries(searchParams), {
+    network: { words: "Many have joined from your network today. Try again tomorrow." },
+    full: { words: "The waitlist is full just now. Try again in a few days." },
+  });
   return {
     title: titleOf("Join the waitlist", problem),
     content: (
