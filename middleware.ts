@@ -3,6 +3,7 @@ import { isFrameworks, isHook, isUnderApi, placeAt, refuseAtDoor } from "@/lib/a
 import { clerkSignsIn, pages } from "@/lib/api/pages";
 import { beginVisit } from "@/lib/api/visit";
 import { passClerk } from "@/lib/pages/clerk-middleware";
+import { boundHeaders } from "@/lib/pages/handed-on";
 import { headersAt } from "@/lib/pages/page-headers";
 import { settings } from "@/lib/settings/settings";
 
@@ -24,13 +25,16 @@ export async function middleware(request: NextRequest, event: NextFetchEvent): P
 }
 
 /**
- * Lets a request on to its page, which logs under the id of the visit. Next reads the nonce for its own scripts
+ * Lets a request on to its page with what pages read of it, which logs under the id of the visit. Next reads the nonce for its own scripts
  * from the policy on the request, and which sign-in there is from a name that nobody else can send. What is nowhere
  * goes to the page that says so.
  */
 function letOn(request: NextRequest, requestId: string, stamp: readonly string[]): NextResponse {
   const { pathname } = request.nextUrl;
   const headers = new Headers(request.headers);
+  headers.delete("cookie");
+  for (const [name, value] of boundHeaders(request.method, (name) => request.headers.get(name)))
+    headers.set(name, value);
   headers.set("x-request-id", requestId);
   const policy = stamp[stamp.indexOf("content-security-policy") + 1];
   if (policy) headers.set("content-security-policy", policy);

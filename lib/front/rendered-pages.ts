@@ -13,6 +13,7 @@ import { KeptFiles } from "@/lib/front/kept-files";
 import { KeptPages } from "@/lib/front/kept-pages";
 import type { Asked, PagesProcess } from "@/lib/front/pages-process";
 import { Turns } from "@/lib/front/turns";
+import { boundHeaders, boundQuery } from "@/lib/pages/handed-on";
 import { headersAt } from "@/lib/pages/page-headers";
 import { log } from "@/lib/process/log";
 import { bodyLimits, renderAllowance, renderTurns } from "@/lib/settings/limits";
@@ -56,7 +57,7 @@ export function showPages(process: PagesProcess) {
       if (client) spend(client);
       gone = closeOf(outgoing);
       const asked = await toAsked(incoming, outgoing);
-      const page = await turns.take(client, gone, () => process.render(asked, handedOn(incoming)));
+      const page = await turns.take(client, gone, () => process.render(asked, handOn(incoming)));
       outgoing.writeHead(page.status, page.headers).end(page.content);
     } catch (thrown) {
       if (gone?.aborted) return;
@@ -77,7 +78,8 @@ function closeOf(outgoing: ServerResponse): AbortSignal {
 
 /** What is to be rendered. A POST is Clerk's component's, on a page of its own: the door lets in no other. */
 async function toAsked(incoming: JoinedMessage, outgoing: ServerResponse): Promise<Asked> {
-  const { method, url = "" } = incoming;
+  const { method, url: target = "" } = incoming;
+  const url = boundQuery(target);
   if (method !== "POST") return { method, url };
   const request = toRequest(incoming, settings().appUrl + url, outgoing);
   return { method, url, body: await readBody(request, bodyLimits.form) };
@@ -88,39 +90,11 @@ function requestIdOf({ headers }: IncomingMessage): string {
   return String(headers["x-request-id"]);
 }
 
-/** What Next, Clerk and our pages read of a request. All else ends here, the names that Next believes in among it. */
-const read = [
-  "accept",
-  "accept-encoding",
-  "accept-language",
-  "authorization",
-  "cookie",
-  "origin",
-  "referer",
-  "if-match",
-  "if-modified-since",
-  "if-none-match",
-  "if-range",
-  "range",
-  "user-agent",
-  "x-request-id",
-  "sec-fetch-dest",
-  "sec-fetch-mode",
-  "sec-fetch-site",
-  "sec-fetch-user",
-  "rsc",
-  "next-router-prefetch",
-  "next-router-segment-prefetch",
-  "next-router-state-tree",
-  "next-url",
-];
-
-const readOfPosts = [...read, "content-type", "next-action"];
-
-function handedOn({ method, headers }: IncomingMessage): Record<string, string> {
-  const sent = (method === "POST" ? readOfPosts : read).flatMap((name) => {
+/** All that is not in the list ends here, the names that Next believes in among it. */
+function handOn({ method, headers }: IncomingMessage): Record<string, string> {
+  const sent = boundHeaders(method, (name) => {
     const value = headers[name];
-    return typeof value === "string" ? [[name, value] as const] : [];
+    return typeof value === "string" ? value : undefined;
   });
   const address = clientAddress(toHeaders({ headers } as IncomingMessage));
   return { ...Object.fromEntries(sent), ...ourOwn(), ...(address && { "x-forwarded-for": address }) };

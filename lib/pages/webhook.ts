@@ -59,6 +59,7 @@ async function deal(
   await handler?.(event.data, nowMs);
 }
 
+const mostSignatures = 16; // one for each key of ours that they know
 const toleranceSeconds = 5 * 60; // 5 minutes, either way
 
 /**
@@ -71,7 +72,7 @@ export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffe
   if (!id || !/^\d{1,12}$/.test(timestamp)) return false;
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
-  return signatures.split(" ").some((signature) => isSameSecret(signature, `v1,${expected}`));
+  return signatures.split(" ", mostSignatures).some((signature) => isSameSecret(signature, `v1,${expected}`));
 }
 
 function tryAgain(): ApiError {

@@ -54,6 +54,44 @@ export const renderTurns = {
 /** Rendered pages that one client address may ask for: wide enough for any person, and for an office of them. */
 export const renderAllowance = { requests: 300, windowSeconds: 60 };
 
+/**
+ * What Next sees of a request: the headers that it, Clerk and our pages read, each cut to what it needs, and so much of
+ * cookies and query. In the length of each of these three its time grows with the square: 15 KB cost it a second or two.
+ */
+export const handedOn = {
+  characters: {
+    accept: 512,
+    "accept-encoding": 256,
+    "accept-language": 512,
+    authorization: 9 * 1024, // a token, which may have 8 KiB
+    cookie: headBounds.bytes,
+    origin: 512,
+    referer: 2048,
+    "if-match": 1024,
+    "if-modified-since": 64,
+    "if-none-match": 1024,
+    "if-range": 256,
+    range: 256,
+    "user-agent": 256,
+    "x-request-id": 128,
+    "sec-fetch-dest": 32,
+    "sec-fetch-mode": 32,
+    "sec-fetch-site": 32,
+    "sec-fetch-user": 32,
+    rsc: 16,
+    "next-router-prefetch": 16,
+    "next-router-segment-prefetch": 512,
+    "next-router-state-tree": 8 * 1024,
+    "next-url": 1024,
+  },
+  /** Of a POST, these too. */
+  charactersOfPost: { "content-type": 256, "next-action": 128 },
+  /** Clerk has some ten, we have seven. */
+  cookies: 32,
+  /** Of a query; the authorization server's library sees no more either. */
+  parameters: 64,
+};
+
 /** Requests that one client address may make in a window, where nothing else is set. */
 export const quotas = {
   health: { requests: 120, windowSeconds: 60 },

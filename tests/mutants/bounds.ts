@@ -80,6 +80,27 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/front/joined-message.test.ts"],
   },
   {
+    file: "lib/pages/handed-on.ts",
+    mistake: "the framework reads headers as long as they come",
+    was: "value?.slice(0, length)",
+    becomes: "value",
+    tests: ["tests/lib/pages/handed-on.test.ts", "tests/lib/front/dear-requests.test.ts"],
+  },
+  {
+    file: "lib/pages/handed-on.ts",
+    mistake: "the framework reads as many cookies as are sent",
+    was: 'cookies.length > handedOn.cookies ? "" : ',
+    becomes: "",
+    tests: ["tests/lib/pages/handed-on.test.ts", "tests/lib/front/dear-requests.test.ts"],
+  },
+  {
+    file: "lib/connect/exchange.ts",
+    mistake: "the authorization server reads as many parameters as are sent",
+    was: "boundQuery(pathFor(url, uid) + searchFor(url))",
+    becomes: "pathFor(url, uid) + searchFor(url)",
+    tests: ["tests/lib/front/dear-requests.test.ts"],
+  },
+  {
     file: "lib/pages/webhook.ts",
     mistake: "the body of a delivery is read where none can be verified",
     was: "      admit: requireKey,\n",

@@ -38,7 +38,7 @@ afterEach(() => render.mockReset());
 describe("what renders a page", () => {
   it("sees what pages read of a request, our own address, and nothing else that a client sends", async () => {
     render.mockResolvedValue(page);
-    const believed = { Cookie: "a=1", Accept: "text/html", RSC: "1", "X-Request-Id": "r-1" };
+    const believed = { Cookie: "a=1; __session=1", Accept: "text/html", RSC: "1", "X-Request-Id": "r-1" };
     const forged = {
       "X-Middleware-Subrequest": "middleware:middleware",
       "X-Middleware-Rewrite": "/home",
@@ -63,7 +63,7 @@ describe("what renders a page", () => {
       accept: "text/html",
       "accept-encoding": expect.any(String),
       "accept-language": "*",
-      cookie: "a=1",
+      cookie: "__session=1",
       host: "office.example.com",
       rsc: "1",
       "sec-fetch-mode": "cors",

@@ -1,0 +1,157 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { HTML_LIMITED_BOT_UA_RE } from "next/dist/shared/lib/router/utils/html-bots";
+import { parseAst, transformWithEsbuild } from "vite";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parseEmailAddress } from "@/lib/accounts/email-address";
+import { parseAddress } from "@/lib/api/client-address";
+import { readCookie } from "@/lib/api/cookies";
+import { isUnderApi } from "@/lib/api/door";
+import { boundHeaders, boundQuery } from "@/lib/pages/handed-on";
+import { isSigned } from "@/lib/pages/webhook";
+import { nameBrowser } from "@/lib/session/session-name";
+import { bodyLimits, handedOn, headBounds } from "@/lib/settings/limits";
+import { bestOf, slowestMs } from "@/tests/support/pattern-attacks";
+
+/*
+ * Every pattern in lib/ and app/ is tried with the longest text that a stranger can send, dear as its own characters
+ * can make it. What is quadratic takes a hundred times as long as is allowed.
+ */
+
+const withinMs = 5;
+const longest = headBounds.bytes;
+
+/** Patterns that are not linear, and why nobody brings them a long text: who wrote it, and how long it is at most. */
+const bounded: { pattern: RegExp; reads: string; characters: number }[] = [
+  {
+    pattern: /(\d+)\.(\d+)\.(\d+)\.(\d+)$/,
+    reads: "an address that the system takes for one",
+    characters: 45,
+  },
+  { pattern: /[^\s<>,"]+@[^\s<>,"]+/g, reads: "the recipient of a mail that we wrote", characters: 512 },
+  { pattern: /(.{1,70}:)/g, reads: "the names of the fields of a mail of ours", characters: 1024 },
+  { pattern: /\[([^\]]+)\]\([^)]*\)/g, reads: "a section of our documents", characters: 512 },
+  { pattern: /\s*\n\s*/g, reads: "the operator's command line", characters: 512 },
+  { pattern: /^(?:(.*?)\s*<([^<>]*)>)$/, reads: "the operator's settings", characters: 512 },
+];
+
+/** Where a pattern is made of text, by us or with what is special in it taken out. */
+const madeOfText = [
+  "lib/admin/mail-domain.ts",
+  "lib/api/visit.ts",
+  "lib/connect/exchange.ts",
+  "lib/docs/highlight.ts",
+  "lib/docs/search.ts",
+  "lib/store/mentions.ts",
+];
+
+type Found = { file: string; pattern: RegExp };
+const found: Found[] = [];
+const made = new Set<string>();
+
+beforeAll(async () => {
+  for (const file of sources()) {
+    const { code } = await transformWithEsbuild(readFileSync(file, "utf8"), file, { jsx: "transform" });
+    collect(parseAst(code), file);
+  }
+}, 60_000);
+
+function sources(): string[] {
+  const inFolders = ["lib", "app"].flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name))),
+  );
+  return [...inFolders, "middleware.ts"].filter((name) => /\.tsx?$/.test(name));
+}
+
+type Node = { regex?: { pattern: string; flags: string }; callee?: { name?: string } };
+
+/** Finds the patterns below a node of a program. */
+function collect(node: object, file: string): void {
+  const { regex, callee } = node as Node;
+  if (regex) found.push({ file, pattern: new RegExp(regex.pattern, regex.flags) });
+  if (callee?.name === "RegExp") made.add(file);
+  for (const child of Object.values(node)) {
+    if (typeof child === "object" && child !== null) collect(child, file);
+  }
+}
+
+/** The longest text that a pattern can be given: a head, or of what the MCP server reads a body. */
+function charactersFor({ file, pattern }: Found): number {
+  const known = bounded.find((one) => String(one.pattern) === String(pattern));
+  return known?.characters ?? (file.startsWith("lib/mcp/") ? bodyLimits.mcp : longest);
+}
+
+describe("the patterns in the code", () => {
+  it("take no longer than they should for the longest and worst text that reaches them", {
+    timeout: 120_000,
+  }, () => {
+    expect(found.length).toBeGreaterThan(100);
+    const slow = found
+      .map((one) => ({ ...one, ms: slowestMs(one.pattern, charactersFor(one)) }))
+      .filter(({ ms }) => ms >= withinMs);
+    expect(slow).toEqual([]);
+  });
+
+  it("are no longer listed as bounded once they are gone", () => {
+    const all = new Set(found.map(({ pattern }) => String(pattern)));
+    for (const { pattern } of bounded) expect(all).toContain(String(pattern));
+  });
+
+  it("are made of text in few places alone", () => {
+    expect([...made].sort()).toEqual(madeOfText);
+  });
+});
+
+const text = (name: string) => (value: string) => ({
+  get: (asked: string) => (asked === name ? value : null),
+});
+
+/** What of ours and of libraries reads a text of strangers, and how much of it. */
+const readers: { what: string; read: (text: string) => void; characters: number }[] = [
+  { what: "whether a path is under /api", read: isUnderApi, characters: longest },
+  {
+    what: "a cookie",
+    read: (value) => readCookie(text("cookie")(value), "office-email"),
+    characters: longest,
+  },
+  { what: "an address that a proxy wrote", read: parseAddress, characters: longest },
+  {
+    what: "the name of a browser",
+    read: (value) => nameBrowser(text("user-agent")(value)),
+    characters: longest,
+  },
+  { what: "a query that is cut", read: (value) => boundQuery(`/?${value}`), characters: longest },
+  { what: "headers that are cut", read: (value) => boundHeaders("GET", () => value), characters: longest },
+  {
+    what: "the signatures of a delivery",
+    read: (value) => {
+      const sent: Record<string, string> = { "svix-id": "1", "svix-timestamp": "0", "svix-signature": value };
+      isSigned({ get: (name) => sent[name] ?? null }, Buffer.alloc(0), Buffer.alloc(24), 0);
+    },
+    characters: longest,
+  },
+  { what: "an email", read: parseEmailAddress, characters: bodyLimits.form },
+];
+
+const units = [
+  ...["a", "0", " ", "/", "\\", ".", ";", "=", ",", "@", "%", "<", "[", "&", "-", "é"],
+  ...["a=b; ", "%25", "%2561", "../", "a.", "a@", "a-", "v1,a ", "&a=", "__session=a; ", "Mozilla/5.0 ("],
+];
+
+describe.each(readers)("reading $what", ({ read, characters }) => {
+  it("takes no longer than it should, whatever is sent", () => {
+    for (const unit of units) {
+      const sent = unit.repeat(characters / unit.length);
+      expect(
+        bestOf(5, () => read(sent)),
+        unit,
+      ).toBeLessThan(withinMs);
+    }
+  });
+});
+
+describe("the framework's pattern of bots", () => {
+  it("is quick with as much of a User-Agent as it is given", () => {
+    expect(slowestMs(HTML_LIMITED_BOT_UA_RE, handedOn.characters["user-agent"])).toBeLessThan(withinMs);
+  });
+});
