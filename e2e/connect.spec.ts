@@ -33,7 +33,8 @@ for (const javaScriptEnabled of [true, false]) {
       const app = await startApp(service);
       await page.goto(app.address);
       await expect(page).toHaveURL("/connect");
-      await expect(heading(page)).toHaveText("Let “A program on this computer” in?");
+      await expect(heading(page)).toHaveText("Let an app in?");
+      await expect(page.getByText("A program on this computer asks")).toBeVisible();
       await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByLabel("Email").fill(email);
@@ -82,12 +83,31 @@ for (const javaScriptEnabled of [true, false]) {
       expect(await service.adminJson<object[]>("session", "list", email)).toHaveLength(1);
     });
 
+    test("an account that the page did not name lets nobody in", async ({ page, office: { service } }) => {
+      const [email, other] = [newEmail("named"), newEmail("planted")];
+      for (const each of [email, other])
+        await service.adminJson("account", "add", each, "--plan", "licensed");
+      await signIn(page, { service }, other);
+      const planted = (await page.context().cookies()).filter(({ name }) => name === "office-client");
+      await signIn(page, { service }, email);
+      await page.goto((await startApp(service)).address);
+      await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+      await page.context().addCookies(planted);
+      await page.getByRole("button", { name: "Approve" }).click();
+      await expect(page.getByRole("alert")).toContainText("Another account is signed in here");
+      await expect(page.getByText(`You are signed in as ${other}.`)).toBeVisible();
+      for (const each of [email, other]) expect(await entriesOf(service, each)).not.toContain("app approve");
+    });
+
     test("a device shows a code, which its owner types", async ({ page, office: { service } }) => {
       const email = newEmail("device");
       await service.adminJson("account", "add", email, "--plan", "licensed");
       await signIn(page, { service }, email);
       const device = await (await openidClient.makeApp(service)).askByDevice();
-      await page.goto("/connect");
+      // By a link that somebody sends, nothing is asked: the code has to be read off the device.
+      await page.goto(`/connect?user_code=${device.user_code}`);
+      await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
+      await expect(page.getByLabel("Code")).toHaveValue("");
       await page.getByLabel("Code").fill("BBBB-BBBB");
       await page.getByRole("button", { name: "Go on" }).click();
       await expect(
@@ -95,7 +115,9 @@ for (const javaScriptEnabled of [true, false]) {
       ).toBeVisible();
       await page.getByLabel("Code").fill(` ${device.user_code.toLowerCase()} `.slice(0, 12));
       await page.getByRole("button", { name: "Go on" }).click();
-      await expect(page.getByText("Only go on if you have just started this yourself")).toBeVisible();
+      await expect(heading(page)).toHaveText("Let a device in?");
+      await expect(page.getByText("127.0.0.x, which is not the one that you are in now")).toBeVisible();
+      await expect(page.getByText("If somebody sent or told you the code, decline")).toBeVisible();
       await page.getByRole("button", { name: "Approve" }).click();
       await expect(heading(page)).toHaveText("That is all");
       const { access_token } = await device.poll();

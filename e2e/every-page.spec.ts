@@ -41,7 +41,9 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
     await signIn(page, { service }, email);
     const form = { client_id: "native", scope: "account:read" };
     const asked = await (await page.request.post("/oauth/device", { form })).json();
-    await page.goto(`/connect?user_code=${asked.user_code}`);
+    await page.goto("/connect");
+    await page.getByLabel("Code").fill(asked.user_code);
+    await page.getByRole("button", { name: "Go on" }).click();
   },
   search: (page) => page.goto("/docs/search?q=token"),
   nothingHere: (page) => page.goto("/no/such/page"),

@@ -1,7 +1,6 @@
 import { tellMoments } from "./browser/clock";
 import { sendWholeCode } from "./browser/code";
 import { waitToSendAgain } from "./browser/send-again";
-import { keepSession } from "./browser/session";
 import { lookAgain } from "./browser/try-again";
 
 /*
@@ -12,5 +11,4 @@ import { lookAgain } from "./browser/try-again";
 tellMoments();
 sendWholeCode();
 waitToSendAgain();
-keepSession();
 lookAgain();

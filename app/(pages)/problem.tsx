@@ -15,6 +15,10 @@ export function findProblem(
   const problems: Record<string, Problem> = {
     email: { words: "That is not an email address. Check it for a slip.", isTyped: true },
     "too-many": { words: `There were many forms from here just now. ${waitInWords(Number(wait))}` },
+    account: {
+      words:
+        "Another account is signed in here than this page showed, so nothing was done. Look who is signed in, then do it once more.",
+    },
     unavailable: {
       words: "Something went wrong on our side, and nothing was done. Try again in a moment.",
     },

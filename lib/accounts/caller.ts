@@ -8,6 +8,7 @@ import { keyRing } from "@/lib/session/key-ring";
 import { noteSessionSeen } from "@/lib/session/last-seen";
 import type { Resource } from "@/lib/session/resource";
 import { readKind, type SessionKind } from "@/lib/session/session";
+import { settings } from "@/lib/settings/settings";
 import { prepareRead } from "@/lib/store/prepared-read";
 import { deadlineMs, store } from "@/lib/store/store";
 import type { Tables } from "@/lib/store/tables";
@@ -57,32 +58,46 @@ async function identify(
   visit.subject = credential.subject;
   const { subject, sessionId, keyId } = credential;
   const db = await store();
-  if (keyId === undefined)
-    return toCaller(await readAccount(db, { subject }), { ...credential, kind: "clerk" });
+  if (keyId === undefined) {
+    const row = await readAccount(db, { subject, sessionId, nowMs });
+    if (row && (row.barred_id !== null || row.ended_id !== null)) return signedOut;
+    return toCaller(row, { ...credential, kind: "clerk" });
+  }
   const row = await readAccountAndSession(db, { subject, sessionId, keyId, nowMs });
   if (!row) return { is: "unreadable" };
   // Another process has revoked it: do not sign with it any longer.
   if (row.key_id === null) keyRing().follow(nowMs, 0);
-  if (row.session_id === null || row.key_id === null) return { is: "signed-out", tokenWasSent: true };
+  if (row.session_id === null || row.key_id === null) return signedOut;
+  if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
   noteSessionSeen(row.session_id, row.last_seen_at_ms, nowMs);
   return toCaller(row, { ...credential, kind: readKind(row), endsAtMs: row.expires_at_ms ?? nowMs });
 }
+
+/** The token is no good any longer. */
+const signedOut = { is: "signed-out", tokenWasSent: true } as const;
 
 function toCaller(row: Tables["accounts"] | undefined, session: CallerSession): Caller {
   const account = parseAccount(row);
   return account ? { is: "account", account, session } : { is: "unreadable" };
 }
 
-/** The account, whose session Clerk keeps. */
-const readAccount = prepareRead<{ subject: string }, Tables["accounts"]>((db, asked) =>
+/** The account, whose session Clerk keeps, and whether Clerk has ended that or bars its user. */
+const readAccount = prepareRead<
+  { subject: string; sessionId: string; nowMs: number },
+  Tables["accounts"] & { barred_id: string | null; ended_id: string | null }
+>((db, asked) =>
   db
     .selectFrom(asked)
     .innerJoin("accounts", "accounts.subject", "asked.subject")
+    .leftJoin("clerk_users as barred", (join) =>
+      join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
+    )
+    .leftJoin("clerk_sessions_ended as ended", "ended.id", "asked.sessionId")
     .selectAll("accounts")
-    .select("asked.place"),
+    .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"]),
 );
 
-/** The account, and whether its session and the key of its token stand: one read. */
+/** The account, and whether its session, the key of its token and its user at Clerk stand: one read. */
 const readAccountAndSession = prepareRead<
   { subject: string; sessionId: string; keyId: string; nowMs: number },
   Tables["accounts"] & SessionColumns
@@ -99,13 +114,23 @@ const readAccountAndSession = prepareRead<
     .leftJoin("signing_keys as key", (join) =>
       join.onRef("key.kid", "=", "asked.keyId").on("key.revoked_at_ms", "is", null),
     )
+    .leftJoin("clerk_users as barred", (join) =>
+      join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
+    )
     .selectAll("accounts")
-    .select(["asked.place", "session.id as session_id", "session.kind", "session.client_hash"])
+    .select([
+      "asked.place",
+      "barred.id as barred_id",
+      "session.id as session_id",
+      "session.kind",
+      "session.client_hash",
+    ])
     .select(["session.expires_at_ms", "session.last_seen_at_ms", "key.kid as key_id"]),
 );
 
 /** None of them where the session is over, or the key revoked. */
 type SessionColumns = {
+  barred_id: string | null;
   session_id: string | null;
   key_id: string | null;
   kind: string | null;

@@ -7,13 +7,18 @@ import { within } from "@/lib/process/deadline";
 import { log } from "@/lib/process/log";
 import { findBrowserSession } from "@/lib/session/browser-session";
 import { settings } from "@/lib/settings/settings";
+import { noteChange } from "@/lib/store/audit";
 import { deadlineMs, store } from "@/lib/store/store";
 
 /** Whose account it is, at a browser of theirs. */
 export type Owner = {
   account: Account & { subject: string };
-  /** The browser's session, where we keep it; Clerk keeps its own. */
+  /** The browser's session, where we keep it. */
   session: { sessionId: string; endsAtMs: number } | undefined;
+  /** The id of the browser's session, where Clerk keeps it. */
+  clerkSession: string | undefined;
+  /** The owner; or who is signed in for them at Clerk, which does not make anything theirs to hand out. */
+  by: "owner" | `impersonator ${string}`;
 };
 
 type Asking = { headers: Headers; visit: Visit; nowMs: number };
@@ -22,25 +27,46 @@ type Asking = { headers: Headers; visit: Visit; nowMs: number };
  * The owner of an account, proven by a browser's own session: by the secret that renews it, or by Clerk's cookie. What
  * a program was given proves nothing here, however it is sent: a token must not buy its successor, nor end another's
  * session. Throws an {@link ApiError}.
+ *
+ * @param shownAccountId - of the account that the page named to whoever pressed a button on it: the browser may have
+ *   another's session since, or another cookie than the one that the page went by
  */
-export async function requireOwner(asking: Asking): Promise<Owner> {
+export async function requireOwner(asking: Asking, shownAccountId?: string): Promise<Owner> {
   if (asking.headers.has("authorization")) throw onlyInBrowser();
-  const { account, session } = await (settings().signIn.kind === "clerk"
+  const { account, ...how } = await (settings().signIn.kind === "clerk"
     ? findAtClerk(asking)
     : findBySecret(asking));
   if (!account?.subject) throw new ApiError("forbidden");
-  return { account: { ...account, subject: account.subject }, session };
+  if (shownAccountId !== undefined && shownAccountId !== account.id) throw anotherAccount();
+  return { account: { ...account, subject: account.subject }, ...how };
 }
 
-type Found = { account: Account | undefined; session: Owner["session"] };
+/**
+ * Refuses who is signed in for an owner (impersonation): whoever helps may look, and lets nobody in. That it was tried
+ * is written down.
+ */
+export async function requireThemselves({ by, account }: Owner, what: string, nowMs: number): Promise<void> {
+  if (by === "owner") return;
+  await noteChange(await store(), { by, what, whom: account.email, after: { refused: true } }, nowMs);
+  throw new ApiError("forbidden", {
+    message: "Only the owner of the account does this, not who is signed in for them.",
+    hint: "Ask the owner to do it.",
+  });
+}
+
+type Found = Omit<Owner, "account"> & { account: Account | undefined };
+
+const nobody = { account: undefined, session: undefined, clerkSession: undefined, by: "owner" } as const;
 
 async function findAtClerk({ headers, visit, nowMs }: Asking): Promise<Found> {
   const caller = await identifyCaller(headers, visit, undefined, nowMs);
   if (caller.is === "signed-out") throw new ApiError("signed_out");
   if (caller.is === "unavailable") throw new ApiError("unavailable");
-  if (caller.is !== "account") return { account: undefined, session: undefined };
-  if (caller.session.kind !== "clerk") throw onlyInBrowser();
-  return { account: caller.account, session: undefined };
+  if (caller.is !== "account") return nobody;
+  const { account, session } = caller;
+  if (session.kind !== "clerk") throw onlyInBrowser();
+  const by = session.actor === undefined ? "owner" : (`impersonator ${session.actor}` as const);
+  return { account, session: undefined, clerkSession: session.sessionId, by };
 }
 
 async function findBySecret({ headers, visit, nowMs }: Asking): Promise<Found> {
@@ -65,12 +91,21 @@ async function readOwner(secret: string, nowMs: number): Promise<Found | undefin
     .selectAll()
     .where("id", "=", session.accountId)
     .executeTakeFirst();
-  return { account: parseAccount(row), session };
+  return { ...nobody, account: parseAccount(row), session };
 }
 
 function onlyInBrowser(): ApiError {
   return new ApiError("forbidden", {
     message: "Only the browser in which you signed in does this.",
     hint: "Open /home there.",
+  });
+}
+
+/** 409: the page it was pressed on shows something that is not so any longer. */
+function anotherAccount(): ApiError {
+  return new ApiError("forbidden", {
+    status: 409,
+    message: "Another account is signed in here than the page showed.",
+    hint: "Open the page again.",
   });
 }

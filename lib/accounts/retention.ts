@@ -14,7 +14,7 @@ const mostAtOnce = 500; // so that nobody waits long for the lock
 
 /**
  * Deletes what is older than `RETENTION_DAYS`: who joined the waitlist, invitations, onboarding mails that are settled
- * and their files, entries of the audit; and sessions that are over. Accounts and their ledgers stay. One entry of the
+ * and their files, entries of the audit, what Clerk has told of its sessions; and sessions that are over. Accounts and their ledgers stay. One entry of the
  * audit says how many of each went. Mails of an erased person that lie with this instance go, too.
  */
 export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
@@ -24,6 +24,7 @@ export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Pr
     ["invitations", "id", "created_at_ms", beforeMs],
     ["audit_entries", "id", "at_ms", beforeMs],
     ["local_sessions", "id", "expires_at_ms", nowMs],
+    ["clerk_sessions_ended", "id", "ended_at_ms", beforeMs],
   ];
   for (let isMore = true; isMore && !signal?.aborted; ) {
     const deleted: Record<string, number> = {};

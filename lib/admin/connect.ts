@@ -86,7 +86,7 @@ function parseClientId(text: string): string {
 function parseRedirect(text: string): string {
   if (!mayRedirectTo(text)) {
     throw new InvalidArgumentError(
-      "It must be HTTPS, a loopback address or a scheme like com.example.app:, without # or *.",
+      "It must be HTTPS, a loopback address or a scheme like com.example.app:, in its canonical spelling, without a user name, # or *.",
     );
   }
   return text;

@@ -49,6 +49,19 @@ export function ownNetworkKey(headers: Headers): string | undefined {
   return address && hashAddress(groupAddress(address, 48));
 }
 
+/**
+ * The network of a client as people are told of it, coarse enough to name no household: an IPv4 /24 or an IPv6 /48;
+ * `undefined` where the address cannot be known.
+ */
+export function clientNetwork(headers: Headers): string | undefined {
+  const address = isProxyUntoldOf() ? undefined : clientAddress(headers);
+  if (!address) return undefined;
+  const grouped = groupAddress(address);
+  return grouped.includes(":")
+    ? `${grouped.split(":").slice(0, 3).join(":")}::/48`
+    : grouped.replace(/\d+$/, "x");
+}
+
 /** Whether a proxy must be there, since we speak no https ourselves, of which nobody told us: it is every client's peer. */
 export function isProxyUntoldOf(
   {

@@ -91,11 +91,12 @@ export const actions = {
   sendCode: { path: "/sign-in/send", ...form, under: ["local"] },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, under: ["local"] },
+  findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"] },
   answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
   renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
   endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
   exportPerson: { path: "/home/export", ...form, under: ["local", "clerk"] },
-  mintToken: { path: "/home/token", methods: post, under: ["local", "clerk"] },
+  mintToken: { path: "/home/token", ...form, under: ["local", "clerk"] },
   findHits: { path: "/docs/search.json", methods: read },
   dismissNotice: { path: "/notice/dismiss", ...form },
 } as const satisfies Record<string, Place>;

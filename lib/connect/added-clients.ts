@@ -89,12 +89,14 @@ const cursorsRedirect = "cursor://anysphere.cursor-mcp/oauth/callback";
 
 /**
  * Whether an app's answer may go there: a loopback address on any port, HTTPS, or a scheme of the app's own, which is
- * a host name of its maker's turned round (RFC 8252 §7).
+ * a host name of its maker's turned round (RFC 8252 §7). Only in its canonical spelling and without a user name: an
+ * owner, a browser and we must read the same host in it (RFC 3986 §7.6).
  */
 export function mayRedirectTo(uri: string): boolean {
-  if (!URL.canParse(uri) || uri.includes("#") || uri.includes("*")) return false;
+  if (!/^[!-~]+$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return false;
   if (uri === cursorsRedirect) return true;
-  const { protocol, hostname } = new URL(uri);
+  const { protocol, hostname, username, password, href } = new URL(uri);
+  if (href !== uri || username !== "" || password !== "") return false;
   if (protocol === "http:") return isLoopback(hostname);
   if (protocol === "https:") return !isLoopback(hostname);
   return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);

@@ -1,54 +1,54 @@
 import type { AdapterPayload, InteractionResults } from "oidc-provider";
+import type { Owner } from "@/lib/accounts/owner";
 import { ownClientKey } from "@/lib/api/client-address";
 import { counter } from "@/lib/api/rate-limit";
 import { appSessionId } from "@/lib/connect/app-session";
 import { authorizationServer } from "@/lib/connect/authorization-server";
-import { describeClient } from "@/lib/connect/clients";
 import { lifetimes } from "@/lib/connect/lifetimes";
 import { RegisteredClients } from "@/lib/connect/registered-clients";
+import { describeClient, nameSession, type RequestingClient } from "@/lib/connect/requesting-client";
 import { accountScope, resourceAddresses } from "@/lib/connect/resources";
 import { ConnectState } from "@/lib/connect/state";
+import { seal, unseal } from "@/lib/process/seal";
 import { endSession, startAppSession } from "@/lib/session/session";
 import { noteChange } from "@/lib/store/audit";
 import type { Db } from "@/lib/store/store";
 
-/** What waits for its owner's word: an app in this browser, or a device elsewhere that shows a code. */
+/** What waits for its owner's word: an app in this browser, or a device elsewhere whose code was typed in it. */
 export type Ask = { by: "request"; uid: string } | { by: "user_code"; code: string };
-
-/** Who asks, as its owner is told. */
-export type Asking = ReturnType<typeof describeClient> & { redirectsTo: string | undefined };
 
 const requests = new ConnectState("Interaction");
 const devices = new ConnectState("DeviceCode");
 
-/** What an address or a form asks about; `undefined` when it names nothing. */
-export function readAsk(field: (name: Ask["by"]) => string | undefined): Ask | undefined {
-  const uid = field("request");
-  const code = field("user_code");
-  if (uid) return { by: "request", uid };
-  return code ? { by: "user_code", code } : undefined;
+/**
+ * What waits in a browser, by its cookie: the request that was begun in it, or the device's code that was typed in it.
+ * Nobody can hand an owner theirs by a link (RFC 8628 §5.4).
+ */
+export function readAsk(held: string | undefined): Ask | undefined {
+  if (!held) return undefined;
+  const [, sealed] = /^device\.(.+)$/.exec(held) ?? [];
+  if (!sealed) return { by: "request", uid: held };
+  const code = unseal("connect-device:v1", "", sealed);
+  return code === undefined ? undefined : { by: "user_code", code };
 }
 
-/**
- * Who asks; `undefined` when it was answered, has run out, or never was. A request is answered in the browser that
- * it was begun in: nobody can hand somebody else's to an owner.
- *
- * @param heldUid - the request that the browser's cookie names
- */
-export async function findAsking(ask: Ask, heldUid: string | undefined): Promise<Asking | undefined> {
-  const params = isHeld(ask, heldUid) ? await readParams(ask) : undefined;
-  const client = params && (await (await authorizationServer()).Client.find(String(params.client_id)));
-  if (!client) return undefined;
-  const { redirect_uri } = params;
-  return {
-    ...describeClient(client.metadata()),
-    redirectsTo: typeof redirect_uri === "string" ? redirect_uri : undefined,
-  };
+/** What the cookie of a browser holds in which a device's code was typed; `undefined` when no device shows it now. */
+export async function holdDevice(typed: string): Promise<string | undefined> {
+  const code = normalize(typed);
+  const isShown = (await readWaiting({ by: "user_code", code })) !== undefined;
+  return isShown ? `device.${seal("connect-device:v1", "", code)}` : undefined;
+}
+
+/** Who asks; `undefined` when it was answered, has run out, or never was. */
+export async function findAsking(ask: Ask): Promise<RequestingClient | undefined> {
+  const kept = await readWaiting(ask);
+  const client = kept && (await (await authorizationServer()).Client.find(String(kept.params?.client_id)));
+  return client && describeClient(client.metadata(), kept);
 }
 
 /** Whether what asks has its answer: who presses a button twice is led on by both, and the first word counts. */
-export async function isAnswered(ask: Ask, heldUid: string | undefined): Promise<boolean> {
-  const kept = isHeld(ask, heldUid) ? await read(ask) : undefined;
+export async function isAnswered(ask: Ask): Promise<boolean> {
+  const kept = await read(ask);
   return kept !== undefined && !isWaiting(kept);
 }
 
@@ -59,22 +59,28 @@ export async function isAnswered(ask: Ask, heldUid: string | undefined): Promise
 export async function approve(
   db: Db,
   ask: Ask,
-  asking: Asking,
-  owner: { id: string; subject: string },
+  asking: RequestingClient,
+  { account, clerkSession }: Owner,
   nowMs: number,
 ): Promise<void> {
-  const params = await readParams(ask);
+  const params = (await readWaiting(ask))?.params;
   if (!params) return;
   const resources = [params.resource ?? resourceAddresses()[0]].flat().map(String);
-  const grantId = await grant(asking.id, owner.subject, resources);
+  const grantId = await grant(asking.clientId, account.subject, resources);
   const endsAtMs = nowMs + lifetimes.session * 1000;
-  const session = { id: appSessionId(grantId), accountId: owner.id, name: asking.name, endsAtMs };
+  const session = {
+    id: appSessionId(grantId),
+    accountId: account.id,
+    name: nameSession(asking),
+    endsAtMs,
+    clerkSession,
+  };
   await startAppSession(db, session, nowMs);
-  await new RegisteredClients().keep(asking.id, lifetimes.usedClient);
+  await new RegisteredClients().keep(asking.clientId, lifetimes.usedClient);
   const isFirst = await settle(ask, {
-    onRequest: { login: { accountId: owner.subject, remember: false }, consent: { grantId } },
+    onRequest: { login: { accountId: account.subject, remember: false }, consent: { grantId } },
     onDevice: {
-      accountId: owner.subject,
+      accountId: account.subject,
       grantId,
       scope: accountScope,
       resource: resources.length === 1 ? resources[0] : resources,
@@ -91,12 +97,13 @@ export async function approve(
 export async function decline(
   db: Db,
   ask: Ask,
-  { name }: Asking,
-  { email }: { email: string },
+  asking: RequestingClient,
+  { account, by }: Owner,
   nowMs: number,
 ): Promise<void> {
-  if (!(await readParams(ask))) return;
-  await noteChange(db, { by: "owner", what: "app decline", whom: email, after: { name } }, nowMs);
+  if (!(await readWaiting(ask))) return;
+  const after = { name: nameSession(asking) };
+  await noteChange(db, { by, what: "app decline", whom: account.email, after }, nowMs);
   const description = "The owner of the account declined.";
   await settle(ask, {
     onRequest: { error: "access_denied", error_description: description },
@@ -119,13 +126,9 @@ export async function mayLookUp(headers: Headers): Promise<boolean> {
   return (await of.spend(client ?? "all", performance.now())).allowed;
 }
 
-function isHeld(ask: Ask, heldUid: string | undefined): boolean {
-  return ask.by === "user_code" || ask.uid === heldUid;
-}
-
-async function readParams(ask: Ask): Promise<Record<string, unknown> | undefined> {
+async function readWaiting(ask: Ask): Promise<AdapterPayload | undefined> {
   const kept = await read(ask);
-  return kept && isWaiting(kept) ? kept.params : undefined;
+  return kept && isWaiting(kept) ? kept : undefined;
 }
 
 function read(ask: Ask): Promise<AdapterPayload | undefined> {
@@ -137,7 +140,7 @@ function read(ask: Ask): Promise<AdapterPayload | undefined> {
 function placeOf(ask: Ask) {
   return ask.by === "request"
     ? ({ state: requests, by: "id_hash", id: ask.uid } as const)
-    : ({ state: devices, by: "look_up_hash", id: normalize(ask.code) } as const);
+    : ({ state: devices, by: "look_up_hash", id: ask.code } as const);
 }
 
 function isWaiting({ result, accountId, error }: AdapterPayload): boolean {

@@ -93,7 +93,7 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       revocation: { enabled: true },
-      deviceFlow: { enabled: true },
+      deviceFlow: { enabled: true, deviceInfo: (ctx) => ({ network: ctx.get(networkHeader) || undefined }) },
       externalSigningSupport: { enabled: true, ack: "experimental-01" },
       clientIdMetadataDocument: {
         enabled: true,
@@ -119,6 +119,9 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
     },
   };
 }
+
+/** By which it is told the network of whoever asks: the connection that it sees is none. */
+export const networkHeader = "x-office-network";
 
 /** Its own cookies, which never reach a browser: the bridge has one of ours in their place. */
 export const serverCookies = {

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
-import { findClient } from "@/lib/connect/added-clients";
+import { findClient, mayRedirectTo } from "@/lib/connect/added-clients";
 import { RegisteredClients } from "@/lib/connect/registered-clients";
 import { isLoopback } from "@/lib/settings/loopback";
 import { settings } from "@/lib/settings/settings";
@@ -33,12 +33,20 @@ export const nativeClient = {
   ]),
 } satisfies ClientMetadata;
 
+/** The name of a client that registered without one. */
+export const unnamedClient = "An app that gave no name";
+
 /** The clients that the operator has added, and those that have registered, as the authorization server asks for them. */
 export class KnownClients extends RegisteredClients {
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const added = await findClient(await store(), id);
-    if (!added) return settings().connectRegistration ? super.find(id) : undefined;
-    return { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris };
+    const client = added
+      ? { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris }
+      : settings().connectRegistration
+        ? await super.find(id)
+        : undefined;
+    // A build before this one took other spellings.
+    return client && { ...client, redirect_uris: client.redirect_uris?.filter(mayRedirectTo) };
   }
 }
 
@@ -50,10 +58,4 @@ export function mayFetchClient(clientId: string): boolean {
   const { host, hostname } = new URL(clientId);
   const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
   return settings().connectClientHosts.includes(host) && !isAddress && !isLoopback(hostname);
-}
-
-/** How a client is shown to whoever is asked: its name is its own word, the host behind it is not. */
-export function describeClient({ client_id, client_name, redirect_uris }: ClientMetadata) {
-  const host = URL.canParse(client_id) ? new URL(client_id).host : undefined;
-  return { id: client_id, name: client_name ?? host ?? client_id, host, redirectUris: redirect_uris ?? [] };
 }

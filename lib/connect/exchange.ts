@@ -1,11 +1,13 @@
 import { inject } from "light-my-request";
+import { clientNetwork } from "@/lib/api/client-address";
 import { dropCookie, readCookie, writeCookie } from "@/lib/api/cookies";
 import { ApiError } from "@/lib/api/errors";
 import { type Answer, type HeaderList, refusal } from "@/lib/api/headers";
 import { connectEndpoints, type Place, pages } from "@/lib/api/pages";
 import { spendExchange } from "@/lib/connect/allowance";
-import { authorizationServer, serverCookies } from "@/lib/connect/authorization-server";
+import { authorizationServer, networkHeader, serverCookies } from "@/lib/connect/authorization-server";
 import { lifetimes } from "@/lib/connect/lifetimes";
+import { mayBeToldAtOnce, refusalPage } from "@/lib/connect/refused-request";
 import { accountScope } from "@/lib/connect/resources";
 import { goTo, withProblem } from "@/lib/pages/form";
 import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
@@ -31,8 +33,8 @@ const passed = new Set([
   "access-control-request-method",
 ]);
 
-/** What is the socket's to say, and there is none in between; and what the hall says of every answer of its. */
-const saidElsewhere = new Set(["connection", "date", "keep-alive", "transfer-encoding", "cache-control"]);
+/** What we pass on of its answers; the rest is the socket's to say, or the hall's of every answer. */
+const isPassedBack = (name: string) => /^(?:location|vary|www-authenticate|access-control-.*)$/.test(name);
 
 /** What is read of a request to be let in; all else is ignored (RFC 6749 §3.1), so that nothing of it is kept. */
 const heeded = new Set([
@@ -52,6 +54,11 @@ async function exchange(call: Call): Promise<Answer> {
   if (settings().signIn.kind === "none") throw new ApiError("not_configured");
   await spendExchange(call);
   const { url, headers, body, visit } = call;
+  const isAuthorization = url.pathname === connectEndpoints.authorization.path;
+  // An answer in a fragment or a form of a page's would be read by that page's scripts.
+  if (isAuthorization && url.searchParams.getAll("response_mode").some((mode) => mode !== "query")) {
+    return refuse(headers, appProblem, "response_mode is query, or not said.");
+  }
   const { host, protocol } = new URL(settings().appUrl);
   const uid = readCookie(headers, "office-request");
   const {
@@ -66,19 +73,26 @@ async function exchange(call: Call): Promise<Answer> {
       ...Object.fromEntries([...headers].filter(([name]) => passed.has(name))),
       host,
       "x-forwarded-proto": protocol.slice(0, -1),
+      [networkHeader]: clientNetwork(headers) ?? "",
       cookie: uid ? `${serverCookies.resume}=${uid}` : "",
     },
     payload: url.pathname === connectEndpoints.device.path ? bounded(body.toString()).toString() : body,
   });
-  if (statusCode === 400 && isFromBrowser(headers)) return showProblem();
-  const { "content-type": mediaType, "content-length": _, "set-cookie": cookies, ...others } = answered;
+  if (statusCode === 400 && isFromBrowser(headers)) return goTo({ to: appProblem });
+  const { location } = answered;
+  // Where it leads to a client before anybody was asked, it is with an error.
+  const isError = isAuthorization && location !== undefined && location !== pages.connect.path;
+  if (isError && !(await mayBeToldAtOnce(url.searchParams.getAll("client_id")))) {
+    return refuse(headers, refusalPage(location), "The app asked in a way that cannot be answered.");
+  }
+  const { "content-type": mediaType, "set-cookie": cookies, ...others } = answered;
   return {
     status: statusCode,
     body: payload === "" ? null : payload,
     ...(typeof mediaType === "string" && { mediaType }),
     headers: [
       ...Object.entries(others).flatMap(([name, value]) =>
-        value === undefined || saidElsewhere.has(name) ? [] : [name, String(value)],
+        value !== undefined && isPassedBack(name) ? [name, String(value)] : [],
       ),
       ...ourCookie([cookies ?? []].flat().map(String)),
     ],
@@ -86,16 +100,19 @@ async function exchange(call: Call): Promise<Answer> {
 }
 
 function say(error: ApiError, { headers }: Call): Answer {
-  return error.status === 413 && isFromBrowser(headers) ? showProblem() : refusal(error);
+  return error.status === 413 && isFromBrowser(headers) ? goTo({ to: appProblem }) : refusal(error);
+}
+
+/** Refuses a request for authorization: on a page of ours where a person looks, else in JSON. */
+function refuse(headers: Headers, page: string, message: string): Answer {
+  return isFromBrowser(headers) ? goTo({ to: page }) : refusal(new ApiError("invalid_request", { message }));
 }
 
 function isFromBrowser(headers: Headers): boolean {
   return headers.get("accept")?.includes("text/html") ?? false;
 }
 
-function showProblem(): Answer {
-  return goTo({ to: withProblem(pages.connect.path, "app") });
-}
+const appProblem = withProblem(pages.connect.path, "app");
 
 /** The server has an address of its own for each request that is answered; ours is one, and its cookie says which. */
 function pathFor({ pathname }: URL, uid = ""): string {

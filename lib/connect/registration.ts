@@ -4,7 +4,8 @@ import { parseJson } from "@/lib/api/json";
 import type { Place } from "@/lib/api/pages";
 import { mayRedirectTo } from "@/lib/connect/added-clients";
 import { spendRequest } from "@/lib/connect/allowance";
-import { clientDefaults } from "@/lib/connect/clients";
+import { readableName } from "@/lib/connect/client-name";
+import { clientDefaults, unnamedClient } from "@/lib/connect/clients";
 import { issueClient } from "@/lib/connect/registered-clients";
 import { type Call, hall } from "@/lib/pages/hall";
 import { inKibibytes, oauthBounds } from "@/lib/settings/limits";
@@ -13,7 +14,12 @@ const { registrationBytes } = oauthBounds;
 
 /** What we heed of what a client says of itself (RFC 7591 §2); it is told what it became instead. */
 const application = z.object({
-  client_name: z.string().trim().min(1).max(80).default("An app that named itself"),
+  client_name: z
+    .string()
+    .max(80)
+    .transform((name) => readableName(name))
+    .pipe(z.string())
+    .default(unnamedClient),
   redirect_uris: z.array(z.string().max(400).refine(mayRedirectTo)).min(1).max(10),
 });
 
@@ -42,7 +48,8 @@ async function answer({ visit, headers, body, nowMs }: Call): Promise<Answer> {
 /** A refusal in the words of RFC 7591 §3.2.2. */
 function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): Answer {
   const error_description = {
-    invalid_redirect_uri: "redirect_uris takes one to ten: loopback, HTTPS, or a scheme with a dot in it.",
+    invalid_redirect_uri:
+      "redirect_uris takes one to ten, spelled canonically: loopback, HTTPS, or a scheme with a dot in it.",
     invalid_client_metadata: `Send a JSON object; client_name has 80 characters at most, and with redirect_uris ${inKibibytes(registrationBytes)}.`,
   }[error];
   return openToAll({ status: 400, body: { error, error_description } });

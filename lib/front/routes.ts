@@ -1,5 +1,6 @@
 import * as jwks from "@/app/.well-known/jwks.json/route";
 import * as answerApp from "@/app/(pages)/connect/answer/route";
+import * as findDevice from "@/app/(pages)/connect/device/route";
 import * as exportPerson from "@/app/(pages)/home/export/route";
 import * as endSession from "@/app/(pages)/home/sessions/end/route";
 import * as mintToken from "@/app/(pages)/home/token/route";
@@ -55,6 +56,7 @@ const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
   sendCode,
   redeemCode,
   signOut,
+  findDevice,
   answerApp,
   renewSession,
   endSession,

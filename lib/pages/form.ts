@@ -60,6 +60,7 @@ export function form(
     {
       say: ({ status, message }, call) => {
         if (status >= 500) return back(call, "unavailable");
+        if (status === 409) return back(call, "account");
         if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });
         return { status, body: `${message}\n` };
       },
@@ -73,7 +74,8 @@ async function spend(key: string | undefined): Promise<Decision> {
     : counter("forms-of-unknown", mostForms.ofAllUnknown, { windowSeconds }).spend("all", performance.now());
 }
 
-function readFields({ body }: Call): Submission["field"] {
+/** The fields of a form, without the blanks around them. */
+export function readFields({ body }: Pick<Call, "body">): Submission["field"] {
   const fields = new URLSearchParams(body.toString());
   return (name) => fields.get(name)?.trim() ?? "";
 }

@@ -1,6 +1,6 @@
 import { pageAt, placeAt } from "@/lib/api/door";
 import type { HeaderList } from "@/lib/api/headers";
-import { pages } from "@/lib/api/pages";
+import { files, type Place, pages, publications } from "@/lib/api/pages";
 import { pagePolicy } from "@/lib/pages/content-security-policy";
 import { settings } from "@/lib/settings/settings";
 
@@ -8,6 +8,12 @@ import { settings } from "@/lib/settings/settings";
 const permissions = ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
   .map((feature) => `${feature}=()`)
   .join(", ");
+
+/** What shows something, and is no page: the files of the build, and mails while they are worked on. */
+const shown: readonly Place[] = [...Object.values(files), publications.emailPreviews];
+
+/** The policy of everything else that is no page: it shows nothing, whatever a browser takes it for. */
+const showNothing = "default-src 'none'; frame-ancestors 'none'";
 
 /**
  * The headers of every answer outside `/api` and `/hooks`, beside those of its own handler. A path that is nowhere
@@ -25,7 +31,10 @@ export function headersAt(path: string, nonce: string): HeaderList {
   headers.push("referrer-policy", page?.path === pages.unsubscribe.path ? "no-referrer" : "same-origin");
   // What we publish may be shown and read anywhere; our pages are nobody's window or frame.
   headers.push("cross-origin-resource-policy", !page && place?.isShared ? "cross-origin" : "same-origin");
-  if (!page) return headers;
+  if (!page) {
+    if (place && !shown.includes(place)) headers.push("content-security-policy", showNothing);
+    return headers;
+  }
   return [
     ...headers,
     "content-security-policy",

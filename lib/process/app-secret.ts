@@ -7,6 +7,8 @@ import { settings } from "@/lib/settings/settings";
 export type Purpose =
   | "client-address:v1"
   | "client-id:v1"
+  | "connect-device:v1"
+  | "connect-refusal:v1"
   | "known-browser:v1"
   | "log-subject:v1"
   | "sign-in-code:v1"

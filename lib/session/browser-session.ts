@@ -28,6 +28,7 @@ export async function startBrowserSession(
       made_in: null,
       expires_at_ms: nowMs + browserSessionSeconds * 1000,
       client_hash: hashSecret(secret),
+      clerk_session: null,
     },
     nowMs,
   );

@@ -7,7 +7,7 @@ import { issuerPrefix } from "@/lib/session/signing-keys";
 import { settings } from "@/lib/settings/settings";
 
 /** What a good token proves. */
-export type Proof = Pick<ParsedToken, "subject" | "sessionId" | "origin" | "audience"> & {
+export type Proof = Pick<ParsedToken, "subject" | "sessionId" | "origin" | "audience" | "actor"> & {
   /** The key of our ring that signed it; none where Clerk did, which keeps its sessions itself. */
   keyId: string | undefined;
 };
@@ -46,11 +46,11 @@ export async function verifyToken(token: string, nowMs: number): Promise<Proof |
   if (!parsed || !isInForce(parsed, nowMs)) return undefined;
   const issuer = await findIssuer(parsed, nowMs);
   if (!issuer) return undefined;
-  const { subject, sessionId, origin, audience, startsAt, endsAt } = parsed;
+  const { subject, sessionId, origin, audience, actor, startsAt, endsAt } = parsed;
   // Native apps and programs have no origin; a foreign one is refused.
   if (origin !== undefined && !issuer.authorizedParties.includes(origin)) return undefined;
   if (!(await isSignedBy(parsed, issuer.publicKey))) return undefined;
-  const proof = { subject, sessionId, origin, audience, keyId: issuer.keyId };
+  const proof = { subject, sessionId, origin, audience, actor, keyId: issuer.keyId };
   remembered().set(name, { proof, startsAt, endsAt });
   return proof;
 }

@@ -17,6 +17,8 @@ export type ParsedToken = {
   origin: string | undefined;
   /** The `aud`: the resources that it is for, where it is bound to any (RFC 8707). */
   audience: readonly string[] | undefined;
+  /** The `sub` of its `act`: who is signed in for the subject, which Clerk calls impersonation (RFC 8693 §4.1). */
+  actor: string | undefined;
   /** Unix seconds. */
   startsAt: number;
   endsAt: number;
@@ -56,6 +58,7 @@ const claimsSchema = z.object({
   exp: seconds,
   nbf: seconds.default(0),
   iat: seconds.default(0),
+  act: z.object({ sub: text.min(1).max(200) }).optional(),
   /** A sign-in that lacks a step says that it is pending. */
   sts: z
     .unknown()
@@ -72,7 +75,7 @@ export function parseSessionToken(token: string): ParsedToken | undefined {
   const header = headerSchema.safeParse(read(() => decodeProtectedHeader(token)));
   const claims = claimsSchema.safeParse(read(() => decodeJwt(token)));
   if (!header.success || !claims.success) return undefined;
-  const { iss, sub, sid, azp, aud, exp, nbf, iat } = claims.data;
+  const { iss, sub, sid, azp, aud, act, exp, nbf, iat } = claims.data;
   return {
     keyId: header.data.kid,
     issuer: iss,
@@ -80,6 +83,7 @@ export function parseSessionToken(token: string): ParsedToken | undefined {
     sessionId: sid,
     origin: azp,
     audience: aud,
+    actor: act?.sub,
     startsAt: Math.max(nbf, iat),
     endsAt: exp,
     token,

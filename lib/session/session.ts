@@ -36,6 +36,7 @@ type NewProgram = {
   by: "owner" | "operator";
   name: string;
   madeIn?: { sessionId: string; endsAtMs: number } | undefined;
+  clerkSession?: string | undefined;
 };
 
 /**
@@ -45,7 +46,7 @@ type NewProgram = {
 export async function startProgramSession(
   db: Db,
   account: { id: string; subject: string },
-  { by, name, madeIn }: NewProgram,
+  { by, name, madeIn, clerkSession }: NewProgram,
   nowMs: number,
 ): Promise<MintedToken> {
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
@@ -63,16 +64,26 @@ export async function startProgramSession(
       made_in: madeIn?.sessionId ?? null,
       expires_at_ms: minted.expiresAtMs,
       client_hash: null,
+      clerk_session: clerkSession ?? null,
     },
     nowMs,
   );
   return minted;
 }
 
+type NewApp = {
+  id: string;
+  accountId: string;
+  name: string;
+  endsAtMs: number;
+  /** In which its owner let it in. */
+  clerkSession?: string | undefined;
+};
+
 /** Starts the session of an app that the owner has let in; the authorization server mints its tokens. */
 export async function startAppSession(
   db: Db,
-  { id, accountId, name, endsAtMs }: { id: string; accountId: string; name: string; endsAtMs: number },
+  { id, accountId, name, endsAtMs, clerkSession }: NewApp,
   nowMs: number,
 ): Promise<void> {
   await startSession(
@@ -86,6 +97,7 @@ export async function startAppSession(
       made_in: null,
       expires_at_ms: endsAtMs,
       client_hash: null,
+      clerk_session: clerkSession ?? null,
     },
     nowMs,
   );
@@ -136,18 +148,30 @@ export async function endSession(db: Db, about: About, id: string, nowMs: number
   if (row) await endSessionsOf(db, about, row.account_id, { id }, nowMs);
 }
 
-/** Ends sessions of an account: one, all, or all but one. Answers whether there was any. */
+/** Which sessions of an account: all, one, all but one, or those of some kinds that were made in one of Clerk's. */
+export type Which =
+  | "all"
+  | { id: string }
+  | { allBut: string }
+  | { clerkSession: string; kinds: readonly SessionKind[] };
+
+/** Ends sessions of an account. Answers whether there was any. */
 export function endSessionsOf(
   db: Db,
   about: About,
   accountId: string,
-  which: "all" | { id: string } | { allBut: string },
+  which: Which,
   nowMs: number,
 ): Promise<boolean> {
   return changeSessions(db, about, accountId, nowMs, async (transaction) => {
     let ending = transaction.deleteFrom("local_sessions").where("account_id", "=", accountId);
     if (which !== "all") {
-      ending = "id" in which ? ending.where("id", "=", which.id) : ending.where("id", "!=", which.allBut);
+      if ("id" in which) ending = ending.where("id", "=", which.id);
+      else if ("allBut" in which) ending = ending.where("id", "!=", which.allBut);
+      else {
+        const { clerkSession, kinds } = which;
+        ending = ending.where("clerk_session", "=", clerkSession).where("kind", "in", kinds);
+      }
     }
     return (await ending.returning("id").execute()).length > 0;
   });

@@ -3,6 +3,7 @@ import { openAccount } from "@/lib/accounts/accounts";
 import { takeInvitation } from "@/lib/accounts/invitations";
 import { moveSuppression } from "@/lib/onboarding/suppressions";
 import { log } from "@/lib/process/log";
+import { endSessionsOf } from "@/lib/session/session";
 import { change } from "@/lib/store/audit";
 import { pseudonymOf } from "@/lib/store/pseudonym";
 import type { Db } from "@/lib/store/store";
@@ -15,6 +16,10 @@ export const clerkUser = z
   .object({
     id: z.string().regex(/^user_\w+$/),
     updated_at: z.number(),
+    banned: z.boolean().default(false),
+    locked: z.boolean().default(false),
+    /** None where a lock has no end. */
+    lockout_expires_in_seconds: z.number().nullish(),
     primary_email_address_id: z.string().nullable(),
     email_addresses: z.array(
       z.object({
@@ -24,9 +29,10 @@ export const clerkUser = z
       }),
     ),
   })
-  .transform(({ id, updated_at, primary_email_address_id, email_addresses }) => ({
+  .transform(({ id, updated_at, primary_email_address_id, email_addresses, ...bars }) => ({
     id,
     updatedAtMs: updated_at,
+    barredForMs: readBars(bars),
     email: email_addresses
       .find(
         (address) => address.id === primary_email_address_id && address.verification?.status === "verified",
@@ -34,23 +40,35 @@ export const clerkUser = z
       ?.email_address.toLowerCase(),
   }));
 
+type Bars = { banned: boolean; locked: boolean; lockout_expires_in_seconds?: number | null | undefined };
+
+/** For how long Clerk lets a user in nowhere. No delivery says that a lock has run out. */
+function readBars({ banned, locked, lockout_expires_in_seconds: lockedFor }: Bars): number {
+  if (banned) return Number.POSITIVE_INFINITY;
+  if (!locked) return 0;
+  return lockedFor == null ? Number.POSITIVE_INFINITY : lockedFor * 1000;
+}
+
 /**
  * Brings our account in step with a user of Clerk's: links it to the account of its email, or accepts the
  * invitation of its email, and moves the account's email after it. One transaction; delivered twice, late
- * or in another order, the deliveries of a user leave the same state.
+ * or in another order, the deliveries of a user leave the same state. Where Clerk bars the user, every session that we
+ * keep ends, apps' too.
  */
 export async function keepClerkUser(
   db: Db,
-  { id, email, updatedAtMs }: ClerkUser,
+  { id, email, updatedAtMs, barredForMs }: ClerkUser,
   nowMs: number,
 ): Promise<void> {
-  if (!email) return;
   await change(
     db,
-    { by: "clerk", what: "user update", whom: email, look: lookAt(id) },
+    { by: "clerk", what: "user update", whom: email ?? id, look: lookAt(id) },
     nowMs,
     async (transaction) => {
       if (await isErased(transaction, id)) return;
+      const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, forEverMs);
+      await noteBars(transaction, { id, barredUntilMs, updatedAtMs });
+      if (!email) return;
       const known = await noteUser(transaction, { id, email, updatedAtMs });
       if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
         const invitation = await takeInvitation(transaction, { email }, nowMs);
@@ -60,7 +78,12 @@ export async function keepClerkUser(
       else await moveAccount(transaction, id, known.email, nowMs);
     },
   );
+  const barred = await findBarred(db, id, nowMs);
+  if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);
 }
+
+const notBarred = { barred_until_ms: null, barred_told_at_ms: null };
+const forEverMs = Date.UTC(9999, 11, 31);
 
 /** Deletes the account of a user that Clerk deleted, with its mail; a delivery that comes late makes no other. */
 export async function dropClerkUser(db: Db, id: string, nowMs: number): Promise<void> {
@@ -70,7 +93,7 @@ export async function dropClerkUser(db: Db, id: string, nowMs: number): Promise<
   await change(db, { by: "clerk", what: "user delete", whom, look }, nowMs, async (transaction) => {
     await transaction
       .insertInto("clerk_users")
-      .values({ id, email: "", updated_at_ms: 0, is_deleted: 1 })
+      .values({ id, email: "", updated_at_ms: 0, is_deleted: 1, ...notBarred })
       .onConflict((conflict) =>
         conflict
           .column("id")
@@ -88,15 +111,59 @@ async function isErased(db: Db, id: string): Promise<boolean> {
   return (await erased.executeTakeFirst()) !== undefined;
 }
 
-/** What an entry of the audit says of a user: the account, or else what Clerk said. */
+/** What an entry of the audit says of a user: the account and until when it is barred, or else what Clerk said. */
 function lookAt(subject: string) {
-  return async (db: Db) =>
-    (await db.selectFrom("accounts").selectAll().where("subject", "=", subject).executeTakeFirst()) ??
-    (await db.selectFrom("clerk_users").selectAll().where("id", "=", subject).executeTakeFirst());
+  return async (db: Db) => {
+    const account = await db
+      .selectFrom("accounts")
+      .selectAll()
+      .where("subject", "=", subject)
+      .executeTakeFirst();
+    const user = await db.selectFrom("clerk_users").selectAll().where("id", "=", subject).executeTakeFirst();
+    return account ? { ...account, barred_until_ms: user?.barred_until_ms ?? 0 } : user;
+  };
 }
 
 async function deleteAccountOf(transaction: Db, subject: string): Promise<void> {
   await transaction.deleteFrom("accounts").where("subject", "=", subject).execute();
+}
+
+/** Notes until when a user is barred, by the newest delivery; of two as new, the one that bars for longer. */
+async function noteBars(
+  transaction: Db,
+  { id, barredUntilMs, updatedAtMs }: { id: string; barredUntilMs: number; updatedAtMs: number },
+): Promise<void> {
+  const told = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
+  await transaction
+    .insertInto("clerk_users")
+    .values({ id, email: "", updated_at_ms: 0, is_deleted: 0, ...told })
+    .onConflict((conflict) =>
+      conflict
+        .column("id")
+        .doUpdateSet(told)
+        .where(({ or, and, eb }) =>
+          or([
+            eb("clerk_users.barred_told_at_ms", "is", null),
+            eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),
+            and([
+              eb("clerk_users.barred_told_at_ms", "=", updatedAtMs),
+              eb("clerk_users.barred_until_ms", "<", barredUntilMs),
+            ]),
+          ]),
+        ),
+    )
+    .execute();
+}
+
+/** The account of a user who is barred now. */
+async function findBarred(db: Db, subject: string, nowMs: number): Promise<{ id: string } | undefined> {
+  return db
+    .selectFrom("accounts")
+    .innerJoin("clerk_users", "clerk_users.id", "accounts.subject")
+    .select("accounts.id")
+    .where("accounts.subject", "=", subject)
+    .where("clerk_users.barred_until_ms", ">", nowMs)
+    .executeTakeFirst();
 }
 
 /** Notes the newest there is to know, and answers it. The row's lock puts the deliveries of a user in line. */
@@ -106,7 +173,7 @@ async function noteUser(
 ): Promise<{ email: string; isDeleted: boolean }> {
   await transaction
     .insertInto("clerk_users")
-    .values({ id, email, updated_at_ms: updatedAtMs, is_deleted: 0 })
+    .values({ id, email, updated_at_ms: updatedAtMs, is_deleted: 0, ...notBarred })
     .onConflict((conflict) =>
       conflict
         .column("id")

@@ -17,6 +17,7 @@ import type { Tables } from "@/lib/store/tables";
 export const unaudited: Partial<Record<keyof Tables, string>> = {
   connect_state:
     "an app's codes and tokens change with every use; the session that they stand for is entered",
+  clerk_sessions_ended: "Clerk keeps its sessions; those of ours that end with one are entered",
   sign_in_codes: "anybody may ask for one; a sign-in is entered",
   sign_in_emails: "as sign_in_codes",
   sign_in_mails: "as sign_in_codes; an invitation is entered",
@@ -51,7 +52,9 @@ export type Actor =
   | "visitor"
   | "app"
   | "invitation"
-  | "unsubscribe link";
+  | "unsubscribe link"
+  /** Who is signed in for an owner at Clerk, by the subject that Clerk names. */
+  | `impersonator ${string}`;
 
 export type Change = {
   by: Actor;

@@ -346,6 +346,24 @@ export const migrations: Record<string, SchemaChange> = {
       waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null",
     },
   },
+  "044-clerk-ends": {
+    async up(db: Kysely<unknown>) {
+      const users = () => db.schema.alterTable("clerk_users");
+      await users().addColumn("barred_until_ms", "bigint").execute();
+      await users().addColumn("barred_told_at_ms", "bigint").execute();
+      await db.schema.alterTable("local_sessions").addColumn("clerk_session", "text").execute();
+      await db.schema
+        .createTable("clerk_sessions_ended")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("ended_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("clerk_sessions_ended_at")
+        .on("clerk_sessions_ended")
+        .column("ended_at_ms")
+        .execute();
+    },
+  },
 };
 
 /** What migration 003 reads and writes, as it was then. */

@@ -134,6 +134,8 @@ export type Tables = {
     last_seen_at_ms: number | null;
     /** The browser's session that a program's was made in, and ends with. */
     made_in: string | null;
+    /** The same where it is Clerk's; or that in which an app was let in. */
+    clerk_session: string | null;
   };
   /** The keys that sign session tokens, and those that did: a key once known is never taken in again. */
   signing_keys: {
@@ -161,6 +163,15 @@ export type Tables = {
     updated_at_ms: number;
     /** 1 for good once it is deleted, else 0. */
     is_deleted: number;
+    /** Until when Clerk lets the user in nowhere: banned, or locked; none while it does. */
+    barred_until_ms: number | null;
+    /** When Clerk last changed the user, of all deliveries that said whether it is barred. */
+    barred_told_at_ms: number | null;
+  };
+  /** Sessions that Clerk has ended: the tokens that it has minted for them live on for a minute. */
+  clerk_sessions_ended: {
+    id: string;
+    ended_at_ms: number;
   };
   /** Who changed what: entries are added, each in the transaction of its change, and go when they are old. */
   audit_entries: {

@@ -3,13 +3,14 @@ import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
+import { answerDevice } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 
 type Entry = { who: string; what: string; whom: string | null; before: unknown; after: unknown };
 
 const email = "ceo@example.com";
 const chromium = { kind: "browser", name: "Chromium on Linux" };
-const native = { kind: "app", name: "A program on this computer" };
+const device = { kind: "app", name: "A device" };
 
 describe.each(engines)("what an owner does in a browser, on $name", (engine) => {
   let service: Service;
@@ -48,13 +49,13 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     const owner = { who: "owner", whom: email };
     expect(await news()).toEqual([{ ...owner, what: "sign in", before: [], after: [chromium] }]);
 
-    await browser.submit("/home/token");
+    await browser.pressAtHome("/home/token");
     const program = { kind: "program", name: expect.stringMatching(/^Token copied on /) };
     expect(await news()).toEqual([{ ...owner, what: "token", before: [], after: [program] }]);
 
-    await browser.submit("/home/sessions/end", { session: "others" });
+    await browser.pressAtHome("/home/sessions/end", { session: "others" });
     expect(await news()).toEqual([{ ...owner, what: "session end", before: [program], after: [] }]);
-    await browser.submit("/home/sessions/end", { session: "others" });
+    await browser.pressAtHome("/home/sessions/end", { session: "others" });
     expect(await news()).toEqual([]);
 
     await browser.submit("/sign-in/out");
@@ -66,12 +67,12 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     await news();
     const owner = { who: "owner", whom: email };
     const declined = await askAsDevice();
-    await browser.submit("/connect/answer", { user_code: declined.user_code, answer: "decline" });
-    expect(await news()).toEqual([{ ...owner, what: "app decline", before: null, after: [native.name] }]);
+    await answerDevice(browser, declined.user_code, "decline");
+    expect(await news()).toEqual([{ ...owner, what: "app decline", before: null, after: [device.name] }]);
 
     const { user_code, device_code } = await askAsDevice();
-    await browser.submit("/connect/answer", { user_code, answer: "approve" });
-    expect(await news()).toEqual([{ ...owner, what: "app approve", before: [], after: [native] }]);
+    await answerDevice(browser, user_code);
+    expect(await news()).toEqual([{ ...owner, what: "app approve", before: [], after: [device] }]);
 
     const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
     const { text } = await service.submit("/oauth/token", { client_id: "native", grant_type, device_code });
@@ -79,7 +80,7 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     await service.submit("/oauth/revoke", { client_id: "native", token: refresh_token });
     await eventually(async () =>
       expect(await news()).toEqual([
-        { who: "app", whom: email, what: "app end", before: [native], after: [] },
+        { who: "app", whom: email, what: "app end", before: [device], after: [] },
       ]),
     );
   });

@@ -5,7 +5,7 @@ import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { post } from "@/tests/support/mcp";
 import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
-import { answerApp } from "@/tests/support/owner";
+import { answerApp, answerDevice, readQuestion } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 import { type Office, signIns } from "@/tests/support/sign-ins";
 
@@ -47,11 +47,6 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
 
   const pathOf = ({ href }: URL) => href.replace(service.url, "");
   const answer = async (address: URL) => new URL(await answerApp(owner, service, address.href));
-  /** The name of the request that waits in a browser, as the page's form has it. */
-  const waiting = async () => {
-    const { text } = await owner.open("/connect");
-    return /name="request" value="([^"]+)"/.exec(text)?.[1] ?? "";
-  };
 
   async function connect(more: Record<string, string> = {}): Promise<Tokens> {
     const { address, redeem } = await app.ask(more);
@@ -115,7 +110,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     const { refresh_token = "" } = await connect();
     const { text } = await service.submit("/oauth/device", { client_id: "native", scope: "account:read" });
     const { user_code, device_code } = JSON.parse(text);
-    await owner.submit("/connect/answer", { user_code, answer: "approve" });
+    await answerDevice(owner, user_code);
     const redirect_uri = "http://127.0.0.1:51515/callback";
     for (const { status, text } of [
       await as("native", {
@@ -183,16 +178,15 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
 
   it("are not let in by a GET, from another page, nor by a token that a program holds", async () => {
     await owner.open(pathOf((await app.ask()).address));
-    const request = await waiting();
-    const fields = { request, answer: "approve" };
-    expect((await owner.open(`/connect/answer?request=${request}&answer=approve`)).status).toBe(405);
+    const fields = { ...(await readQuestion(owner)), answer: "approve" };
+    expect((await owner.open(`/connect/answer?request=${fields.request}&answer=approve`)).status).toBe(405);
     for (const origin of ["https://evil.example", "null", `${service.url}.evil.example`]) {
       expect((await owner.submit("/connect/answer", fields, { origin })).status, origin).toBe(403);
     }
-    const copied = JSON.parse((await owner.submit("/home/token")).text).token;
+    const copied = JSON.parse((await owner.submit("/home/token", { account: fields.account })).text).token;
     const held = (await connect()).access_token;
     await owner.open(pathOf((await app.ask()).address));
-    const again = { request: await waiting(), answer: "approve" };
+    const again = { ...(await readQuestion(owner)), answer: "approve" };
     for (const token of [copied, held, ""]) {
       const cookie = `__session=${token}; office-request=${again.request}`;
       const { headers, status } = await service.submit("/connect/answer", again, { headers: { cookie } });
@@ -206,19 +200,24 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
   it("are let in in the browser that they were begun in alone", async () => {
     await owner.open(pathOf((await app.ask()).address));
     const other = await office.admit("other@example.com");
-    const fields = { request: await waiting(), answer: "approve" };
+    const fields = { ...(await readQuestion(owner)), answer: "approve" };
     expect((await other.submit("/connect/answer", fields)).headers.location).toBe("/connect");
   });
 
   it("look up thirty devices' codes in ten minutes from one address, of 25 thousand million", async () => {
     const { user_code } = await app.askByDevice();
     expect(user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
-    const guess = (code: string) => service.ask(`/connect?user_code=${code}`, { from: "127.40.0.1" });
-    for (let time = 0; time < 30; time++) {
-      expect((await guess("BBBB-BBBB")).text).toContain("No device shows this code now");
-    }
-    expect((await guess(user_code)).headers.location).toBe("/connect?problem=codes");
-    expect((await owner.open(`/connect?user_code=${user_code}`)).text).toContain("Only go on if");
+    const guess = async (code: string) => {
+      const { headers } = await service.submit(
+        "/connect/device",
+        { user_code: code },
+        { from: "127.40.0.1" },
+      );
+      return headers.location;
+    };
+    for (let time = 0; time < 30; time++) expect(await guess("BBBB-BBBB")).toBe("/connect?problem=code");
+    expect(await guess(user_code)).toMatch(/^\/connect\?problem=(?:codes|too-many)/);
+    expect((await owner.submit("/connect/device", { user_code })).headers.location).toBe("/connect");
   });
 
   it("are told who answered (RFC 9207), so that no other server's answer is taken for ours", async () => {

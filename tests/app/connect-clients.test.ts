@@ -7,6 +7,7 @@ import { Browser } from "@/tests/support/browser";
 import { certificate, trust } from "@/tests/support/certificate";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
+import { answerDevice, answerShown } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -92,9 +93,8 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect((await ask("studio", redirect)).headers.location).toMatch(/\/connect$/);
     const page = await browser.open("/connect");
     expect(page.text).toContain("Studio for iPhone");
-    expect(page.text).toContain(redirect);
-    const [, request = ""] = /name="request" value="([^"]+)"/.exec(page.text) ?? [];
-    await browser.submit("/connect/answer", { request, answer: "approve" });
+    expect(page.text).toContain("<strong>com.example.studio:</strong>");
+    await answerShown(browser);
     const back = String((await browser.open("/oauth/resume")).headers.location);
     expect(back.startsWith(`${redirect}?`)).toBe(true);
     const code = new URL(back).searchParams.get("code") ?? "";
@@ -110,7 +110,7 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     const { device_code, user_code } = JSON.parse(
       (await service.submit("/oauth/device", { client_id: "studio", scope: "account:read" })).text,
     );
-    await browser.submit("/connect/answer", { user_code, answer: "approve" });
+    await answerDevice(browser, user_code);
     const redeem = async (fields: Record<string, string>) =>
       JSON.parse((await service.submit("/oauth/token", { client_id: "studio", ...fields })).text);
     const grant_type = "urn:ietf:params:oauth:grant-type:device_code";

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { actions } from "@/lib/api/pages";
 import { oauthBounds } from "@/lib/settings/limits";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
-import { answerApp } from "@/tests/support/owner";
+import { answerApp, answerShown } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 /* What a flood of strangers must not stop: one owner's app that asks, polls and refreshes. */
@@ -24,15 +23,9 @@ const authorizePath = (more: Record<string, string> = {}) =>
     ...more,
   })}`;
 
-/** Approves in a browser whose session token, good for a minute, may have run out in a flood. */
-async function approve(owner: Browser, service: Service, address: string): Promise<string> {
-  await owner.open(`${actions.renewSession.path}?to=connect`);
-  return answerApp(owner, service, address);
-}
-
 async function connect(service: Service, app: App, browser: Browser): Promise<Tokens> {
   const { address, redeem } = await app.ask();
-  return redeem(new URL(await approve(browser, service, address.href)));
+  return redeem(new URL(await answerApp(browser, service, address.href)));
 }
 
 /** Sends requests a few at a time, as one stranger does who has a program for it. */
@@ -136,12 +129,10 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     async (kind) => {
       const tokens = await connect(service, app, owner);
       const device = await app.askByDevice();
-      await approve(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
+      await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
       // Approved, and the browser has not gone back to the app yet.
       await owner.open((await app.ask()).address.href.replace(service.url, ""));
-      const [, request = ""] =
-        /name="request" value="([^"]+)"/.exec((await owner.open("/connect")).text) ?? [];
-      await owner.submit("/connect/answer", { request, answer: "approve" });
+      await answerShown(owner);
       // All of them newer than what the owner has let in.
       const expiresAtMs = Date.now() + 20 * 60_000;
       const most = oauthBounds.pendingRows;
@@ -182,7 +173,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     expect(await count("kind = 'Client'"), "nothing is kept of them").toBe(0);
     const { clientId: last } = await register("127.8.0.2");
     for (const client_id of [first, last]) {
-      const back = await approve(owner, service, service.url + authorizePath({ client_id }));
+      const back = await answerApp(owner, service, service.url + authorizePath({ client_id }));
       expect(new URL(back).searchParams.get("code")).toMatch(/./);
     }
     expect(await count("kind = 'Client'"), "those that the owner has let in").toBe(2);
@@ -245,7 +236,7 @@ describe("a stranger who uses up what may be asked", () => {
       const tokens = await connect(service, app, owner);
       const device = await app.askByDevice();
       const { address, redeem } = await app.ask();
-      const back = new URL(await approve(owner, service, address.href));
+      const back = new URL(await answerApp(owner, service, address.href));
       const spent = (await flood(320, () => guess(service))).filter(({ status }) => status === 429);
       expect(spent.length).toBeGreaterThan(0);
       for (const { headers } of spent) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
@@ -255,7 +246,7 @@ describe("a stranger who uses up what may be asked", () => {
       expect(Number(registration.headers["retry-after"])).toBeGreaterThan(0);
 
       expect((await redeem(back)).access_token).toMatch(/./);
-      await approve(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
+      await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
       expect((await device.poll()).access_token).toMatch(/./);
       const renewed = await app.refresh(tokens.refresh_token);
       await app.revoke(renewed.refresh_token);

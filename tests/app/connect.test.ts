@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { type App, oauthLibraries, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
-import { answerApp } from "@/tests/support/owner";
+import { answerApp, answerDevice, readQuestion } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -18,7 +18,6 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "5");
     browser = await Browser.signIn(service, email);
   });
-  beforeEach(() => browser.open("/sign-in/renew?to=connect"));
   afterAll(() => giveBack(service));
 
   const entitlement = async (token: string) =>
@@ -46,8 +45,8 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       const { text, status, headers } = await browser.open("/connect");
       expect(status).toBe(200);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
-      expect(text).toContain("Let “A program on this computer” in?");
-      expect(text).toContain(redirectUri);
+      expect(text).toContain("A program on this computer asks");
+      expect(text).toContain(`your answer goes to <strong>${new URL(redirectUri).host}</strong>`);
       expect(text).toContain("cannot make an assistant send, publish, deploy or charge");
       expect(text).toContain(email);
       expect(text).toMatch(/value="approve"/);
@@ -83,11 +82,9 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     it("lets a device in by its code", async () => {
       const device = await app.askByDevice();
       expect(device.verification_uri).toBe(`${service.url}/connect`);
-      const page = await browser.open(`/connect?user_code=${device.user_code.toLowerCase()}`);
-      expect(page.text).toContain("Nobody of ours ever sends you a code");
-      const fields = { user_code: device.user_code, answer: "approve" };
-      const { headers } = await browser.submit("/connect/answer", fields);
+      const { headers } = await answerDevice(browser, ` ${device.user_code.toLowerCase()} `);
       expect(headers.location).toBe("/connect?answered=user_code");
+      expect((await browser.open("/connect?answered=user_code")).text).toContain("That is all");
       const tokens = await device.poll();
       expect(await entitlement(tokens.access_token)).toBe(200);
       expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);
@@ -101,7 +98,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       expect(back.searchParams.has("code")).toBe(false);
       await expect(redeem(back)).rejects.toMatchObject({ error: "access_denied" });
       const device = await app.askByDevice();
-      await browser.submit("/connect/answer", { user_code: device.user_code, answer: "decline" });
+      await answerDevice(browser, device.user_code, "decline");
       await expect(device.poll()).rejects.toMatchObject({ error: "access_denied" });
     });
   });
@@ -114,38 +111,44 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect(await entitlement(tokens.access_token)).toBe(200);
   });
 
-  /** What waits for its owner: a request in this browser, and a device's code. */
+  /** What waits for its owner, and how it is answered: a request in this browser, and a device's code. */
   async function askTwice(app: App) {
+    browser = await Browser.signIn(service, email);
     const { address, redeem } = await app.ask();
-    await browser.open(address.href.replace(service.url, ""));
-    const { text } = await browser.open("/connect");
-    const [, request = ""] = /name="request" value="([^"]+)"/.exec(text) ?? [];
     const { user_code, poll } = await app.askByDevice();
-    const say = async (ask: Record<string, string>, answer: string) =>
-      (await browser.submit("/connect/answer", { ...ask, answer })).headers.location;
-    return { request, user_code, redeem, poll, say };
+    const waiting = {
+      request: () => browser.open(address.href.replace(service.url, "")),
+      user_code: () => browser.submit("/connect/device", { user_code }),
+    };
+    const say = async (fields: Record<string, string>, answer: string) =>
+      (await browser.submit("/connect/answer", { ...fields, answer })).headers.location;
+    return { waiting: Object.entries(waiting), redeem, poll, say };
   }
 
   it("takes the first answer of the owner, and leads on by a second one as well", async () => {
-    const { request, user_code, say } = await askTwice(await openidClient.makeApp(service));
-    for (const ask of [{ request }, { user_code }] as Record<string, string>[]) {
-      const answered = `/connect?answered=${Object.keys(ask)}`;
-      for (const word of ["decline", "approve", "decline"]) expect(await say(ask, word)).toBe(answered);
+    const { waiting, say } = await askTwice(await openidClient.makeApp(service));
+    for (const [by, open] of waiting) {
+      await open();
+      const fields = await readQuestion(browser);
+      for (const word of ["decline", "approve", "decline"])
+        expect(await say(fields, word)).toBe(`/connect?answered=${by}`);
     }
-    expect(await say({ user_code: "BCDFGHJK" }, "approve")).toBe("/connect?user_code=BCDFGHJK");
     const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
     expect(entries.slice(0, 2).map(({ what }) => what)).toEqual(["app decline", "app decline"]);
   });
 
   it("lets an app in once, whose owner clicks twice before there is an answer", async () => {
-    const { request, user_code, say, redeem, poll } = await askTwice(await openidClient.makeApp(service));
+    const { waiting, say, redeem, poll } = await askTwice(await openidClient.makeApp(service));
     const count = async () => (await service.adminJson<object[]>("session", "list", email)).length;
     const before = await count();
-    for (const ask of [{ request }, { user_code }] as Record<string, string>[]) {
-      const clicks = await Promise.all([say(ask, "approve"), say(ask, "approve"), say(ask, "approve")]);
-      expect(new Set(clicks)).toEqual(new Set([`/connect?answered=${Object.keys(ask)}`]));
+    let back = "";
+    for (const [by, open] of waiting) {
+      await open();
+      const fields = await readQuestion(browser);
+      const clicks = await Promise.all([1, 2, 3].map(() => say(fields, "approve")));
+      expect(new Set(clicks)).toEqual(new Set([`/connect?answered=${by}`]));
+      if (by === "request") back = String((await browser.open("/oauth/resume")).headers.location);
     }
-    const back = String((await browser.open("/oauth/resume")).headers.location);
     for (const tokens of [await redeem(new URL(back)), await poll()])
       expect(await entitlement(tokens.access_token)).toBe(200);
     expect(await count()).toBe(before + 2);

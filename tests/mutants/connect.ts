@@ -2,11 +2,60 @@ import type { Mutant } from "@/tests/mutants/mutant";
 
 export const connect: Mutant[] = [
   {
-    file: "lib/connect/approval.ts",
+    file: "app/(pages)/connect/answer/route.ts",
     mistake: "an owner approves what was begun in somebody else's browser",
-    was: 'ask.by === "user_code" || ask.uid === heldUid',
-    becomes: "true",
+    was: 'field("request") === held ? readAsk(held) : undefined',
+    becomes: 'readAsk(field("request"))',
     tests: ["tests/app/connect-attacks.test.ts"],
+  },
+  {
+    file: "app/(pages)/connect/route.tsx",
+    mistake: "a link with a device's code shows what else waits",
+    was: 'url.searchParams.has("user_code") ? undefined : readCookie(headers, "office-request")',
+    becomes: 'readCookie(headers, "office-request")',
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/connect/approval.ts",
+    mistake: "a cookie names a device's code that nobody has typed",
+    was: 'code === undefined ? undefined : { by: "user_code", code }',
+    becomes: '{ by: "user_code", code: code ?? sealed }',
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/connect/client-name.ts",
+    mistake: "a name turns the line round",
+    was: '.replace(showsNothing, "")',
+    becomes: "",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/connect/added-clients.ts",
+    mistake: "an answer goes to a host behind a user name",
+    was: ' || username !== "" || password !== ""',
+    becomes: "",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/connect/added-clients.ts",
+    mistake: "an address is read otherwise than it is spelled",
+    was: "href !== uri || ",
+    becomes: "",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/connect/refused-request.ts",
+    mistake: "who registers a client has us send anybody to it",
+    was: "if (another !== undefined) return false;",
+    becomes: "if (id) return true;",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/connect/exchange.ts",
+    mistake: "an answer goes into a form of another page's",
+    was: '.some((mode) => mode !== "query")',
+    becomes: '.includes("fragment")',
+    tests: ["tests/app/connect-fooled.test.ts"],
   },
   {
     file: "lib/session/resource.ts",
@@ -74,8 +123,8 @@ export const connect: Mutant[] = [
   {
     file: "lib/connect/clients.ts",
     mistake: "who has registered stays known where nobody may any longer",
-    was: "settings().connectRegistration ? super.find(id) : undefined",
-    becomes: "super.find(id)",
+    was: "settings().connectRegistration\n        ? await super.find(id)\n        : undefined",
+    becomes: "await super.find(id)",
     tests: ["tests/app/connect-registration.test.ts"],
   },
   {

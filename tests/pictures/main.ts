@@ -48,8 +48,10 @@ const states: State[] = [
   { name: "code", path: "/sign-in", act: askForCode },
   { name: "invitation", path: "/invitation" },
   { name: "invitation-unknown", path: "/invitation?token=x" },
-  { name: "connect", path: "/connect", as: "licensed" },
-  { name: "connect-code", path: "/connect" },
+  { name: "connect-program", path: "/connect", as: "licensed" },
+  { name: "connect-site", path: "/connect", as: "licensed", act: askAsSite },
+  { name: "connect-device", path: "/connect?user_code", as: "licensed", act: askAsDevice },
+  { name: "connect-code", path: "/connect?problem=code" },
   { name: "nothing-here", path: "/no/such/page" },
   { name: "unsubscribe", path: "/unsubscribe" },
   { name: "unsubscribe-bad-link", path: "/unsubscribe?token=x" },
@@ -83,7 +85,12 @@ const shownInReadme: Record<string, string> = {
 };
 
 const clock = makeClock();
-const environment = { SIGN_IN: "local", SUPPORT_EMAIL: "help@example.com", ...clock.environment };
+const environment = {
+  SIGN_IN: "local",
+  SUPPORT_EMAIL: "help@example.com",
+  CONNECT_REGISTRATION: "on",
+  ...clock.environment,
+};
 const service = await Service.start(environment);
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
@@ -138,12 +145,36 @@ async function findAddresses(): Promise<Record<string, string>> {
   const { url } = await service.adminJson<{ url: string }>("invite", "invited@example.com");
   const link = ["emails", "unsubscribe-link", "trial@example.com"];
   const stop = new URL((await service.adminJson<{ url: string }>(...link)).url);
-  const asked = await service.submit("/oauth/device", { client_id: "native", scope: "account:read" });
   return {
     invitation: url.slice(service.url.length),
     unsubscribe: `/unsubscribe${stop.search}`,
-    connect: `/connect?user_code=${JSON.parse(asked.text).user_code}`,
+    "connect-program": ask("native", "http://127.0.0.1:51515/callback"),
   };
+}
+
+/** Where an app sends its owner's browser. */
+function ask(client_id: string, redirect_uri: string): string {
+  const code_challenge = "a".repeat(43);
+  const asked = { client_id, redirect_uri, response_type: "code", code_challenge };
+  return `/oauth/authorize?${new URLSearchParams({ ...asked, code_challenge_method: "S256" })}`;
+}
+
+async function askAsSite(page: Page): Promise<void> {
+  const client = { client_name: "Weekly reports", redirect_uris: ["https://reports.example/signed-in"] };
+  const headers = { "content-type": "application/json" };
+  const registered = await service.ask("/oauth/register", {
+    method: "POST",
+    headers,
+    body: JSON.stringify(client),
+  });
+  const { client_id } = JSON.parse(registered.text);
+  await page.goto(service.url + ask(client_id, client.redirect_uris[0] ?? ""));
+}
+
+async function askAsDevice(page: Page): Promise<void> {
+  const asked = await service.submit("/oauth/device", { client_id: "native", scope: "account:read" });
+  await page.getByLabel("Code").fill(JSON.parse(asked.text).user_code);
+  await page.keyboard.press("Enter");
 }
 
 async function askForCode(page: Page): Promise<void> {

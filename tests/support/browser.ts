@@ -73,6 +73,14 @@ export class Browser {
     return this.keep(await this.service.ask(path, { from: this.address, headers: this.headers }));
   }
 
+  /** Presses a button of /home, which names the account that the page shows. */
+  async pressAtHome(path: string, fields: Record<string, string> = {}): Promise<Answer> {
+    await this.open("/sign-in/renew");
+    const { text } = await this.open("/home");
+    const [, account = ""] = /name="account" value="([^"]+)"/.exec(text) ?? [];
+    return this.submit(path, { account, ...fields });
+  }
+
   /** What the API says of the session that it has. */
   async status(): Promise<number> {
     return (await this.service.ask("/api/entitlement", { headers: this.headers })).status;

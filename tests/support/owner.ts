@@ -1,5 +1,7 @@
 import type { Browser } from "@/tests/support/browser";
-import type { Service } from "@/tests/support/service";
+import type { Answer, Service } from "@/tests/support/service";
+
+type Word = "approve" | "decline";
 
 /**
  * Opens the address that an app shows, in the browser of a signed-in owner, and answers as the page's form does.
@@ -10,14 +12,31 @@ export async function answerApp(
   browser: Browser,
   service: Service,
   address: string,
-  word: "approve" | "decline" = "approve",
+  word: Word = "approve",
 ): Promise<string> {
-  const path = address.replace(service.url, "");
   const code = new URL(address).searchParams.get("user_code");
-  const asked = code ? path : (await browser.open(path)) && "/connect";
-  const { text } = await browser.open(asked);
-  const [, name = "", value = ""] = /name="(request|user_code)" value="([^"]+)"/.exec(text) ?? [];
-  const { headers } = await browser.submit("/connect/answer", { [name]: value, answer: word });
-  if (headers.location !== `/connect?answered=${name}`) throw new Error(`answered to ${headers.location}`);
+  if (code) await browser.submit("/connect/device", { user_code: code });
+  else await browser.open(address.replace(service.url, ""));
+  const { headers } = await answerShown(browser, word);
+  const answered = `/connect?answered=${code ? "user_code" : "request"}`;
+  if (headers.location !== answered) throw new Error(`answered to ${headers.location}`);
   return code ? "" : String((await browser.open("/oauth/resume")).headers.location);
+}
+
+/** Types the code that a device shows, and answers. */
+export async function answerDevice(browser: Browser, user_code: string, word: Word = "approve") {
+  await browser.submit("/connect/device", { user_code });
+  return answerShown(browser, word);
+}
+
+/** Presses a button on the page that says who asks. */
+export async function answerShown(browser: Browser, word: Word = "approve"): Promise<Answer> {
+  return browser.submit("/connect/answer", { ...(await readQuestion(browser)), answer: word });
+}
+
+/** What the page's form has beside its buttons. */
+export async function readQuestion(browser: Browser): Promise<{ request: string; account: string }> {
+  const { text } = await browser.open("/connect");
+  const read = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? "";
+  return { request: read("request"), account: read("account") };
 }

@@ -27,7 +27,7 @@ export const signIns: { name: string; open: (environment: Environment) => Promis
           return Browser.signIn(service, email);
         },
         async freshen(browser) {
-          await browser.open("/sign-in/renew?to=connect");
+          await browser.open("/sign-in/renew");
         },
         async close() {
           await service.stop();

@@ -3,18 +3,6 @@ export const renewEveryMs = 45_000; // 45 seconds, of the 60 that a session toke
 /** Addresses: where a session is renewed, and where to go once it is over. */
 export type Renewal = { renewsAt: string; whenOver: string };
 
-/** Renews the session while a page is open that asks for it, and when it is looked at again. */
-export function keepSession(): void {
-  const asks = document.querySelector<HTMLElement>("[data-renews-at]");
-  if (!asks) return;
-  const { renewsAt = "", whenOver = "" } = asks.dataset;
-  const renew = () => renewSession({ renewsAt, whenOver });
-  setInterval(renew, renewEveryMs);
-  document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") void renew();
-  });
-}
-
 /** Whether the session goes on. One that is over leads to the sign-in page; an outage is tried again later. */
 export async function renewSession({ renewsAt, whenOver }: Renewal): Promise<boolean> {
   const answer = await fetch(renewsAt, { method: "POST" }).catch(() => undefined);

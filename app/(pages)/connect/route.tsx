@@ -1,13 +1,18 @@
-import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { readCookie } from "@/lib/api/cookies";
+import type { ReactNode } from "react";
+import { type Owner, requireOwner } from "@/lib/accounts/owner";
+import { clientNetwork } from "@/lib/api/client-address";
+import { dropCookie, readCookie } from "@/lib/api/cookies";
+import { ApiError } from "@/lib/api/errors";
 import { actions, connectEndpoints, documentPages, pages } from "@/lib/api/pages";
-import { type Ask, type Asking, findAsking, mayLookUp, readAsk } from "@/lib/connect/approval";
+import { findAsking, readAsk } from "@/lib/connect/approval";
+import { readRefusal } from "@/lib/connect/refused-request";
+import type { RequestingClient } from "@/lib/connect/requesting-client";
 import { accountScopeWords } from "@/lib/connect/resources";
 import { whatSessionsCannotDo } from "@/lib/docs/words";
-import { goTo, withProblem } from "@/lib/pages/form";
+import { type Call, cookieHeaders } from "@/lib/pages/hall";
 import { htmlPage } from "../html-page";
-import { findProblem, type Problem, ProblemNote } from "../problem";
-import { renewal } from "../renewal";
+import { tellMoment } from "../moment";
+import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
 import { Support } from "../support";
 
 const problems: Record<string, Problem> = {
@@ -17,39 +22,80 @@ const problems: Record<string, Problem> = {
   },
   again: { words: "Your session had run out, so nothing was answered yet. Answer once more." },
   codes: { words: "Many codes were looked up from here just now. Try again in ten minutes." },
+  code: {
+    words:
+      "No device shows this code now. It was mistyped, it was answered, or it has run out: start again there.",
+    isTyped: true,
+  },
 };
 
 /** Where the owner of an account lets an app in or turns it away, and types the code that a device shows. */
-export const GET = htmlPage(pages.connect, async ({ url, headers, visit }) => {
-  const query = Object.fromEntries(url.searchParams);
-  const uid = readCookie(headers, "office-request");
-  const code = query.user_code;
-  if (code && !(await mayLookUp(headers))) return goTo({ to: withProblem(pages.connect.path, "codes") });
-  const ask = readAsk((name) => (name === "user_code" ? code : code ? undefined : uid));
-  const asking = ask && (await findAsking(ask, uid));
-  const isAsked = !query.answered && query.away === undefined && query.problem !== "app";
-  const caller = isAsked && asking ? await identifyCaller(headers, visit, undefined) : undefined;
-  // A browser's session token lives a minute, its session a week: most who come to answer only have to renew.
-  if (caller?.is === "signed-out" && query.renewed === undefined && readCookie(headers, "office-client")) {
-    const more = code ? `&user_code=${encodeURIComponent(code)}` : "";
-    return goTo({ to: `${actions.renewSession.path}?to=connect${more}` });
-  }
+export const GET = htmlPage(pages.connect, async (call) => {
+  const query = Object.fromEntries(call.url.searchParams);
+  const problem = findProblem(query, problems);
+  const refusedTo = readRefusal(query.refused);
+  if (refusedTo) return { title: "Nobody was let in", content: <Refused to={refusedTo} /> };
+  if (query.answered === "user_code") return backToTheDevice;
   return {
     title: "Connect an app",
     content: (
       <div className="narrow">
         {query.problem === "app" && <h1>Nobody was let in</h1>}
-        <ProblemNote problem={findProblem(query, problems)} />
-        {query.away !== undefined && <AnswerAgain code={code} />}
+        {query.problem !== "code" && <ProblemNote problem={problem} />}
+        {query.away !== undefined && <AnswerAgain />}
         {query.answered === "request" && <BackToTheApp />}
-        {query.answered === "user_code" && <BackToTheDevice />}
-        {ask && asking && caller && <Approval ask={ask} asking={asking} caller={caller} />}
-        {isAsked && !asking && <TypeCode wasUnknown={Boolean(code)} />}
+        {!query.answered &&
+          query.away === undefined &&
+          query.problem !== "app" &&
+          (await findQuestion(call, problem))}
         <Support />
       </div>
     ),
   };
 });
+
+/** What waits in this browser. A link may bring a device's code: whoever follows it has to look at the device. */
+async function findQuestion(call: Call, problem: Problem | undefined): Promise<ReactNode> {
+  const { headers, url } = call;
+  const held = url.searchParams.has("user_code") ? undefined : readCookie(headers, "office-request");
+  const ask = readAsk(held);
+  const asking = ask && (await findAsking(ask));
+  if (!held || !asking) return <TypeCode problem={problem} />;
+  const reader = await requireOwner(call).catch(toRefusal);
+  return <Approval held={held} asking={asking} reader={reader} readersNetwork={clientNetwork(headers)} />;
+}
+
+/** Who reads the page, or why nobody can say: by what proves it when a button is pressed, too. */
+type Reader = Owner | ApiError;
+
+function toRefusal(failure: unknown): ApiError {
+  if (failure instanceof ApiError) return failure;
+  throw failure;
+}
+
+function Refused({ to }: { to: URL }) {
+  return (
+    <div className="narrow">
+      <h1>Nobody was let in</h1>
+      <p>
+        An app sent you here, and asked in a way that we cannot answer. It has made itself known to us by
+        itself, so we do not know whose it is: its answers go to <Place url={to} />.
+      </p>
+      <p>
+        <a href={to.href} rel="noreferrer">
+          Go on to it
+        </a>{" "}
+        only if you came from there. Otherwise close this page.
+      </p>
+      <Support />
+    </div>
+  );
+}
+
+/** Where an address leads: the host, or the scheme that an app has taken. */
+function Place({ url: { protocol, host } }: { url: URL }) {
+  return <strong>{/^https?:$/.test(protocol) ? host : protocol}</strong>;
+}
 
 function BackToTheApp() {
   const { path } = connectEndpoints.resume;
@@ -64,8 +110,8 @@ function BackToTheApp() {
   );
 }
 
-function AnswerAgain({ code = "" }: { code: string | undefined }) {
-  const to = `${pages.connect.path}?problem=again${code && `&user_code=${encodeURIComponent(code)}`}`;
+function AnswerAgain() {
+  const to = `${pages.connect.path}?problem=again`;
   return (
     <>
       <meta httpEquiv="refresh" content={`0; url=${to}`} />
@@ -77,31 +123,35 @@ function AnswerAgain({ code = "" }: { code: string | undefined }) {
   );
 }
 
-function BackToTheDevice() {
-  return (
-    <>
+/** Nothing waits in this browser any longer. */
+const backToTheDevice = {
+  title: "Connect an app",
+  headers: cookieHeaders([dropCookie("office-request")]),
+  content: (
+    <div className="narrow">
       <h1>That is all</h1>
       <p>
         Your answer is on its way to the device, which goes on by itself. What you have let in is on your{" "}
         <a href={pages.home.path}>home page</a>, where you can end it.
       </p>
-    </>
-  );
-}
+      <Support />
+    </div>
+  ),
+};
 
-/** A GET form: looking a code up changes nothing. */
-function TypeCode({ wasUnknown }: { wasUnknown: boolean }) {
+function TypeCode({ problem }: { problem: Problem | undefined }) {
   return (
     <>
       <h1>Connect a device</h1>
-      {wasUnknown && (
-        <p className="problem" role="alert" id="problem">
-          No device shows this code now. It was mistyped, it was answered, or it has run out: start again
-          there.
-        </p>
-      )}
-      <p>Type the code that the device or the program shows. Then you see who asks, and decide.</p>
-      <form action={pages.connect.path} className="stack">
+      <p>
+        Type the code that the device or the program in front of you shows. Then you see who asks, and decide.
+      </p>
+      <p>
+        <strong>Never type a code that somebody sent or told you</strong>: it would let their device in.
+        Nobody of ours sends you one.
+      </p>
+      <form method="post" action={actions.findDevice.path} className="stack">
+        {problem?.isTyped && <ProblemNote problem={problem} />}
         <label htmlFor="user-code">Code</label>
         <input
           id="user-code"
@@ -112,8 +162,7 @@ function TypeCode({ wasUnknown }: { wasUnknown: boolean }) {
           spellCheck={false}
           maxLength={12}
           required
-          aria-invalid={wasUnknown || undefined}
-          aria-describedby={wasUnknown ? "problem" : undefined}
+          {...problemOfField(problem?.isTyped && problem)}
         />
         <button type="submit">Go on</button>
       </form>
@@ -121,11 +170,17 @@ function TypeCode({ wasUnknown }: { wasUnknown: boolean }) {
   );
 }
 
-function Approval({ ask, asking, caller }: { ask: Ask; asking: Asking; caller: Caller }) {
+type ApprovalProps = WhoAsksProps & {
+  /** What names the request in this browser: the answer is to this one, and no other. */
+  held: string;
+  reader: Reader;
+};
+
+function Approval({ held, asking, reader, readersNetwork }: ApprovalProps) {
   return (
     <>
-      <h1>Let “{asking.name}” in?</h1>
-      <WhoAsks ask={ask} asking={asking} />
+      <h1>Let {asking.origin.is === "device" ? "a device" : "an app"} in?</h1>
+      <WhoAsks asking={asking} readersNetwork={readersNetwork} />
       <h2>What it may do</h2>
       <p>
         {accountScopeWords}. For a week: then it asks again. On your home page you can end it at any time.
@@ -133,8 +188,8 @@ function Approval({ ask, asking, caller }: { ask: Ask; asking: Asking; caller: C
       <h2>What it can never do</h2>
       <p>{whatSessionsCannotDo}</p>
       <form method="post" action={actions.answerApp.path} className="stack">
-        <input type="hidden" name={ask.by} value={ask.by === "request" ? ask.uid : ask.code} />
-        <Decision caller={caller} />
+        <input type="hidden" name="request" value={held} />
+        <Decision reader={reader} />
       </form>
       <p className="quiet">
         <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
@@ -143,63 +198,123 @@ function Approval({ ask, asking, caller }: { ask: Ask; asking: Asking; caller: C
   );
 }
 
-function WhoAsks({ ask, asking }: { ask: Ask; asking: Asking }) {
-  const { redirectsTo } = asking;
+type WhoAsksProps = { asking: RequestingClient; readersNetwork: string | undefined };
+
+/**
+ * What is proven comes first and in bold. The name is the app's own word: it stands apart, so that it can end no
+ * sentence of ours.
+ */
+function WhoAsks({ asking, readersNetwork }: WhoAsksProps) {
+  const { name, documentHost, origin } = asking;
   return (
     <>
-      <p>
-        {sayWhence(asking)}
-        {redirectsTo && ` The answer goes to ${redirectsTo}.`}
-      </p>
-      {ask.by === "user_code" && (
-        <p className="problem">
-          Only go on if you have just started this yourself, and the device in front of you shows{" "}
-          <strong className="unbroken">{ask.code}</strong>. Nobody of ours ever sends you a code to type here.
+      <Origin origin={origin} readersNetwork={readersNetwork} />
+      {name && (
+        <p>
+          It calls itself{" "}
+          <q>
+            <bdi>{name}</bdi>
+          </q>
+          {documentHost ? `, an app of ${documentHost}` : ""}.
+          {origin.is !== "site" && " We cannot tell whether it is."}
         </p>
       )}
     </>
   );
 }
 
-/** Any program on a device can show the name of another: what is read at a host proves who gets an answer sent over https. */
-function sayWhence({ host, redirectsTo }: Asking): string {
-  if (!host) return "It is a program or a device. We cannot tell whether it is what it says.";
-  if (redirectsTo?.startsWith("https:")) return `It is from ${host}: that is where we have read who it is.`;
-  return `It says that it is from ${host}. It is a program on a device of yours: we cannot tell whether it is what it says.`;
+function Origin({
+  origin,
+  readersNetwork,
+}: Pick<RequestingClient, "origin"> & Pick<WhoAsksProps, "readersNetwork">) {
+  switch (origin.is) {
+    case "site":
+      return (
+        <p>
+          <strong>{origin.host}</strong> asks: your answer goes there.
+        </p>
+      );
+    case "program":
+      return (
+        <p>
+          A program on this computer asks: your answer goes to <strong>{origin.host}</strong>. Approve only
+          what you have just started yourself.
+        </p>
+      );
+    case "app":
+      return (
+        <p>
+          An app on this device asks: your answer goes to whichever has taken <strong>{origin.scheme}</strong>{" "}
+          addresses. Approve only what you have just started yourself.
+        </p>
+      );
+    case "device":
+      return (
+        <>
+          <p>
+            A device or a program that shows a code asks, and it may be anywhere. It asked at{" "}
+            <time dateTime={new Date(origin.askedAtMs).toISOString()} data-shows="time">
+              {tellMoment(origin.askedAtMs, "time", "UTC")} UTC
+            </time>
+            , from {nameNetwork(origin.network, readersNetwork)}.
+          </p>
+          <p className="problem">
+            Approve only if you have just started this yourself, and read the code off the device in front of
+            you. If somebody sent or told you the code, decline: you would let their device in.
+          </p>
+        </>
+      );
+  }
 }
 
-const keepsSession = { "data-renews-at": renewal.renewsAt, "data-when-over": renewal.whenOver };
+function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
+  if (!network) return "a network that we cannot tell";
+  const isSame = network === readersNetwork;
+  return (
+    <>
+      the network <strong className="unbroken">{network}</strong>, which is{" "}
+      {isSame ? "the one that you are in now" : "not the one that you are in now"}
+    </>
+  );
+}
 
-function Decision({ caller }: { caller: Caller }) {
-  switch (caller.is) {
-    case "account":
-      return (
-        <>
-          <p {...(caller.session.kind !== "clerk" && keepsSession)}>
-            You are signed in as <strong>{caller.account.email}</strong>.
-          </p>
-          <div className="actions">
-            <button type="submit" name="answer" value="approve" className="plain">
-              Approve
-            </button>
-            <button type="submit" name="answer" value="decline" className="plain">
-              Decline
-            </button>
-          </div>
-        </>
-      );
-    case "signed-out":
-      return (
-        <>
-          <p>Sign in first: your home page then leads you back here.</p>
-          <button type="submit" name="answer" value="sign-in">
-            Sign in
-          </button>
-        </>
-      );
-    default:
+function Decision({ reader }: { reader: Reader }) {
+  if (reader instanceof ApiError) {
+    if (reader.status !== 401) {
       return (
         <p className="problem">Your account cannot be checked at the moment. Reload this page shortly.</p>
       );
+    }
+    return (
+      <>
+        <p>Sign in first: your home page then leads you back here.</p>
+        <button type="submit" name="answer" value="sign-in">
+          Sign in
+        </button>
+      </>
+    );
   }
+  if (reader.by !== "owner") {
+    return (
+      <p className="problem ours">
+        You are signed in for <strong>{reader.account.email}</strong>. Only they themselves let anybody in.
+      </p>
+    );
+  }
+  return (
+    <>
+      <input type="hidden" name="account" value={reader.account.id} />
+      <p>
+        You are signed in as <strong>{reader.account.email}</strong>.
+      </p>
+      <div className="actions">
+        <button type="submit" name="answer" value="approve" className="plain">
+          Approve
+        </button>
+        <button type="submit" name="answer" value="decline" className="plain">
+          Decline
+        </button>
+      </div>
+    </>
+  );
 }

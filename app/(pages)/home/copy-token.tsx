@@ -7,12 +7,12 @@ import { tellMoment } from "../moment";
 type Copying = { said: string; shown?: string };
 
 /** The button that copies a short-lived token. Where the browser lets nothing be copied, it is shown instead. */
-export function CopyToken() {
+export function CopyToken({ accountId }: { accountId: string }) {
   const [{ said, shown }, setCopying] = useState<Copying>({ said: "" });
 
   async function copy() {
     setCopying({ said: "Asking for a token…" });
-    setCopying(await copyNewToken());
+    setCopying(await copyNewToken(accountId));
   }
 
   return (
@@ -39,8 +39,11 @@ export function CopyToken() {
   );
 }
 
-async function copyNewToken(): Promise<Copying> {
-  const answer = await fetch(actions.mintToken.path, { method: "POST" }).catch(() => undefined);
+async function copyNewToken(accountId: string): Promise<Copying> {
+  const body = new URLSearchParams({ account: accountId });
+  const answer = await fetch(actions.mintToken.path, { method: "POST", body }).catch(() => undefined);
+  if (answer?.status === 409) return { said: "Another account is signed in here now. Reload this page." };
+  if (answer?.status === 403) return { said: "You are signed in for the owner. Only they copy a token." };
   if (answer?.status === 401) return { said: "You are signed out. Sign in again, then copy a token." };
   if (!answer?.ok) return { said: "There is no token at the moment. Try again shortly." };
   const { token, expiresAt } = (await answer.json()) as { token: string; expiresAt: string };

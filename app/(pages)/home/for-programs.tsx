@@ -1,8 +1,10 @@
 import { pages } from "@/lib/api/pages";
 import { CopyToken } from "./copy-token";
 
+type ForProgramsProps = { accountId: string; isLocal: boolean };
+
 /** For who writes programs, folded away: a token to try something with. */
-export function ForPrograms({ isLocal }: { isLocal: boolean }) {
+export function ForPrograms({ accountId, isLocal }: ForProgramsProps) {
   return (
     <details className="fold">
       <summary>For developers: a token for a program</summary>
@@ -12,7 +14,7 @@ export function ForPrograms({ isLocal }: { isLocal: boolean }) {
         cannot make an assistant send, publish, deploy or charge: those steps wait for your approval in the
         app.
       </p>
-      <CopyToken />
+      <CopyToken accountId={accountId} />
       <p className="quiet">
         A token is a key. Never put it into a chat, an issue or a log.{" "}
         <a href={pages.quickStart.path}>How a program uses it</a>

@@ -67,17 +67,19 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       {account && sessions && state.mayRun && (
         <FirstDays account={account} sessions={sessions} nowMs={nowMs} />
       )}
-      {isPersons && (
+      {account && isPersons && (
         <>
           <Sessions
             sessions={sessions}
+            accountId={account.id}
             ownId={session.sessionId}
             isLocal={isLocal}
             hasEnded={ended !== undefined}
             nowMs={nowMs}
           />
-          <ForPrograms isLocal={isLocal} />
+          <ForPrograms accountId={account.id} isLocal={isLocal} />
           <form method="post" action={actions.exportPerson.path}>
+            <input type="hidden" name="account" value={account.id} />
             <button type="submit" className="plain">
               Download what is kept about you
             </button>

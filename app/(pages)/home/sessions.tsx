@@ -10,6 +10,8 @@ const hourMs = 60 * 60 * 1000;
 type SessionsProps = {
   /** None when they cannot be read: the rest of the page stands without them. */
   sessions: readonly Session[] | undefined;
+  /** Whose they are. */
+  accountId: string;
   /** The one that this page is shown in. */
   ownId: string;
   isLocal: boolean;
@@ -19,8 +21,10 @@ type SessionsProps = {
 };
 
 /** Who acts for the account: apps, browsers and programs, each with a button that ends it. */
-export function Sessions({ sessions, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
-  const list = (some: Session[]) => <SessionList sessions={some} ownId={ownId} nowMs={nowMs} />;
+export function Sessions({ sessions, accountId, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
+  const list = (some: Session[]) => (
+    <SessionList sessions={some} accountId={accountId} ownId={ownId} nowMs={nowMs} />
+  );
   const apps = sessions?.filter(({ kind }) => kind === "app") ?? [];
   const others = sessions?.filter(({ kind }) => kind !== "app") ?? [];
   const endable = sessions?.filter(({ id }) => id !== ownId) ?? [];
@@ -41,7 +45,7 @@ export function Sessions({ sessions, ownId, isLocal, hasEnded, nowMs }: Sessions
       <h2>{isLocal ? "Where you are signed in" : "Programs with a token"}</h2>
       {others.length > 0 && list(others)}
       {sessions && others.length === 0 && <Absent>No program holds a token.</Absent>}
-      {endable.length > 1 && <EndOthers isLocal={isLocal} />}
+      {endable.length > 1 && <EndOthers accountId={accountId} isLocal={isLocal} />}
       {!isLocal && (
         <p className="quiet">
           Your browsers are Clerk's: open your picture at the top, then Manage account, then Security. They
@@ -66,13 +70,15 @@ function Absent({ children }: { children: ReactNode }) {
   return <p className="quiet">{children}</p>;
 }
 
-function SessionList({ sessions, ownId, nowMs }: { sessions: Session[]; ownId: string; nowMs: number }) {
+type SessionListProps = { sessions: Session[] } & Pick<SessionsProps, "accountId" | "ownId" | "nowMs">;
+
+function SessionList({ sessions, accountId, ownId, nowMs }: SessionListProps) {
   return (
     <ul className="sessions">
       {sessions.map((session) => (
         <li key={session.id}>
           <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
-          {session.id !== ownId && <EndOne session={session} />}
+          {session.id !== ownId && <EndOne accountId={accountId} session={session} />}
         </li>
       ))}
     </ul>
@@ -106,9 +112,10 @@ function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   return `used ${Math.floor(hours / 24)} days ago`;
 }
 
-function EndOne({ session: { id, name } }: { session: Session }) {
+function EndOne({ accountId, session: { id, name } }: { accountId: string; session: Session }) {
   return (
     <form method="post" action={actions.endSession.path}>
+      <input type="hidden" name="account" value={accountId} />
       <button type="submit" name="session" value={id} className="plain" aria-label={`End “${name}”`}>
         End
       </button>
@@ -116,9 +123,10 @@ function EndOne({ session: { id, name } }: { session: Session }) {
   );
 }
 
-function EndOthers({ isLocal }: { isLocal: boolean }) {
+function EndOthers({ accountId, isLocal }: { accountId: string; isLocal: boolean }) {
   return (
     <form method="post" action={actions.endSession.path}>
+      <input type="hidden" name="account" value={accountId} />
       <button type="submit" name="session" value="others" className="plain">
         {isLocal ? "End all others" : "End all"}
       </button>

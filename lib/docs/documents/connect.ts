@@ -63,7 +63,7 @@ ${code("ts", phoneApp)}
 
 ${code("python", terminalProgram)}
 
-The owner types the code at ${door(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}.
+The owner types the code at ${door(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}. The address with the code in it leads to the same page, where it is typed all the same: a link alone lets no device in (RFC 8628 §5.4).
 
 ## What your app gets
 
@@ -97,23 +97,25 @@ ${table(
   [
     [
       `\`${nativeClient.client_id}\``,
-      `“${nativeClient.client_name}”`,
+      "“A program on this computer”; with a code, “a device”, when it asked and from which network",
       "loopback addresses, on any port, or none for a device code",
     ],
     [
       "one that the operator added",
-      "the name that the operator gave it",
+      "where its answers go, and the name that the operator gave it as what it calls itself",
       "the addresses that the operator gave it, to the byte: loopback, a scheme of its own, or HTTPS",
     ],
     [
       "the HTTPS address of a document about itself",
-      "its name, and the host that vouches for it",
+      "where its answers go, and its name as what it calls itself, with the host that vouches for it",
       "what the document says; the operator lists the hosts that are read",
     ],
   ],
 )}
 
-Some deployments let an app make itself known by itself (RFC 7591): their metadata names a \`registration_endpoint\`. What registers is forgotten after a day, or 90 days after an owner last let it in. Elsewhere there is none.
+Some deployments let an app make itself known by itself (RFC 7591): their metadata names a \`registration_endpoint\`. What registers is forgotten after a day, or 90 days after an owner last let it in. Elsewhere there is none. What registered itself hears of an error that nobody was asked about only when a person follows the link on our page (RFC 9700).
+
+An address for answers is spelled as \`new URL(address).href\` spells it, without a user name, white space, a backslash or a fragment. Names lose what shows nothing or turns the line round.
 
 For all of them PKCE with \`S256\` is required, there is no client secret, and everything is found at ${door(publications.authorizationServer)} (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth needs our address alone. It ends in no slash.
 
@@ -134,6 +136,7 @@ ${table(
       "asks again after `interval`, or 5 seconds",
     ],
     ["`expired_token`", "nobody answered the code in time", "begins again, when its owner wants to"],
+    ["`invalid_request`", "`response_mode` is not `query`, among others", "leaves it out"],
     ["`invalid_target`", "that `resource` is not ours", "names one of ours"],
     [
       "a page with a `400`, and no answer",

@@ -15,6 +15,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
   let stage: Stage;
   let one: Service;
   let other: Service;
+  let account: string;
 
   beforeAll(async () => {
     clerk = await ClerkInstance.start();
@@ -23,7 +24,8 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
     one = await Service.start(environment);
     other = await Service.start(environment);
     const terms = ["--plan", "licensed", "--subject", "user_2ceo"];
-    await one.adminJson("account", "add", "ceo@example.com", ...terms);
+    const added = await one.adminJson<{ id: string }>("account", "add", "ceo@example.com", ...terms);
+    account = added.id;
   });
   afterAll(async () => {
     // Those of the outage, which come in batches.
@@ -41,7 +43,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
     return { cookie: `__session=${clerk.mint()}; __client_uat=${uat}; __clerk_db_jwt=dvb_1` };
   };
   const copyToken = async (service = one): Promise<string> =>
-    JSON.parse((await service.submit("/home/token", {}, { headers: browser() })).text).token;
+    JSON.parse((await service.submit("/home/token", { account }, { headers: browser() })).text).token;
   const claimsOf = (token: string): { sid: string } =>
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const askBoth = async (token: string) => [await askWith(one, token), await askWith(other, token)];
@@ -90,7 +92,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
     const token = await copyToken();
     await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
     const home = await one.ask("/home", { headers: { ...document, ...browser() } });
-    const copied = await one.submit("/home/token", {}, { headers: browser() });
+    const copied = await one.submit("/home/token", { account }, { headers: browser() });
     const signIn = await one.ask("/sign-in");
     const statuses = [...(await askBoth(token)), await ask(one, browser())];
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");

@@ -27,7 +27,7 @@ function readRows({ text }: Answer): { words: string; id: string | undefined }[]
 }
 
 const readToken = ({ text }: Answer) => JSON.parse(text) as { token: string; expiresAt: string };
-const copyToken = async (browser: Browser) => readToken(await browser.submit("/home/token")).token;
+const copyToken = async (browser: Browser) => readToken(await browser.pressAtHome("/home/token")).token;
 const claimsOf = (token: string) =>
   JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
 
@@ -53,12 +53,13 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
   });
   afterAll(() => giveBack(service));
 
+  const accountOf = async (of: string) => (await service.adminJson<{ id: string }>("account", "show", of)).id;
   const ask = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
 
   describe("POST /home/token", () => {
     it("hands the browser that is signed in a token of an hour, with a session of its own", async () => {
-      const answer = await browser.submit("/home/token");
+      const answer = await browser.pressAtHome("/home/token");
       expect(answer.status).toBe(200);
       expect(answer.headers["cache-control"]).toBe("no-store");
       const { token, expiresAt } = readToken(answer);
@@ -78,7 +79,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
     });
 
     it("gives a program's token no successor, however it is sent and whatever goes along", async () => {
-      const { token } = readToken(await browser.submit("/home/token"));
+      const { token } = readToken(await browser.pressAtHome("/home/token"));
       const before = await stage.query("SELECT id FROM local_sessions");
       const attempts: Record<string, string>[] = [
         { authorization: `Bearer ${token}` },
@@ -105,7 +106,9 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
         expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
       }
       // A page that was left open without JavaScript has only that.
-      expect((await service.submit("/home/token", {}, { headers: { cookie: secret } })).status).toBe(200);
+      const account = await accountOf("ceo1@example.com");
+      const left = await service.submit("/home/token", { account }, { headers: { cookie: secret } });
+      expect(left.status).toBe(200);
     });
 
     it("says that it cannot tell while the store is away, and not that nobody is signed in", async () => {
@@ -114,7 +117,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       await stage.query("ALTER TABLE local_sessions_away RENAME TO local_sessions");
       expect(answer.status).toBe(503);
       await expect.poll(() => service.takeErrors()).toEqual(["an owner could not be read"]);
-      expect((await browser.submit("/home/token")).status).toBe(200);
+      expect((await browser.pressAtHome("/home/token")).status).toBe(200);
     });
 
     it("ends the token with the session that it was made in, and no other's", async () => {
@@ -123,8 +126,8 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
         await Browser.signIn(service, "ceo1@example.com"),
       ];
       const [mine, siblings] = [
-        readToken(await one.submit("/home/token")).token,
-        readToken(await other.submit("/home/token")).token,
+        readToken(await one.pressAtHome("/home/token")).token,
+        readToken(await other.pressAtHome("/home/token")).token,
       ];
       await one.submit("/sign-in/out");
       expect(await ask(mine)).toBe(401);
@@ -136,13 +139,13 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       const { sid } = claimsOf(leaving.valueOf("__session"));
       const endsAtMs = Date.now() + 10 * 60 * 1000;
       await stage.query(`UPDATE local_sessions SET expires_at_ms = ${endsAtMs} WHERE id = '${sid}'`);
-      const { expiresAt } = readToken(await leaving.submit("/home/token"));
+      const { expiresAt } = readToken(await leaving.pressAtHome("/home/token"));
       expect(Date.parse(expiresAt)).toBe(Math.floor(endsAtMs / 1000) * 1000);
     });
 
     it("refuses a session that is over, to the browser and to what was made in it", async () => {
       const over = await openNew();
-      const { token } = readToken(await over.submit("/home/token"));
+      const { token } = readToken(await over.pressAtHome("/home/token"));
       const { sid } = claimsOf(over.valueOf("__session"));
       await stage.query(`UPDATE local_sessions SET expires_at_ms = ${Date.now()} WHERE id = '${sid}'`);
       expect(await ask(over.valueOf("__session"))).toBe(401);
@@ -194,12 +197,12 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       await connectApp();
       for (const { id, kind } of await list()) {
         if (kind === "browser") continue;
-        expect((await own.submit(endPath, { session: id })).headers.location).toBe(ended);
+        expect((await own.pressAtHome(endPath, { session: id })).headers.location).toBe(ended);
       }
       expect((await list()).map(({ kind }) => kind)).toEqual(["browser", "browser"]);
       expect(await ask(token)).toBe(401);
       const [named] = readRows(await own.open("/home")).flatMap(({ id }) => id ?? []);
-      await own.submit(endPath, { session: String(named) });
+      await own.pressAtHome(endPath, { session: String(named) });
       expect(await ask(other.valueOf("__session"))).toBe(401);
       expect((await other.open("/sign-in/renew")).headers.location).toMatch(/^\/sign-in/);
       expect(await ask(own.valueOf("__session"))).toBe(200);
@@ -210,7 +213,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
       const [mine, theirs] = [await copyToken(own), await copyToken(other)];
       await connectApp();
-      expect((await own.submit(endPath, { session: "others" })).headers.location).toBe(ended);
+      expect((await own.pressAtHome(endPath, { session: "others" })).headers.location).toBe(ended);
       for (const token of [mine, theirs, other.valueOf("__session")]) expect(await ask(token)).toBe(401);
       expect(await ask(own.valueOf("__session"))).toBe(200);
       expect(await list()).toMatchObject([{ kind: "browser" }]);
@@ -230,7 +233,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
         { session: "' OR 1=1 --" },
       ];
       for (const sent of fields as Record<string, string>[]) {
-        expect((await stranger.submit(endPath, sent)).status).toBe(303);
+        expect((await stranger.pressAtHome(endPath, sent)).status).toBe(303);
         expect((await own.submit(endPath, sent, { origin: "https://evil.example" })).status).toBe(403);
         const bearer = { headers: { authorization: `Bearer ${token}` } };
         expect((await service.submit(endPath, sent, bearer)).status).toBe(403);
@@ -238,10 +241,36 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
         const { location } = (await service.submit(endPath, sent, cookie)).headers;
         expect(location).toBe("/sign-in?problem=ended");
       }
-      for (const sent of fields.slice(2)) await own.submit(endPath, sent as Record<string, string>);
+      for (const sent of fields.slice(2)) await own.pressAtHome(endPath, sent as Record<string, string>);
       expect((await service.ask(endPath, { headers: { cookie: own.cookie } })).status).toBe(405);
       expect(await list()).toEqual(before);
       expect(await ask(token)).toBe(200);
+    });
+
+    it("are ended, exported and copied for the account that the page named alone", async () => {
+      const own = await Browser.signIn(service, email);
+      const stranger = await Browser.signIn(service, "other@example.com");
+      await connectApp();
+      const before = await list();
+      const [account, others] = [await accountOf(email), await accountOf("other@example.com")];
+      for (const shown of [others, ""]) {
+        const fields = { account: shown, session: "others" };
+        const end = await own.submit(endPath, fields);
+        expect([end.status, end.headers.location]).toEqual([303, "/home?problem=account"]);
+        const file = await own.submit("/home/export", fields);
+        expect([file.status, file.headers.location]).toEqual([303, "/home?problem=account"]);
+        const { status, text } = await own.submit("/home/token", fields);
+        expect([status, JSON.parse(text).error.code]).toEqual([409, "forbidden"]);
+      }
+      expect(await list()).toEqual(before);
+      expect((await own.open("/home?problem=account")).text).toContain("Another account is signed in here");
+      // As a session that is planted beside the owner's own would have it.
+      const planted = {
+        cookie: `${own.cookie.replace(/__session=[^;]*/, "")}; __session=${stranger.valueOf("__session")}`,
+      };
+      const { text } = await service.ask("/home", { headers: planted });
+      expect(text).toContain(`name="account" value="${others}"`);
+      expect(text).not.toContain(account);
     });
 
     it("are shown to no program that was given a token", async () => {
@@ -276,7 +305,9 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
 
   const ask = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
-  const mint = (headers: Record<string, string>) => service.submit("/home/token", {}, { headers });
+  const accountOf = async (of: string) => (await service.adminJson<{ id: string }>("account", "show", of)).id;
+  const mint = async (headers: Record<string, string>, of = "ceo@example.com") =>
+    service.submit("/home/token", { account: await accountOf(of) }, { headers });
 
   describe("POST /home/token", () => {
     it("hands out a token of our own, which has a session of ours, and asks Clerk nothing", async () => {
@@ -315,7 +346,9 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
     });
 
     it("ends a program's session with its account", async () => {
-      const { token } = readToken(await mint({ cookie: `__session=${clerk.mint({ sub: "user_2cfo" })}` }));
+      const { token } = readToken(
+        await mint({ cookie: `__session=${clerk.mint({ sub: "user_2cfo" })}` }, "cfo@example.com"),
+      );
       await service.adminJson("account", "delete", "cfo@example.com");
       expect(await ask(token)).toBe(403);
       await service.adminJson("account", "add", "cfo@example.com", "--subject", "user_2cfo");
@@ -329,20 +362,20 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
       await service.adminJson("account", "add", email, "--plan", "licensed", "--subject", sub);
       const headers = () => ({ cookie: `__session=${clerk.mint({ sub })}` });
       const copy = async () => {
-        const answer = await mint(headers());
+        const answer = await mint(headers(), email);
         expect(answer.status).toBe(200);
         return readToken(answer).token;
       };
       const tokens = [await copy(), await copy(), await copy()];
       const [{ id } = { id: "" }] = await service.adminJson<Listed[]>("session", "list", email);
-      expect((await service.submit(endPath, { session: id }, { headers: headers() })).headers.location).toBe(
-        ended,
-      );
+      const account = await accountOf(email);
+      const end = await service.submit(endPath, { account, session: id }, { headers: headers() });
+      expect(end.headers.location).toBe(ended);
       const statuses = await Promise.all(tokens.map(ask));
       expect(statuses.filter((status) => status === 401)).toHaveLength(1);
       const byProgram = { cookie: `__session=${tokens[statuses.indexOf(200)]}` };
       expect((await service.submit(endPath, { session: "others" }, { headers: byProgram })).status).toBe(403);
-      await service.submit(endPath, { session: "others" }, { headers: headers() });
+      await service.submit(endPath, { account, session: "others" }, { headers: headers() });
       expect(await service.adminJson("session", "list", email)).toEqual([]);
       for (const token of tokens) expect(await ask(token)).toBe(401);
       expect(await ask(clerk.mint({ sub }))).toBe(200);

@@ -184,10 +184,11 @@ describe.each(engines)("local sign-in on $name", (engine) => {
   });
 
   it("ends the renewal and every token of the session when its owner signs out", async () => {
-    await service.adminJson("account", "add", "out@example.com", "--plan", "licensed");
+    const terms = ["out@example.com", "--plan", "licensed"];
+    const { id: account } = await service.adminJson<{ id: string }>("account", "add", ...terms);
     const { client, session } = await signIn("out@example.com");
     const cookie = `office-client=${client}; __session=${session}`;
-    const minted = await service.submit("/home/token", {}, { headers: { cookie } });
+    const minted = await service.submit("/home/token", { account }, { headers: { cookie } });
     expect(minted.status).toBe(200);
     const { token, expiresAt } = JSON.parse(minted.text);
     expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(59 * 60 * 1000);

@@ -17,6 +17,7 @@ const session: CallerSession = {
   sessionId: "sess_1",
   origin: undefined,
   audience: undefined,
+  actor: undefined,
   keyId: undefined,
   kind: "clerk",
 };

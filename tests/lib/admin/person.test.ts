@@ -121,7 +121,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
     expect((exported.mails as object[]).length).toBe(5);
     expect(JSON.stringify(exported)).not.toMatch(/hash|secret|token/i);
 
-    const download = await browser.submit("/home/export");
+    const download = await browser.pressAtHome("/home/export");
     expect(download.status).toBe(200);
     expect(download.headers["content-disposition"]).toBe('attachment; filename="corner-office.json"');
     expect(download.headers["cache-control"]).toContain("no-store");

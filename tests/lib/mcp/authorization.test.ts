@@ -30,6 +30,8 @@ const evil = "http://desk.example.com/callback";
 const refusedDocuments: [string, string, object][] = [
   ["an answer over plain http elsewhere", "plain-http", { redirect_uris: [evil] }],
   ["one such answer among good ones", "mixed", { redirect_uris: [redirectUrl, evil] }],
+  ["an answer behind a user name", "user-name", { redirect_uris: ["https://claude.ai@evil.example/"] }],
+  ["an answer that is spelled oddly", "spelling", { redirect_uris: ["https://EVIL.example/a"] }],
   ["a script for an answer", "script", { redirect_uris: ["javascript:alert(1)"] }],
   ["another's name for its own", "other", { client_id: clientMetadataUrl }],
   ["a secret that all can read", "secret", { client_secret: "s" }],
@@ -166,10 +168,11 @@ it("shows the owner whose document it has read, and reads it once in a while", a
   });
   await browser.open(`/oauth/authorize?${query}`);
   const { text } = await browser.open("/connect");
-  expect(text).toContain("Claude Code");
   // The answer goes to this computer, where any program can publish another's name as its own.
-  expect(text).toContain("It says that it is from claude.ai.");
-  expect(text).not.toContain("It is from");
+  expect(text).toContain("A program on this computer asks");
+  expect(text).toContain(
+    "It calls itself <q><bdi>Claude Code</bdi></q>, an app of claude.ai. We cannot tell whether it is.",
+  );
   // Once in each of our two processes, whoever has asked since.
   const times = outside.asked.filter((address) => address === clientMetadataUrl).length;
   expect([1, 2]).toContain(times);

@@ -34,7 +34,7 @@ const ask = async (service: Service, token: string) =>
 
 /** The token of a program, copied on the page of a browser. */
 async function copyToken(browser: Browser): Promise<string> {
-  return JSON.parse((await browser.submit("/home/token")).text).token;
+  return JSON.parse((await browser.pressAtHome("/home/token")).text).token;
 }
 
 /** Has a service read the ring at once, as it does for a name that it does not know. */

@@ -56,7 +56,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     await acceptInvitation(db, { token, email: "new@example.com", subject: "user_1" }, tick());
     const { id } = await addAccount(db, email, {}, tick());
     await setAccount(db, email, { creditThousandths: 5000 }, tick());
-    await keepClerkUser(db, { id: "user_2", email, updatedAtMs: nowMs }, tick());
+    await keepClerkUser(db, { id: "user_2", email, updatedAtMs: nowMs, barredForMs: 0 }, tick());
     await stopLaterEmails(db, id, tick());
     await suppressEmail(db, "bounced@example.com", tick());
     await deleteAccount(db, email, tick());

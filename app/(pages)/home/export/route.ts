@@ -1,7 +1,7 @@
 import { requireOwner } from "@/lib/accounts/owner";
 import { exportPerson } from "@/lib/accounts/person";
 import { actions, pages } from "@/lib/api/pages";
-import { goTo, withProblem } from "@/lib/pages/form";
+import { goTo, readFields, withProblem } from "@/lib/pages/form";
 import { hall } from "@/lib/pages/hall";
 import { store } from "@/lib/store/store";
 
@@ -9,7 +9,7 @@ import { store } from "@/lib/store/store";
 export const POST = hall(
   actions.exportPerson,
   async (call) => {
-    const { account } = await requireOwner(call);
+    const { account } = await requireOwner(call, readFields(call)("account"));
     const kept = await exportPerson(await store(), account.email, call.nowMs);
     return {
       status: 200,
@@ -17,5 +17,7 @@ export const POST = hall(
       headers: ["content-disposition", 'attachment; filename="corner-office.json"'],
     };
   },
-  { say: () => goTo({ to: withProblem(pages.home.path, "export") }) },
+  {
+    say: ({ status }) => goTo({ to: withProblem(pages.home.path, status === 409 ? "account" : "export") }),
+  },
 );

@@ -20,13 +20,13 @@ export const POST = hall(
   { say: (error) => refusal(error) },
 );
 
-/** Renews the session of a browser that comes back to a page, and sends it there; or to sign in. */
+/** Renews the session of a browser that comes back home, and sends it there; or to sign in. */
 export const GET = hall(
   actions.renewSession,
   async (call) => {
     const session = await renew(call);
     return session
-      ? goTo({ to: backFrom(call.url.searchParams), cookies: [writeSession(session)] })
+      ? goTo({ to: `${pages.home.path}?renewed`, cookies: [writeSession(session)] })
       : goTo({
           to: isHeld(call) ? withProblem(pages.signIn.path, "ended") : pages.signIn.path,
           cookies: dropSession(),
@@ -38,13 +38,6 @@ export const GET = hall(
 /** Whether somebody was signed in here. */
 function isHeld({ headers }: Call): boolean {
   return readCookies(headers, "office-client").length > 0;
-}
-
-/** The page that the browser came from: home, or where an app waits for an answer. */
-function backFrom(query: URLSearchParams): string {
-  if (query.get("to") !== "connect") return `${pages.home.path}?renewed`;
-  const code = query.get("user_code");
-  return `${pages.connect.path}?renewed${code ? `&user_code=${encodeURIComponent(code)}` : ""}`;
 }
 
 async function renew({ headers, nowMs }: Call): Promise<MintedToken | undefined> {

@@ -9,11 +9,11 @@ export const POST = form(
   actions.endSession,
   () => pages.home.path,
   async (submission) => {
-    const { account, session } = await requireOwner(submission);
+    const { account, session, by } = await requireOwner(submission, submission.field("account"));
     const { nowMs } = submission;
     const named = submission.field("session");
     const others = session ? { allBut: session.sessionId } : "all";
-    const about = { by: "owner", what: "session end" } as const;
+    const about = { by, what: "session end" } as const;
     await endSessionsOf(await store(), about, account.id, named === "others" ? others : { id: named }, nowMs);
     return { to: `${pages.home.path}?ended#sessions` };
   },

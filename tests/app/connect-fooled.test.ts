@@ -1,0 +1,427 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { engines, type Stage } from "@/tests/support/engines";
+import { openidClient } from "@/tests/support/oauth-libraries";
+import { answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
+import { type Answer, Service } from "@/tests/support/service";
+
+/* What the owner of an account is not made to believe on the page that asks. */
+
+const email = "ceo@example.com";
+const other = "other@example.com";
+const loopback = "http://127.0.0.1:51000/callback";
+const site = "https://app.example/signed-in";
+const asPerson = { accept: "text/html,*/*" };
+
+let from = 0;
+
+describe.each(engines)("an owner who is asked, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let owner: Browser;
+  let otherOwner: Browser;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ ...stage.environment, CONNECT_REGISTRATION: "on" });
+    for (const each of [email, other]) await service.adminJson("account", "add", each, "--plan", "licensed");
+    owner = await Browser.signIn(service, email);
+    otherOwner = await Browser.signIn(service, other);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+  beforeEach(() => {
+    owner.cookies.delete("office-request");
+  });
+
+  const register = (client: object) =>
+    service.ask("/oauth/register", {
+      method: "POST",
+      from: `127.10.0.${++from}`,
+      body: JSON.stringify(client),
+      headers: { "content-type": "application/json" },
+    });
+  const registered = async (client: object): Promise<string> =>
+    JSON.parse((await register({ redirect_uris: [loopback], ...client })).text).client_id;
+
+  const requestFor = (client_id: string, redirect_uri: string, more: Record<string, string> = {}) => {
+    const code_challenge = createHash("sha256").update("a verifier").digest("base64url");
+    const asked = { client_id, redirect_uri, response_type: "code", state: "kept" };
+    const challenge = { code_challenge, code_challenge_method: "S256" };
+    return `/oauth/authorize?${new URLSearchParams({ ...asked, ...challenge, ...more })}`;
+  };
+  const isAsked = async (client_id: string, redirect_uri: string) => {
+    await owner.open(requestFor(client_id, redirect_uri));
+    return (await owner.open("/connect")).text;
+  };
+  const askAsDevice = async (client_id = "native", address = "127.0.0.1") => {
+    const { text } = await service.submit("/oauth/device", { client_id }, { from: address });
+    return JSON.parse(text) as { user_code: string; verification_uri_complete: string };
+  };
+  const approvals = async () => {
+    const entries = await service.adminJson<{ what: string }[]>("audit", "list");
+    return entries.filter(({ what }) => what === "app approve").length;
+  };
+
+  describe("reads what is proven", () => {
+    it("in bold, a host in punycode where it is not plain ASCII", async () => {
+      const look = "https://xn--pple-43d.example:8443/signed-in";
+      expect(await isAsked(await registered({ redirect_uris: [look] }), look)).toContain(
+        "<strong>xn--pple-43d.example:8443</strong> asks",
+      );
+      const given = "https://аpple.example/";
+      expect(JSON.parse((await register({ redirect_uris: [given] })).text).error).toBe(
+        "invalid_redirect_uri",
+      );
+    });
+
+    it("and a name as a claim, without what shows nothing or turns the line round", async () => {
+      const client_name =
+        "Corner\u202E Office\u2066\u200B\u3164\u115F\n\u2028 a\u0301\u0301\u0301\u0301\u{E0041}";
+      const text = await isAsked(await registered({ client_name }), loopback);
+      expect(text).toContain("It calls itself <q><bdi>Corner Office á\u0301\u0301</bdi></q>");
+      expect(text).toContain("We cannot tell whether it is.");
+      expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Let an app in?");
+    });
+
+    it("and no claim where there is none", async () => {
+      expect(await isAsked(await registered({}), loopback)).not.toContain("calls itself");
+      expect(
+        JSON.parse((await register({ client_name: "\u3164\u200B", redirect_uris: [loopback] })).text),
+      ).toEqual({
+        error: "invalid_client_metadata",
+        error_description: expect.stringContaining("client_name has 80 characters at most"),
+      });
+    });
+  });
+
+  const odd = [
+    ["a user name", "https://claude.ai@app.example/"],
+    ["an empty user name", "https://@app.example/"],
+    ["a password", "https://:claude.ai@app.example/"],
+    ["a user name at loopback", "http://claude.ai@127.0.0.1/callback"],
+    ["a user name at a scheme", "com.example.app://claude.ai@x/callback"],
+    ["a backslash", "https://claude.ai\\@app.example/"],
+    ["a backslash in the query", "https://app.example/?\\"],
+    ["white space", "https://app.example/a b"],
+    ["white space around it", " https://app.example/"],
+    ["a tab in the host", "https://app\t.example/"],
+    ["white space at a scheme", "com.example.app:a b"],
+    ["a fragment", "https://app.example/#a"],
+    ["an empty fragment", "https://app.example/#"],
+    ["capitals in the host", "https://APP.example/"],
+    ["the scheme's own port", "https://app.example:443/"],
+    ["a path that climbs", "https://app.example/a/../b"],
+    ["no path", "https://app.example"],
+    ["one slash", "https:/app.example/"],
+    ["an address in another notation", "http://0x7f.1/callback"],
+    ["letters beyond ASCII at a scheme", "com.example.app:/é"],
+  ];
+
+  it.each(odd)("is sent to no address with %s", async (_, uri) => {
+    const { status, text } = await register({ redirect_uris: [loopback, uri] });
+    expect(status).toBe(400);
+    expect(JSON.parse(text).error).toBe("invalid_redirect_uri");
+  });
+
+  // That a command refuses it has nothing to do with the engine, and each starts a process.
+  if (engine === engines[0])
+    it("is sent to none that the operator has misspelled", async () => {
+      const { code, stderr } = await service.admin("connect", "add", "odd", "Odd", "https://a@app.example/");
+      expect(code).toBe(2);
+      expect(stderr).toContain("in its canonical spelling");
+    });
+
+  it("is sent to none that a build before took from who registered", async () => {
+    const odd = "https://claude.ai@app.example/";
+    const client_id = await registered({ redirect_uris: [loopback, site] });
+    await isAsked(client_id, loopback);
+    await answerShown(owner);
+    await stage.query(
+      `UPDATE connect_state SET payload = replace(payload, '${site}', '${odd}') WHERE kind = 'Client' AND payload LIKE '%${client_id}%'`,
+    );
+    expect((await owner.open(requestFor(client_id, odd))).status).toBe(400);
+    expect(await isAsked(client_id, loopback)).toContain("A program on this computer asks");
+  });
+
+  describe("by a device", () => {
+    it("is told so, and from where and when it asked", async () => {
+      const { user_code } = await askAsDevice("native", "127.77.66.55");
+      await owner.submit("/connect/device", { user_code });
+      const { text } = await owner.open("/connect");
+      expect(text).toContain("Let a device in?");
+      expect(text).not.toContain("on this computer");
+      expect(text).toMatch(/It asked at <time dateTime="[^"]+" data-shows="time">\d\d:\d\d UTC<\/time>/);
+      expect(text).toContain("127.77.66.x</strong>, which is not the one that you are in now");
+      expect(text).not.toContain("127.77.66.55");
+      await answerShown(owner);
+      const sessions = await service.adminJson<object[]>("session", "list", email);
+      expect(sessions).toContainEqual(expect.objectContaining({ kind: "app", name: "A device" }));
+    });
+
+    it("approves nothing with one click from a link", async () => {
+      const { user_code, verification_uri_complete } = await askAsDevice();
+      const path = verification_uri_complete.replace(service.url, "");
+      await owner.open(requestFor("native", loopback));
+      const { text } = await owner.open(path);
+      expect(text, "whatever else waits").not.toContain('value="approve"');
+      expect(text).not.toContain(user_code);
+      owner.cookies.set("office-request", `device.${user_code.replace("-", "")}`);
+      expect((await owner.open("/connect")).text).not.toContain('value="approve"');
+      owner.cookies.delete("office-request");
+      const before = await approvals();
+      for (const fields of [{ user_code }, { request: user_code }, {}]) {
+        const { headers } = await owner.submit("/connect/answer", { ...fields, answer: "approve" });
+        expect(headers.location).toBe("/connect");
+      }
+      // Nor by what somebody else's browser was given for having typed the code.
+      await otherOwner.submit("/connect/device", { user_code });
+      const { request } = await readQuestion(otherOwner);
+      const { headers } = await owner.submit("/connect/answer", { request, answer: "approve" });
+      expect(headers.location).toBe("/connect");
+      expect(await approvals()).toBe(before);
+      expect((await answerDevice(owner, user_code)).headers.location).toBe("/connect?answered=user_code");
+    });
+
+    it("is asked by no other site, which cannot type for anybody", async () => {
+      const { user_code } = await askAsDevice();
+      const { status } = await owner.submit(
+        "/connect/device",
+        { user_code },
+        { origin: "https://evil.example" },
+      );
+      expect(status).toBe(403);
+    });
+  });
+
+  describe("lets in for the account that the page named", () => {
+    beforeEach(async () => {
+      await isAsked("native", loopback);
+      await owner.open("/sign-in/renew");
+      await otherOwner.open("/sign-in/renew");
+    });
+
+    it("and names the one that would be used, whatever session is planted beside it", async () => {
+      const own = owner.valueOf("__session");
+      owner.cookies.set("__session", otherOwner.valueOf("__session"));
+      const { text } = await owner.open("/connect");
+      owner.cookies.set("__session", own);
+      expect(text).toContain(`You are signed in as <strong>${email}</strong>`);
+      expect(text).not.toContain(other);
+    });
+
+    it.each(["approve", "decline"])(
+      "and nothing is done when another is signed in since: %s",
+      async (answer) => {
+        const fields = { ...(await readQuestion(owner)), answer };
+        const own = owner.valueOf("office-client");
+        owner.cookies.set("office-client", otherOwner.valueOf("office-client"));
+        const before = await approvals();
+        const { status, headers } = await owner.submit("/connect/answer", fields);
+        expect(status).toBe(303);
+        expect(headers.location).toBe("/connect?problem=account");
+        const { text } = await owner.open("/connect?problem=account");
+        owner.cookies.set("office-client", own);
+        expect(text).toContain("Another account is signed in here");
+        expect(text).toContain(`You are signed in as <strong>${other}</strong>`);
+        expect(await approvals()).toBe(before);
+        expect(await readQuestion(owner), "and it still waits").toEqual({
+          request: fields.request,
+          account: fields.account,
+        });
+      },
+    );
+
+    it("and not where a form names none", async () => {
+      const { request } = await readQuestion(owner);
+      const { headers } = await owner.submit("/connect/answer", { request, answer: "approve" });
+      expect(headers.location).toBe("/connect?problem=account");
+    });
+  });
+
+  describe("is sent to a client that registered itself", () => {
+    /** Each is an error that the client is told of. */
+    const wrongs: [string, Record<string, string>][] = [
+      ["that nobody may be asked", { prompt: "none" }],
+      ["without PKCE", { code_challenge: "", code_challenge_method: "" }],
+      ["with another response type", { response_type: "token" }],
+      ["for a resource that is not ours", { resource: "https://elsewhere.example/" }],
+    ];
+    let client_id: string;
+
+    beforeAll(async () => {
+      client_id = await registered({ client_name: "Trap", redirect_uris: [site] });
+    });
+
+    it.each(wrongs)("by a click on our page alone, after a request %s", async (_, more) => {
+      const path = requestFor(client_id, site, more);
+      const program = await service.ask(path);
+      expect(program.status).toBe(400);
+      expect(program.headers).not.toHaveProperty("location");
+      expect(JSON.parse(program.text).error.code).toBe("invalid_request");
+      const { status, headers } = await service.ask(path, { headers: asPerson });
+      expect(status).toBe(303);
+      expect(headers.location).toMatch(/^\/connect\?refused=[\w-]+$/);
+      const { text } = await owner.open(String(headers.location));
+      expect(text).toContain("Nobody was let in");
+      expect(text).toContain("its answers go to <strong>app.example</strong>");
+      const [, link = ""] = /<a href="(https:[^"]+)" rel="noreferrer">/.exec(text) ?? [];
+      const back = new URL(link.replaceAll("&amp;", "&"));
+      expect(back.origin + back.pathname).toBe(site);
+      expect(back.search + back.hash).toMatch(/[?#&]error=\w+/);
+      expect(back.search + back.hash).toContain("state=kept");
+      expect(text).not.toContain("http-equiv");
+    });
+
+    it("also once its owner has declined", async () => {
+      await isAsked(client_id, site);
+      await answerShown(owner, "decline");
+      const { location } = (await owner.open("/oauth/resume")).headers;
+      expect(new URL(String(location)).searchParams.get("error")).toBe("access_denied");
+    });
+
+    it("and by no link that we have not made", async () => {
+      const page = await owner.open(
+        `/connect?refused=${Buffer.from("https://evil.example/").toString("base64url")}`,
+      );
+      expect(page.text).not.toContain("evil.example");
+    });
+
+    it("while one that the operator added is told at once", async () => {
+      await service.adminJson("connect", "add", "desk", "Desk", site);
+      const { headers } = await service.ask(requestFor("desk", site, { prompt: "none" }), {
+        headers: asPerson,
+      });
+      expect(String(headers.location).startsWith(`${site}?`)).toBe(true);
+      const twice = `${requestFor("desk", site, { prompt: "none" })}&client_id=${client_id}`;
+      expect((await service.ask(twice)).headers).not.toHaveProperty("location");
+    });
+  });
+
+  describe("gets every answer of the authorization server with our headers", () => {
+    const stamp = {
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+    };
+    const names = [
+      "connection",
+      "content-length",
+      "content-type",
+      "date",
+      "keep-alive",
+      "location",
+      "set-cookie",
+    ];
+    /** What an answer has besides what says of what it is. */
+    const stampOf = ({ headers }: Answer) =>
+      Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
+    const requestId = { "x-request-id": expect.stringMatching(/./) };
+    /** A page elsewhere may read it, and sends no cookie. */
+    const readable = () => ({
+      vary: "Origin",
+      "access-control-allow-origin": service.url,
+      "access-control-expose-headers": "WWW-Authenticate",
+    });
+    const forAll = () => ({
+      "access-control-allow-origin": "*",
+      "access-control-allow-headers": "content-type",
+    });
+    const ours = () => ({});
+    const spent = { grant_type: "refresh_token", refresh_token: "x" };
+
+    it.each([
+      ["a request", 303, () => service.ask(requestFor("native", loopback)), ours],
+      [
+        "an error for the app",
+        303,
+        () => service.ask(requestFor("native", loopback, { prompt: "none" })),
+        ours,
+      ],
+      ["an unknown app", 400, () => service.ask(requestFor("nobody", loopback)), ours],
+      [
+        "an unknown app, to a person",
+        303,
+        () => service.ask(requestFor("nobody", loopback), { headers: asPerson }),
+        ours,
+      ],
+      [
+        "a response mode",
+        400,
+        () => service.ask(requestFor("native", loopback, { response_mode: "jwt" })),
+        ours,
+      ],
+      ["a way back that nobody is on", 400, () => service.ask("/oauth/resume"), ours],
+      ["a device", 200, () => service.submit("/oauth/device", { client_id: "native" }), readable],
+      ["a token", 400, () => service.submit("/oauth/token", { client_id: "native", ...spent }), readable],
+      [
+        "a token taken back",
+        200,
+        () => service.submit("/oauth/revoke", { client_id: "native", token: "x" }),
+        readable,
+      ],
+      ["a registration", 201, () => register({ redirect_uris: [loopback] }), forAll],
+      ["a registration that is refused", 400, () => register({}), forAll],
+    ] as [string, number, () => Promise<Answer>, () => object][])("to %s", async (_, status, ask, more) => {
+      const answer = await ask();
+      expect(answer.status).toBe(status);
+      expect(stampOf(answer)).toEqual({ ...stamp, ...requestId, ...more() });
+    });
+
+    it("and to a method that is not accepted", async () => {
+      const { status, headers } = await service.ask("/oauth/token");
+      expect(status).toBe(405);
+      expect(headers).toMatchObject({
+        allow: "POST, OPTIONS",
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": stamp["content-security-policy"],
+      });
+    });
+
+    it.each(["fragment", "form_post", "web_message", "jwt", "query.jwt", ""])(
+      "and refuses response_mode=%s, whatever client asks",
+      async (response_mode) => {
+        const path = requestFor("native", loopback, { response_mode });
+        const { status, headers, text } = await service.ask(path);
+        expect(status).toBe(400);
+        expect(headers).not.toHaveProperty("location");
+        expect(JSON.parse(text).error.message).toBe("response_mode is query, or not said.");
+        const page = await service.ask(path, { headers: asPerson });
+        expect(page.headers.location).toBe("/connect?problem=app");
+      },
+    );
+
+    it("and takes response_mode=query", async () => {
+      const { headers } = await service.ask(requestFor("native", loopback, { response_mode: "query" }));
+      expect(headers.location).toMatch(/\/connect$/);
+    });
+
+    it.each([
+      "/.well-known/oauth-authorization-server",
+      "/.well-known/oauth-protected-resource/mcp",
+      "/.well-known/oauth-protected-resource/api",
+      "/.well-known/oauth-protected-resource/api/mcp",
+      "/.well-known/jwks.json",
+    ])("at %s too", async (path) => {
+      const { headers } = await service.ask(path);
+      expect(headers).toMatchObject({
+        "content-security-policy": stamp["content-security-policy"],
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+        "access-control-allow-origin": "*",
+      });
+    });
+  });
+
+  it("is asked by the libraries that apps take, as before", async () => {
+    const { address } = await (await openidClient.makeApp(service)).ask();
+    const { headers } = await owner.open(address.href.replace(service.url, ""));
+    expect(headers.location).toMatch(/\/connect$/);
+  });
+});
