@@ -1,0 +1,137 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { operations } from "@/lib/api/operations";
+import { pages } from "@/lib/api/pages";
+import { within } from "@/lib/process/deadline";
+import { brokenOff, type Shape } from "@/tests/hostile/shapes";
+import { memoryOf } from "@/tests/support/process-accounts";
+import { type Environment, Service } from "@/tests/support/service";
+
+/** What one shape may cost, however often it is sent. */
+export const costBounds = { megabytes: 30, healthMs: 100 };
+
+export type Cost = { megabytes: number; healthMs: number };
+
+const answerWithinMs = 30_000; // 30 seconds
+const finalHeads = /HTTP\/1\.1 (?!100)(\d{3}) .*?\r\n\r\n/gs;
+
+/** The built service under attack: quotas out of the way, and no bound on the connections of one address. */
+export async function startTarget(environment: Environment): Promise<Service> {
+  const program = ["--import=./tests/hostile/collect-garbage.mjs", "dist/front/main.js"];
+  const settings = { RATE_LIMIT_HEALTH: "100000000", RATE_LIMIT_MCP: "100000000", TRUSTED_PROXY_HOPS: "1" };
+  const service = await Service.start({ LOG_LEVEL: "warn", ...settings, ...environment }, { program });
+  // The process of the pages is a while behind.
+  await service.ask(pages.signIn.path);
+  return service;
+}
+
+/** Sends each shape a few times, so that whatever is made once is there before memory is compared. */
+export async function warmUp(service: Service, shapes: Shape[], times: number): Promise<void> {
+  for (const shape of shapes) await repeat(service, shape, times);
+}
+
+/** Sends a shape many times, one after the other, on one connection for as long as that lives. Answers what it cost. */
+export async function attack(service: Service, shape: Shape, times: number): Promise<Cost> {
+  const before = memoryOf(service.pid).now;
+  await repeat(service, shape, times);
+  const healthMs = await fastestHealth(service);
+  let megabytes = memoryOf(service.pid).now - before;
+  // What came on top may be garbage.
+  if (megabytes > costBounds.megabytes) megabytes = (await heldMemory(service)) - before;
+  return { megabytes, healthMs };
+}
+
+async function repeat({ port }: Service, shape: Shape, times: number): Promise<void> {
+  let connection: Connection | undefined;
+  for (let n = 0; n < times; n++) {
+    if (!connection?.isOpen) connection = await Connection.open(port);
+    const statuses = await within(answerWithinMs, connection.send(shape));
+    const isExpected =
+      statuses.every((status) => shape.statuses.includes(status)) && statuses.length <= (shape.answers ?? 1);
+    if (!isExpected) throw new Error(`${shape.name} was answered with ${statuses.join(", ")}`);
+  }
+  connection?.close();
+}
+
+/** A connection that sends shapes, and reads of each answer whether it is there and the last. */
+class Connection {
+  isOpen = true;
+  private received = "";
+  private readonly closed: Promise<void>;
+  private onData = () => {};
+
+  private constructor(private readonly socket: Socket) {
+    socket.setEncoding("latin1").on("data", (text) => {
+      this.received += text;
+      this.onData();
+    });
+    // A client that still writes learns of the end by an error.
+    socket.on("error", () => {});
+    this.closed = new Promise((resolve) =>
+      socket.once("close", () => {
+        this.isOpen = false;
+        resolve();
+      }),
+    );
+  }
+
+  static async open(port: number): Promise<Connection> {
+    const socket = connect(port, "127.0.0.1").setNoDelay();
+    await once(socket, "connect");
+    return new Connection(socket);
+  }
+
+  async send({ bytes, answers = 1 }: Shape): Promise<number[]> {
+    this.received = "";
+    const arrived = new Promise<void>((resolve) => {
+      this.onData = () => {
+        if (this.heads().length >= answers) resolve();
+      };
+    });
+    const written = new Promise((resolve) => this.socket.write(bytes, "latin1", resolve));
+    if (answers === 0) {
+      await written;
+      this.close();
+      await this.closed;
+      return [];
+    }
+    await Promise.race([arrived, this.closed]);
+    if (this.heads().some((head) => /\r\nconnection: close\r\n/i.test(head))) await this.closed;
+    const statuses = this.heads().map((head) => Number(head.slice(9, 12)));
+    return statuses.length > 0 ? statuses : [brokenOff];
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  private heads(): string[] {
+    return this.received.match(finalHeads) ?? [];
+  }
+}
+
+/** What memory the process holds once its garbage is collected, in MB. */
+export async function heldMemory(service: Service): Promise<number> {
+  let megabytes = Number.POSITIVE_INFINITY;
+  // What was just let go of may take a second time to be given back.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    service.signal("SIGUSR2");
+    await service.ask(operations.health.path);
+    megabytes = Math.min(megabytes, memoryOf(service.pid).now);
+  }
+  return megabytes;
+}
+
+/** How long a health check takes: the fastest of a few, as a machine that is busy may hold up any of them. */
+async function fastestHealth(service: Service): Promise<number> {
+  let fastestMs = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < 5 && fastestMs > costBounds.healthMs; attempt++) {
+    await sleep(attempt * 100);
+    const startedAtMs = performance.now();
+    const { status } = await service.ask(operations.health.path);
+    if (status !== 200) throw new Error(`the next health check is ${status}`);
+    fastestMs = Math.min(fastestMs, performance.now() - startedAtMs);
+  }
+  return fastestMs;
+}

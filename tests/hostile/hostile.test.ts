@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { attack, costBounds, startTarget, warmUp } from "@/tests/hostile/attack";
+import { type Shape, shapes } from "@/tests/hostile/shapes";
+import { engines, type Stage } from "@/tests/support/engines";
+import type { Service } from "@/tests/support/service";
+
+/** A hundred times, or fewer of what is long: `npm run hostile` sends each ten thousand times. */
+function timesOf({ bytes, answers = 1 }: Shape): number {
+  return Math.min(100, Math.ceil(500_000 / (bytes.length + 1000 * answers)));
+}
+
+describe.each(engines)("bytes that no friendly client sends, again and again, on $name", ({ prepare }) => {
+  let stage: Stage;
+  let service: Service;
+  beforeAll(async () => {
+    stage = await prepare();
+    service = await startTarget(stage.environment);
+    await warmUp(service, shapes, 1);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  it.each(shapes)("$name", async (shape) => {
+    const { megabytes, healthMs } = await attack(service, shape, timesOf(shape));
+    expect(megabytes, "MB more").toBeLessThanOrEqual(costBounds.megabytes);
+    expect(healthMs, "ms for a health check").toBeLessThan(costBounds.healthMs);
+  });
+});

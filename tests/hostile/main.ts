@@ -1,0 +1,54 @@
+import { attack, costBounds, heldMemory, startTarget, warmUp } from "@/tests/hostile/attack";
+import { shapes } from "@/tests/hostile/shapes";
+import { besideDatabaseUrl, createDatabase, startPostgres } from "@/tests/support/databases";
+import type { Environment } from "@/tests/support/service";
+
+/*
+ * Bytes that no friendly client sends, each ten thousand times on both engines: `npm run hostile`, or those whose name
+ * holds some words, `npm run hostile -- chunk`. After each the process lives, holds at most 30 MB more, and answers a
+ * health check within 100 ms; after all of them together it holds at most 30 MB more as well. Exits 1 when something
+ * does not hold.
+ */
+
+const times = 10_000;
+const warmUpTimes = 100;
+
+const [wanted = ""] = process.argv.slice(2);
+const chosen = shapes.filter(({ name }) => name.includes(wanted));
+if (chosen.length === 0) throw new Error(`no shape is named "${wanted}"`);
+
+let holds = true;
+function see(what: string, figure: string, isFine: boolean): void {
+  holds &&= isFine;
+  process.stdout.write(`${isFine ? "✓" : "✗"} ${what}: ${figure}\n`);
+}
+
+async function attackAll(engine: string, environment: Environment): Promise<void> {
+  const service = await startTarget({ SIGN_IN: "local", ...environment });
+  await warmUp(service, chosen, warmUpTimes);
+  const before = await heldMemory(service);
+  for (const shape of chosen) {
+    const what = `${engine}: ${shape.name}`;
+    try {
+      const { megabytes, healthMs } = await attack(service, shape, times);
+      const isFine = megabytes <= costBounds.megabytes && healthMs < costBounds.healthMs;
+      see(what, `${megabytes} MB more, a health check in ${Math.round(healthMs)} ms`, isFine);
+    } catch (failure) {
+      see(what, (failure as Error).message, false);
+      if (!service.isRunning) return;
+    }
+  }
+  const more = (await heldMemory(service)) - before;
+  see(`${engine}: all of them`, `${more} MB more`, more <= costBounds.megabytes);
+  await service.stop().catch((failure: Error) => see(`${engine}: its log`, failure.message, false));
+}
+
+await attackAll("the embedded store", {});
+const postgres = await startPostgres();
+if (!postgres) see("PostgreSQL", "is not installed", false);
+else {
+  const databaseUrl = await createDatabase(postgres.url);
+  await attackAll("PostgreSQL", { ...besideDatabaseUrl, DATABASE_URL: databaseUrl });
+}
+// What was started ends with this process.
+process.exit(holds ? 0 : 1);
