@@ -28,6 +28,7 @@ const bounded: { pattern: RegExp; reads: string; characters: number }[] = [
     reads: "an address that the system takes for one",
     characters: 45,
   },
+  { pattern: /\d+$/, reads: "an address that the system takes for one", characters: 45 },
   { pattern: /[^\s<>,"]+@[^\s<>,"]+/g, reads: "the recipient of a mail that we wrote", characters: 512 },
   { pattern: /(.{1,70}:)/g, reads: "the names of the fields of a mail of ours", characters: 1024 },
   { pattern: /\[([^\]]+)\]\([^)]*\)/g, reads: "a section of our documents", characters: 512 },
@@ -37,7 +38,6 @@ const bounded: { pattern: RegExp; reads: string; characters: number }[] = [
 
 /** Where a pattern is made of text, by us or with what is special in it taken out. */
 const madeOfText = [
-  "lib/admin/mail-domain.ts",
   "lib/api/visit.ts",
   "lib/connect/exchange.ts",
   "lib/docs/highlight.ts",
