@@ -246,4 +246,11 @@ export const connect: Mutant[] = [
     becomes: "headers",
     tests: ["tests/lib/mcp/tools.test.ts"],
   },
+  {
+    file: "lib/connect/authorization-server.ts",
+    mistake: "the document of a web application may name any address for the answer",
+    was: "(client.redirectUris ?? []).every(mayRedirectTo)",
+    becomes: "(client.redirectUris ?? []).length > 0",
+    tests: ["tests/lib/mcp/authorization.test.ts"],
+  },
 ];

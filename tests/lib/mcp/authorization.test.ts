@@ -29,6 +29,11 @@ const evil = "http://desk.example.com/callback";
 /** What no client's document may say, though its host is on the list. */
 const refusedDocuments: [string, string, object][] = [
   ["an answer over plain http elsewhere", "plain-http", { redirect_uris: [evil] }],
+  [
+    "that it is a web application, with an answer over plain http",
+    "plain-http-web",
+    { application_type: "web", redirect_uris: [evil] },
+  ],
   ["one such answer among good ones", "mixed", { redirect_uris: [redirectUrl, evil] }],
   ["an answer behind a user name", "user-name", { redirect_uris: ["https://claude.ai@evil.example/"] }],
   ["an answer that is spelled oddly", "spelling", { redirect_uris: ["https://EVIL.example/a"] }],
