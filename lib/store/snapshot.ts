@@ -26,6 +26,7 @@ async function* readPages(path: string): AsyncGenerator<Buffer> {
       yield Buffer.from((row as { data: ArrayBuffer }).data);
     }
   } finally {
+    db.exec("ROLLBACK"); // the binding closes later than it says, and nobody could empty the log of changes until then
     db.close();
   }
 }

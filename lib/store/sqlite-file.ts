@@ -69,6 +69,9 @@ export async function whileLocked(giveUpAtMs: number, attempt: () => void): Prom
   }
 }
 
+const inUse =
+  "the deletion is done, but something reads from the store's log of changes, a backup perhaps: what was deleted stays in the log until the server empties it, within the hour";
+
 /**
  * Writes the log of changes into the file and empties it, so that neither has what was deleted. Throws where another
  * process goes on reading from the log until `giveUpAtMs`.
@@ -78,8 +81,7 @@ export async function forgetDeleted(path: string, giveUpAtMs: number): Promise<v
   try {
     await whileLocked(giveUpAtMs, () => {
       const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get([]) as { busy: number };
-      if (busy)
-        throw Object.assign(new Error("the store's log of changes is in use"), { code: "SQLITE_BUSY" });
+      if (busy) throw Object.assign(new Error(inUse), { code: "SQLITE_BUSY" });
     });
   } finally {
     db.close();
