@@ -89,6 +89,7 @@ for (const javaScriptEnabled of [true, false]) {
         await service.adminJson("account", "add", each, "--plan", "licensed");
       await signIn(page, { service }, other);
       const planted = (await page.context().cookies()).filter(({ name }) => name === "office-client");
+      await page.context().clearCookies();
       await signIn(page, { service }, email);
       await page.goto((await startApp(service)).address);
       await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();

@@ -186,6 +186,15 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       expect((await answerDevice(owner, user_code)).headers.location).toBe("/connect?answered=user_code");
     });
 
+    it("is asked about the device whose code was typed, and after a slip about no app that waits", async () => {
+      await owner.open(requestFor("native", loopback));
+      const { headers } = await owner.submit("/connect/device", { user_code: "BBBB-BBBB" });
+      expect(headers.location).toBe("/connect?problem=code");
+      const { text } = await owner.open("/connect?problem=code");
+      expect(text).toContain("No device shows this code now");
+      expect(text).not.toContain('value="approve"');
+    });
+
     it("is asked by no other site, which cannot type for anybody", async () => {
       const { user_code } = await askAsDevice();
       const { status } = await owner.submit(

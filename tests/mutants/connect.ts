@@ -11,8 +11,8 @@ export const connect: Mutant[] = [
   {
     file: "app/(pages)/connect/route.tsx",
     mistake: "a link with a device's code shows what else waits",
-    was: 'url.searchParams.has("user_code") ? undefined : readCookie(headers, "office-request")',
-    becomes: 'readCookie(headers, "office-request")',
+    was: 'const isTyping = url.searchParams.has("user_code") || problem?.isTyped;',
+    becomes: "const isTyping = problem?.isTyped;",
     tests: ["tests/app/connect-fooled.test.ts"],
   },
   {

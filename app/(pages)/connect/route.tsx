@@ -41,7 +41,7 @@ export const GET = htmlPage(pages.connect, async (call) => {
     content: (
       <div className="narrow">
         {query.problem === "app" && <h1>Nobody was let in</h1>}
-        {query.problem !== "code" && <ProblemNote problem={problem} />}
+        {!problem?.isTyped && <ProblemNote problem={problem} />}
         {query.away !== undefined && <AnswerAgain />}
         {query.answered === "request" && <BackToTheApp />}
         {!query.answered &&
@@ -54,10 +54,14 @@ export const GET = htmlPage(pages.connect, async (call) => {
   };
 });
 
-/** What waits in this browser. A link may bring a device's code: whoever follows it has to look at the device. */
+/**
+ * What waits in this browser, unless a device's code is to be typed: who mistyped one is asked about no other app, and
+ * who follows a link that brings one has to look at the device.
+ */
 async function findQuestion(call: Call, problem: Problem | undefined): Promise<ReactNode> {
   const { headers, url } = call;
-  const held = url.searchParams.has("user_code") ? undefined : readCookie(headers, "office-request");
+  const isTyping = url.searchParams.has("user_code") || problem?.isTyped;
+  const held = isTyping ? undefined : readCookie(headers, "office-request");
   const ask = readAsk(held);
   const asking = ask && (await findAsking(ask));
   if (!held || !asking) return <TypeCode problem={problem} />;
