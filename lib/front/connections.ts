@@ -6,25 +6,46 @@ import { connectionBounds } from "@/lib/settings/limits";
 
 const keptFiles = 256; // for the store, the log, the pages' process, and all else that is no client
 
+/**
+ * A place in a ring of idle connections, whose start holds none: after it is the longest idle one. In a Set, finding the
+ * first takes longer the more were deleted before it, and an iterator that stays there keeps all of them.
+ */
+class Place {
+  private before: Place = this;
+  private after: Place = this;
+
+  constructor(readonly connection?: Connection) {}
+
+  get next(): Place {
+    return this.after;
+  }
+
+  /** Moves to the end of the ring with this start. */
+  moveToEnd(start: Place): void {
+    this.leave();
+    this.before = start.before;
+    this.after = start;
+    start.before.after = this;
+    start.before = this;
+  }
+
+  leave(): void {
+    this.before.after = this.after;
+    this.after.before = this.before;
+    this.before = this;
+    this.after = this;
+  }
+}
+
 /** Connections that share a bound. */
 class Pool {
-  readonly idle = new Set<Connection>();
   open = 0;
-  // It stays where it is: from its beginning, a set is read through all that was deleted there.
-  private longestIdle = this.idle.values();
+  readonly idle = new Place();
 
   constructor(private readonly max: number) {}
 
   get isFull(): boolean {
     return this.open >= this.max;
-  }
-
-  /** The connection that has been idle longest, which is then to leave. */
-  nextToLeave(): Connection | undefined {
-    const next = this.longestIdle.next();
-    if (!next.done) return next.value;
-    this.longestIdle = this.idle.values();
-    return this.longestIdle.next().value;
   }
 }
 
@@ -32,8 +53,8 @@ class Pool {
 export type Connection = {
   readonly socket: Socket;
   readonly address: string;
-  /** That of its address, where each has one, and that of all. */
-  readonly pools: readonly Pool[];
+  /** In the pool of its address, where each has one, and in that of all. */
+  readonly places: { readonly pool: Pool; readonly place: Place }[];
   latest: { readonly outgoing: ServerResponse; readonly begunAtMs: number } | undefined;
 };
 
@@ -78,18 +99,19 @@ export class Connections {
       return;
     }
     if (ofAddress) this.byAddress.set(address, ofAddress);
-    const connection = { socket, address, pools, latest: undefined };
+    const connection: Connection = { socket, address, places: [], latest: undefined };
     this.bySocket.set(socket, connection);
     for (const pool of pools) {
       pool.open++;
-      pool.idle.add(connection);
+      connection.places.push({ pool, place: new Place(connection) });
     }
+    rest(connection);
     socket.once("close", () => this.forget(connection));
   }
 
   private makeRoom(pool: Pool): boolean {
     if (!pool.isFull) return true;
-    const leaving = pool.nextToLeave();
+    const leaving = pool.idle.next.connection;
     if (!leaving) return false;
     this.forget(leaving);
     leaving.socket.destroy();
@@ -98,9 +120,9 @@ export class Connections {
 
   private forget(connection: Connection): void {
     if (!this.bySocket.delete(connection.socket)) return;
-    for (const pool of connection.pools) {
+    for (const { pool, place } of connection.places) {
       pool.open--;
-      pool.idle.delete(connection);
+      place.leave();
     }
     if (this.byAddress.get(connection.address)?.open === 0) this.byAddress.delete(connection.address);
   }
@@ -109,14 +131,18 @@ export class Connections {
     const connection = this.bySocket.get(socket);
     if (!connection) return;
     connection.latest = { outgoing, begunAtMs: performance.now() };
-    for (const { idle } of connection.pools) idle.delete(connection);
+    for (const { place } of connection.places) place.leave();
     outgoing.once("close", () => {
       if (connection.latest?.outgoing !== outgoing) return;
       connection.latest = undefined;
-      if (!this.bySocket.has(socket)) return;
-      for (const { idle } of connection.pools) idle.add(connection);
+      if (this.bySocket.has(socket)) rest(connection);
     });
   }
+}
+
+/** Makes a connection the newest of the idle ones. */
+function rest({ places }: Connection): void {
+  for (const { pool, place } of places) place.moveToEnd(pool.idle);
 }
 
 function maxConnections(): number {

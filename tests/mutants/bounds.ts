@@ -145,14 +145,14 @@ export const bounds: Mutant[] = [
   {
     file: "lib/front/connections.ts",
     mistake: "a connection with a request in work is closed for a new one",
-    was: "for (const { idle } of connection.pools) idle.delete(connection);",
+    was: "for (const { place } of connection.places) place.leave();",
     becomes: "",
     tests: ["tests/lib/front/connections.test.ts"],
   },
   {
     file: "lib/front/connections.ts",
     mistake: "a connection that was answered counts as in work for ever",
-    was: "for (const { idle } of connection.pools) idle.add(connection);",
+    was: "if (this.bySocket.has(socket)) rest(connection);",
     becomes: "",
     tests: ["tests/lib/front/connections.test.ts"],
   },
