@@ -1,6 +1,6 @@
 import type { NextConfig } from "next";
-import { clerkRoutes, clerkSignsIn, documentPages, files, markdownPath } from "@/lib/api/pages";
-import { assetsVersion } from "@/lib/pages/assets";
+import { assetsVersion } from "@/lib/http/assets";
+import { clerkRoutes, clerkSignsIn, documentPages, files, markdownPath } from "@/lib/http/pages";
 
 const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }];
 

@@ -1,5 +1,5 @@
 import { expect, type Page, type Request } from "@playwright/test";
-import { files, pages, type Page as RegisteredPage } from "@/lib/api/pages";
+import { files, pages, type Page as RegisteredPage } from "@/lib/http/pages";
 import { expectAccessible, expectNoSidewaysScroll, findViolations } from "./support/axe";
 import { newEmail, type Office, settle, signIn, test } from "./support/office";
 
@@ -72,7 +72,7 @@ for (const name of Object.keys(pages) as Name[]) {
 }
 
 /** Compressed, as they come over the wire. */
-const mostScriptBytes = { documents: 10 * 1024, pages: 2 * 1024 };
+const maxScriptBytes = { documents: 10 * 1024, pages: 2 * 1024 };
 
 /** What the page that is open in the end has loaded. */
 function listenForScripts(page: Page): Request[] {
@@ -91,7 +91,7 @@ async function expectScripts({ loads }: RegisteredPage, page: Page, scripts: Req
   const named = own ? [own === "documents" ? files.documentsScript.path : files.script.path] : [];
   expect(scripts.map((script) => new URL(script.url()).pathname)).toEqual(named);
   for (const script of own ? scripts : []) {
-    expect((await script.sizes()).responseBodySize).toBeLessThanOrEqual(mostScriptBytes[own ?? "pages"]);
+    expect((await script.sizes()).responseBodySize).toBeLessThanOrEqual(maxScriptBytes[own ?? "pages"]);
   }
 }
 

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { type SiteBanner, siteBannerResponse } from "@/lib/api/schemas";
-import { oncePerProcess } from "@/lib/once-per-process";
-import { within } from "@/lib/process/deadline";
-import { log } from "@/lib/process/log";
-import { change } from "@/lib/store/audit";
-import { type Db, store } from "@/lib/store/store";
+import { auditedTransaction } from "@/lib/db/audit";
+import { type Db, store } from "@/lib/db/store";
+import { type SiteBanner, siteBannerResponse } from "@/lib/http/schemas";
+import { processSingleton } from "@/lib/process-singleton";
+import { log } from "@/lib/runtime/log";
+import { withTimeout } from "@/lib/runtime/timeout";
 
 export const bannerKinds = siteBannerResponse.shape.banner.unwrap().shape.kind.options;
 
@@ -31,7 +31,7 @@ const bannerRow = z
 
 /** This process's copy of the banner, for the API and the pages alike. */
 const copy = () =>
-  oncePerProcess("site banner", () => ({
+  processSingleton("site banner", () => ({
     banner: undefined as StoredBanner | undefined,
     readAgainAtMs: 0,
     reading: undefined as Promise<void> | undefined,
@@ -68,7 +68,7 @@ export async function readSiteBanner(
 async function refresh(clockMs: number): Promise<void> {
   const held = copy();
   try {
-    held.banner = await within(waitAtMostMs, store().then(findBanner));
+    held.banner = await withTimeout(waitAtMostMs, store().then(findBanner));
     held.readAgainAtMs = clockMs + copyLivesMs;
   } catch (failure) {
     log().warn({ err: failure }, "the banner could not be read; the last copy goes on serving");
@@ -94,7 +94,7 @@ export async function setBanner(db: Db, banner: StoredBanner, nowMs: number): Pr
     starts_at_ms: banner.startsAtMs,
     ends_at_ms: banner.endsAtMs,
   };
-  await change(db, { ...about, what: "banner set" }, nowMs, async (transaction) => {
+  await auditedTransaction(db, { ...about, what: "banner set" }, nowMs, async (transaction) => {
     await transaction
       .insertInto("site_banner")
       .values({ id: 1, ...row })
@@ -105,7 +105,7 @@ export async function setBanner(db: Db, banner: StoredBanner, nowMs: number): Pr
 
 /** Takes the banner away. */
 export async function clearBanner(db: Db, nowMs: number): Promise<void> {
-  await change(db, { ...about, what: "banner clear" }, nowMs, async (transaction) => {
+  await auditedTransaction(db, { ...about, what: "banner clear" }, nowMs, async (transaction) => {
     await transaction.deleteFrom("site_banner").execute();
   });
 }

@@ -25,9 +25,9 @@ describe.runIf(file)("every answer that the tests received", () => {
     const described = Object.entries(description.paths).flatMap(([path, { get, post }]) =>
       Object.entries((get ?? post)?.responses ?? {}).flatMap(([status, answer]) => {
         // What is said once for all operations is enough seen once.
-        const place = "$ref" in answer ? "any" : path;
+        const route = "$ref" in answer ? "any" : path;
         const [content] = Object.values(resolve(answer).content);
-        return Object.keys(content?.examples ?? {}).map((code) => `${place} ${status} ${code}`);
+        return Object.keys(content?.examples ?? {}).map((code) => `${route} ${status} ${code}`);
       }),
     );
     expect(described.filter((signature) => !seen.has(signature))).toEqual([]);

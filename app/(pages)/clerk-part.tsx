@@ -1,7 +1,7 @@
 "use client";
 
 import { ClerkFailed, ClerkLoading, ClerkProvider, SignIn, SignUp, UserButton } from "@clerk/nextjs";
-import { pages } from "@/lib/api/pages";
+import { pages } from "@/lib/http/pages";
 
 const parts = {
   "sign-in": () => <SignIn routing="hash" />,

@@ -1,5 +1,5 @@
 import { headers } from "next/headers";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
 import { LazyClerkPart } from "./clerk-lazy";
 import type { ClerkPartProps } from "./clerk-part";
 

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { files, type Page, pages } from "@/lib/api/pages";
-import { colours } from "@/lib/look/tokens";
-import { versioned } from "@/lib/pages/assets";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { colours } from "@/lib/config/theme";
+import { versioned } from "@/lib/http/assets";
+import { files, type Page, pages } from "@/lib/http/pages";
 import { Mark } from "./mark";
 
 const tagline = "Run a company of AI assistants: they prepare, you approve, and nothing leaves without you.";
@@ -35,7 +35,7 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
         {page.loads.includes("pages") && <script defer src={versioned(files.script)} />}
       </head>
       <Body at={page} isSignedIn={isSignedIn}>
-        {/* What is there at the moment is put in where the page is sent: lib/pages/notice.ts. */}
+        {/* What is there at the moment is put in where the page is sent: lib/http/notice.ts. */}
         <div className="notice" />
         {children}
       </Body>

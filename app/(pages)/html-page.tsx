@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
-import { readCookie } from "@/lib/api/cookies";
-import type { ApiError } from "@/lib/api/errors";
-import type { HeaderList } from "@/lib/api/headers";
-import type { Page } from "@/lib/api/pages";
-import { type Call, hall, type PlaceAnswer } from "@/lib/pages/hall";
-import { looksSignedIn } from "@/lib/pages/looks-signed-in";
-import { putNotice, showsNotice } from "@/lib/pages/notice";
+import { hasSessionCookie } from "@/lib/auth/session-hint";
+import { readCookie } from "@/lib/http/cookies";
+import type { ApiError } from "@/lib/http/errors";
+import { insertNotice, showsNotice } from "@/lib/http/notice";
+import { createHandler, type PageRequest, type PageResponseParts } from "@/lib/http/page-handler";
+import type { Page } from "@/lib/http/pages";
+import type { HeaderList } from "@/lib/http/response";
 import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import { Support } from "./support";
@@ -21,8 +21,8 @@ export type Shown = {
 
 type HtmlPageOptions = {
   /** What is shown of a refusal, or of a failure that nobody foresaw. */
-  say?: (error: ApiError, call: Call) => Shown;
-  fromAnywhere?: boolean;
+  renderError?: (error: ApiError, call: PageRequest) => Shown;
+  acceptsAnyOrigin?: boolean;
 };
 
 /**
@@ -31,25 +31,25 @@ type HtmlPageOptions = {
  */
 export function htmlPage(
   page: Page,
-  room: (call: Call) => Shown | PlaceAnswer | Promise<Shown | PlaceAnswer>,
-  { say = apologize, fromAnywhere = false }: HtmlPageOptions = {},
+  handler: (call: PageRequest) => Shown | PageResponseParts | Promise<Shown | PageResponseParts>,
+  { renderError = apologize, acceptsAnyOrigin = false }: HtmlPageOptions = {},
 ): (request: Request) => Promise<Response> {
-  return hall(
+  return createHandler(
     page,
     async (call) => {
-      const found = await room(call);
+      const found = await handler(call);
       return "content" in found ? render(page, found, call) : found;
     },
-    { say: (error, call) => render(page, say(error, call), call), fromAnywhere },
+    { renderError: (error, call) => render(page, renderError(error, call), call), acceptsAnyOrigin },
   );
 }
 
-async function render(page: Page, shown: Shown, call: Call): Promise<PlaceAnswer> {
+async function render(page: Page, shown: Shown, call: PageRequest): Promise<PageResponseParts> {
   const { title, description, content, status = 200, headers = [] } = shown;
   // Next lets no route handler import this by name.
   const { renderToStaticMarkup } = await import("react-dom/server");
   const { headers: sent } = call;
-  const isSignedIn = looksSignedIn(sent);
+  const isSignedIn = hasSessionCookie(sent);
   const whole = (
     <Frame page={page} title={title} description={description} isSignedIn={isSignedIn}>
       {content}
@@ -59,7 +59,7 @@ async function render(page: Page, shown: Shown, call: Call): Promise<PlaceAnswer
   const banner = await readSiteBanner();
   return {
     status,
-    body: putNotice(html, showsNotice(banner, page, sent) ? banner : null, page),
+    body: insertNotice(html, showsNotice(banner, page, sent) ? banner : null, page),
     mediaType: "text/html; charset=utf-8",
     headers: page.isShared ? ["vary", "Cookie", ...headers] : headers,
     caching: page.isShared && status === 200 ? cachingFor(sent) : "no-store",
@@ -68,11 +68,11 @@ async function render(page: Page, shown: Shown, call: Call): Promise<PlaceAnswer
 
 /** What is the same for everyone, but for the way in and a notice that was put away: for that reader alone. */
 function cachingFor(sent: Headers): string {
-  const isOrdinary = !looksSignedIn(sent) && readCookie(sent, "office-notice") === undefined;
+  const isOrdinary = !hasSessionCookie(sent) && readCookie(sent, "office-notice") === undefined;
   return isOrdinary ? "public, no-cache" : "private, no-cache";
 }
 
-function apologize({ status }: ApiError, { visit }: Call): Shown {
+function apologize({ status }: ApiError, { context }: PageRequest): Shown {
   return {
     title: "That did not work",
     status,
@@ -81,7 +81,7 @@ function apologize({ status }: ApiError, { visit }: Call): Shown {
         <h1>That did not work</h1>
         <p>Something went wrong on our side, and nothing was changed. Open this page again in a moment.</p>
         <p className="quiet">
-          If it happens again, say that it was <code>{visit.requestId}</code>.
+          If it happens again, say that it was <code>{context.requestId}</code>.
         </p>
         <Support />
       </div>

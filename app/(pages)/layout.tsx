@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import type { ReactNode } from "react";
-import { looksSignedIn } from "@/lib/pages/looks-signed-in";
+import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { Body, HeadLinks } from "./frame";
 
 export const metadata: Metadata = {
@@ -11,7 +11,7 @@ export const metadata: Metadata = {
 
 /** What is around the pages that Next renders: those with components that live in the browser. */
 export default async function Layout({ children }: { children: ReactNode }) {
-  const isSignedIn = looksSignedIn(await headers());
+  const isSignedIn = hasSessionCookie(await headers());
   return (
     <html lang="en">
       <head>

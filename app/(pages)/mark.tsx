@@ -1,4 +1,4 @@
-import { strokes } from "@/lib/look/mark";
+import { strokes } from "@/lib/config/logo";
 
 /** The mark beside the name, in the colours of the text around it. */
 export function Mark() {

@@ -1,4 +1,4 @@
-import { actions, pages } from "@/lib/api/pages";
+import { actions, pages } from "@/lib/http/pages";
 import type { Renewal } from "./browser/session";
 
 /** What an open page does for a session that we renew. */

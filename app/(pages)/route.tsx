@@ -1,10 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import * as healthOperation from "@/app/api/health/route";
-import { operations } from "@/lib/api/operations";
-import { actions, files, pages, publications } from "@/lib/api/pages";
-import { operationWords } from "@/lib/docs/operation-words";
-import { oncePerProcess } from "@/lib/once-per-process";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { operationWords } from "@/lib/docs/operation-descriptions";
+import { operations } from "@/lib/http/operations";
+import { actions, files, pages, publications } from "@/lib/http/pages";
+import { processSingleton } from "@/lib/process-singleton";
 import { EmailField } from "./email-form";
 import { htmlPage } from "./html-page";
 
@@ -141,7 +141,7 @@ type HealthAnswer = { status: number; headers: Headers; body: unknown };
 
 /** Once a process: a page that is looked at often must not spend a quota. */
 function askHealth(): Promise<HealthAnswer> {
-  return oncePerProcess("answer on the front page", async () => {
+  return processSingleton("answer on the front page", async () => {
     const answer = await healthOperation.GET(new Request(`${settings().appUrl}${operations.health.path}`));
     return { status: answer.status, headers: answer.headers, body: await answer.json() };
   });

@@ -1,6 +1,6 @@
 import { headers } from "next/headers";
-import { actions, pages } from "@/lib/api/pages";
-import { showsNotice } from "@/lib/pages/notice";
+import { showsNotice } from "@/lib/http/notice";
+import { actions, pages } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 
 /** The notice at the top of a page that Next renders: a `promo` on public pages only, a `warning` everywhere. */

@@ -1,4 +1,4 @@
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
 
 /** How to reach a person, where the operator said how. */
 export function Support() {

@@ -1,8 +1,8 @@
-import { escapeHtml } from "@/lib/api/escape-html";
-import { pages, publications } from "@/lib/api/pages";
+import { settings } from "@/lib/config/settings";
 import { changes } from "@/lib/docs/changes";
-import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings/settings";
+import { publish } from "@/lib/docs/publication-handler";
+import { escapeHtml } from "@/lib/http/escape-html";
+import { pages, publications } from "@/lib/http/pages";
 
 /** The changes of the API as a feed (RFC 4287). */
 export const GET = publish(publications.changesFeed, () => {

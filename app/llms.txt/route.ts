@@ -1,9 +1,9 @@
-import { mcpServer } from "@/lib/api/operations";
-import { markdownPath, publications } from "@/lib/api/pages";
+import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
-import { publish } from "@/lib/docs/publish";
-import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { settings } from "@/lib/settings/settings";
+import { publish } from "@/lib/docs/publication-handler";
+import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { mcpServer } from "@/lib/http/operations";
+import { markdownPath, publications } from "@/lib/http/pages";
 
 /** What an assistant reads first (llmstxt.org): what this is, and where each document is in Markdown. */
 export const GET = publish(publications.llms, () => {
@@ -15,7 +15,7 @@ export const GET = publish(publications.llms, () => {
 
 > The public HTTP API of Corner Office, where a person (the CEO) runs a company of AI assistants: health, the site's banner, whether an account may run, its credits, and one-click unsubscribe.
 
-${whatSessionsCannotDo} ${whereTokensNeverGo}
+${sessionLimits} ${tokenSafety}
 
 ## Documents
 

@@ -1,3 +1,3 @@
-import { mcpEndpoint } from "@/lib/mcp/endpoint";
+import { mcpEndpoint } from "@/lib/mcp/handler";
 
 export const { POST, OPTIONS } = mcpEndpoint("/mcp");

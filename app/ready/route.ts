@@ -1,17 +1,17 @@
-import { refusal } from "@/lib/api/headers";
-import { probes } from "@/lib/api/pages";
-import { hall } from "@/lib/pages/hall";
-import { whatIsNotReady } from "@/lib/process/readiness";
+import { createHandler } from "@/lib/http/page-handler";
+import { probes } from "@/lib/http/pages";
+import { errorParts } from "@/lib/http/response";
+import { readinessProblems } from "@/lib/runtime/readiness";
 
 /** What a balancer asks before it sends us requests. That we live is said by `/api/health`. */
-const ready = hall(
+const ready = createHandler(
   probes.ready,
   () => {
-    const missing = whatIsNotReady();
+    const missing = readinessProblems();
     if (missing.length === 0) return { status: 200, body: "ready\n" };
     return { status: 503, body: missing.map((reason) => `not ready: ${reason}\n`).join("") };
   },
-  { say: (error) => refusal(error) },
+  { renderError: (error) => errorParts(error) },
 );
 
 export { ready as GET, ready as HEAD };

@@ -1,6 +1,6 @@
-import { type Page, pages, publications } from "@/lib/api/pages";
-import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { publish } from "@/lib/docs/publication-handler";
+import { type Page, pages, publications } from "@/lib/http/pages";
 
 /** Everything public may be read; what belongs to one person has nothing for a crawler. */
 export const GET = publish(publications.robots, () => {

@@ -1,6 +1,6 @@
-import { type Page, pages, publications } from "@/lib/api/pages";
-import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { publish } from "@/lib/docs/publication-handler";
+import { type Page, pages, publications } from "@/lib/http/pages";
 
 /** The public pages, for crawlers (sitemaps.org). */
 export const GET = publish(publications.sitemap, () => {

@@ -1,6 +1,6 @@
-import { mostThousandths, toCredits } from "@/lib/accounts/ledger";
-import { entitlementAllowed } from "@/lib/api/schemas";
-import type { Tables } from "@/lib/store/tables";
+import { maxThousandths, toCredits } from "@/lib/accounts/ledger";
+import type { Tables } from "@/lib/db/tables";
+import { entitlementAllowed } from "@/lib/http/schemas";
 
 /** What an account can have; its entitlement reports it as it is. */
 export const plans = entitlementAllowed.shape.status.options;
@@ -33,7 +33,7 @@ export function parseAccount(
   if (!isText(id) || !isText(email) || !email.includes("@")) return undefined;
   if (subject !== null && !isText(subject)) return undefined;
   if (assistant_limit !== null && !isWhole(assistant_limit)) return undefined;
-  if (!isWhole(credit_thousandths) || credit_thousandths > mostThousandths || !isWhole(created_at_ms)) {
+  if (!isWhole(credit_thousandths) || credit_thousandths > maxThousandths || !isWhole(created_at_ms)) {
     return undefined;
   }
   const account: AccountFields = {

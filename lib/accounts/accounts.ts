@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
-import { ApiError } from "@/lib/api/errors";
-import { scheduleOnboarding } from "@/lib/onboarding/outbox";
-import { dayMs } from "@/lib/settings/durations";
-import { type Change, change } from "@/lib/store/audit";
-import { inPages } from "@/lib/store/paging";
-import type { Db } from "@/lib/store/store";
-import type { Tables } from "@/lib/store/tables";
+import { dayMs } from "@/lib/config/durations";
+import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
+import { paginate } from "@/lib/db/pagination";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
+import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
 
 /** What an operator gives an account; what is left out stays as it is, or gets the default of a new one. */
 export type AccountTerms = {
@@ -77,8 +77,8 @@ export async function setAccount(
   terms: AccountTerms,
   nowMs: number,
 ): Promise<Account> {
-  const about = { by: "operator", what: "account set", ...accountOf(email) } as const;
-  return change(db, about, nowMs, async (transaction) => {
+  const about = { by: "operator", what: "account set", ...auditedAccount(email) } as const;
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
     const plan = terms.plan ?? account.plan;
     requireSoundTerms({ ...terms, plan });
@@ -105,7 +105,7 @@ export async function setAccount(
 }
 
 /** What an entry of the audit says of an account, and whose it is. Whoever changes it meanwhile waits. */
-export function accountOf(email: string): Pick<Change, "whom" | "look"> {
+export function auditedAccount(email: string): Pick<AuditedChange, "whom" | "look"> {
   const whom = email.toLowerCase();
   return { whom, look: (transaction) => accountWith(transaction, whom).forUpdate().executeTakeFirst() };
 }
@@ -151,7 +151,7 @@ export async function* listAccounts(
   db: Db,
   { plan, endedAtMs, containing, after, most }: AccountFilter = {},
 ) {
-  const rows = inPages<Tables["accounts"]>((last, limit) => {
+  const rows = paginate<Tables["accounts"]>((last, limit) => {
     let query = db.selectFrom("accounts").selectAll().orderBy("email").limit(limit);
     const from = last?.email ?? after?.toLowerCase();
     if (from !== undefined) query = query.where("email", ">", from);
@@ -169,8 +169,8 @@ export async function* listAccounts(
 
 /** Deletes an account and all that is its own; its suppression stays. Throws an {@link ApiError} when there is none. */
 export async function deleteAccount(db: Db, email: string, nowMs: number): Promise<void> {
-  const about = { by: "operator", what: "account delete", ...accountOf(email) } as const;
-  await change(db, about, nowMs, async (transaction) => {
+  const about = { by: "operator", what: "account delete", ...auditedAccount(email) } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
     const deleted = await transaction
       .deleteFrom("accounts")
       .where("email", "=", email.toLowerCase())

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
-import { ApiError, errorCatalogue } from "@/lib/api/errors";
-import type { creditsBalance } from "@/lib/api/schemas";
-import { retryAfterOutage } from "@/lib/api/spread";
-import { challenge } from "@/lib/session/credential";
+import { challenge } from "@/lib/auth/credential";
+import { ApiError, errorCatalogue } from "@/lib/http/errors";
+import type { creditsBalance } from "@/lib/http/schemas";
+import { retryAfterOutage } from "@/lib/runtime/jitter";
 
 /** The caller's balance. Throws the refusal where it cannot be read. */
 export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {

@@ -1,17 +1,17 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
-import type { Visit } from "@/lib/api/visit";
-import { within } from "@/lib/process/deadline";
-import { log } from "@/lib/process/log";
-import { readSession } from "@/lib/session/credential";
-import type { Proof } from "@/lib/session/issuer";
-import { keyRing } from "@/lib/session/key-ring";
-import { noteSessionSeen } from "@/lib/session/last-seen";
-import type { Resource } from "@/lib/session/resource";
-import { readKind, type SessionKind } from "@/lib/session/session";
-import { settings } from "@/lib/settings/settings";
-import { prepareRead } from "@/lib/store/prepared-read";
-import { deadlineMs, store } from "@/lib/store/store";
-import type { Tables } from "@/lib/store/tables";
+import { readSessionCredential } from "@/lib/auth/credential";
+import { keyRing } from "@/lib/auth/key-ring";
+import { recordSessionUse } from "@/lib/auth/last-seen";
+import type { Resource } from "@/lib/auth/resource";
+import { readKind, type SessionKind } from "@/lib/auth/session";
+import type { VerifiedToken } from "@/lib/auth/verifier";
+import { settings } from "@/lib/config/settings";
+import { batchedRead } from "@/lib/db/batched-read";
+import { queryTimeoutMs, store } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import type { RequestContext } from "@/lib/http/request-context";
+import { log } from "@/lib/runtime/log";
+import { withTimeout } from "@/lib/runtime/timeout";
 
 /** Who is calling an account route, or why nobody can say. */
 export type Caller =
@@ -23,7 +23,7 @@ export type Caller =
   | { is: "unavailable" };
 
 /** The session of a caller: one that we keep, or Clerk's own, of a browser or of an app that carries its SDK. */
-export type CallerSession = Proof & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
+export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
 
 /**
  * Identifies the caller by one signature check and one read. It never throws: an outage is `unavailable`.
@@ -32,30 +32,30 @@ export type CallerSession = Proof & ({ kind: SessionKind; endsAtMs: number } | {
  */
 export async function identifyCaller(
   headers: Headers,
-  visit: Visit,
+  context: RequestContext,
   resource: Resource | undefined,
   nowMs = Date.now(),
 ): Promise<Caller> {
   try {
-    return await within(deadlineMs, identify(headers, visit, resource, nowMs));
+    return await withTimeout(queryTimeoutMs, identify(headers, context, resource, nowMs));
   } catch (failure) {
-    log().error({ err: failure, requestId: visit.requestId }, "an account could not be read");
+    log().error({ err: failure, requestId: context.requestId }, "an account could not be read");
     return { is: "unavailable" };
   }
 }
 
 async function identify(
   headers: Headers,
-  visit: Visit,
+  context: RequestContext,
   resource: Resource | undefined,
   nowMs: number,
 ): Promise<Caller> {
-  const credential = await readSession(headers, resource, nowMs);
+  const credential = await readSessionCredential(headers, resource, nowMs);
   if ("because" in credential) {
     if (credential.because === "sign-in is not set up") return { is: "unconfigured" };
     return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };
   }
-  visit.subject = credential.subject;
+  context.subject = credential.subject;
   const { subject, sessionId, keyId } = credential;
   const db = await store();
   if (keyId === undefined) {
@@ -66,10 +66,10 @@ async function identify(
   const row = await readAccountAndSession(db, { subject, sessionId, keyId, nowMs });
   if (!row) return { is: "unreadable" };
   // Another process has revoked it: do not sign with it any longer.
-  if (row.key_id === null) keyRing().follow(nowMs, 0);
+  if (row.key_id === null) keyRing().refreshInBackground(nowMs, 0);
   if (row.session_id === null || row.key_id === null) return signedOut;
   if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
-  noteSessionSeen(row.session_id, row.last_seen_at_ms, nowMs);
+  recordSessionUse(row.session_id, row.last_seen_at_ms, nowMs);
   return toCaller(row, { ...credential, kind: readKind(row), endsAtMs: row.expires_at_ms ?? nowMs });
 }
 
@@ -82,12 +82,12 @@ function toCaller(row: Tables["accounts"] | undefined, session: CallerSession): 
 }
 
 /** The account, whose session Clerk keeps, and whether Clerk has ended that or bars its user. */
-const readAccount = prepareRead<
+const readAccount = batchedRead<
   { subject: string; sessionId: string; nowMs: number },
   Tables["accounts"] & { barred_id: string | null; ended_id: string | null }
->((db, asked) =>
+>((db, inputs) =>
   db
-    .selectFrom(asked)
+    .selectFrom(inputs)
     .innerJoin("accounts", "accounts.subject", "asked.subject")
     .leftJoin("clerk_users as barred", (join) =>
       join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
@@ -98,12 +98,12 @@ const readAccount = prepareRead<
 );
 
 /** The account, and whether its session, the key of its token and its user at Clerk stand: one read. */
-const readAccountAndSession = prepareRead<
+const readAccountAndSession = batchedRead<
   { subject: string; sessionId: string; keyId: string; nowMs: number },
   Tables["accounts"] & SessionColumns
->((db, asked) =>
+>((db, inputs) =>
   db
-    .selectFrom(asked)
+    .selectFrom(inputs)
     .innerJoin("accounts", "accounts.subject", "asked.subject")
     .leftJoin("local_sessions as session", (join) =>
       join

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
-import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
-import type { entitlementAllowed, entitlementDenied } from "@/lib/api/schemas";
-import { retryAfterOutage, spread } from "@/lib/api/spread";
-import { challenge } from "@/lib/session/credential";
+import { challenge } from "@/lib/auth/credential";
+import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
+import { jitter, retryAfterOutage } from "@/lib/runtime/jitter";
 
 export type EntitlementAllowed = z.infer<typeof entitlementAllowed>;
 export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
@@ -42,7 +42,7 @@ export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.r
 /** A trial is over from its very end on. */
 function decideForAccount(account: Account, nowMs: number, chance: number): Entitlement {
   const assistants = account.assistantLimit === null ? {} : { assistantLimit: account.assistantLimit };
-  const askAgainSeconds = spread(recheckAfterSeconds.least, recheckAfterSeconds.most, chance);
+  const askAgainSeconds = jitter(recheckAfterSeconds.least, recheckAfterSeconds.most, chance);
   if (account.plan !== "trial") {
     return { ok: true, status: account.plan, ...assistants, recheckAfterSeconds: askAgainSeconds };
   }

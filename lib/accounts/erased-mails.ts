@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import type { Db } from "@/lib/db/store";
 import { eraseMailFilesTo } from "@/lib/mail/file-sender";
-import { hashEmail } from "@/lib/onboarding/suppressions";
-import type { Db } from "@/lib/store/store";
+import { hashEmail } from "@/lib/mail/suppressions";
 
 /** What the audit calls it that a person was erased; the entry has the hash of the address. */
 export const erasure = "person erase";

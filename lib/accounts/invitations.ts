@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type Account, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,
-  accountOf,
+  auditedAccount,
   emailTaken,
   openAccount,
   requireSoundTerms,
@@ -15,9 +15,9 @@ import {
   type InvitationProblem,
   invitationMs,
   mintInvitationToken,
-} from "@/lib/session/invitation-token";
-import { type Change, change } from "@/lib/store/audit";
-import type { Db } from "@/lib/store/store";
+} from "@/lib/auth/invitation-token";
+import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
 
 const invitationRow = z.object({
   id: z.string(),
@@ -67,7 +67,7 @@ export async function withdrawInvitation(transaction: Db, email: string): Promis
 }
 
 /** What an entry of the audit says of an email's open invitation, and whose it is. */
-export function invitationOf(email: string): Pick<Change, "whom" | "look"> {
+export function auditedInvitation(email: string): Pick<AuditedChange, "whom" | "look"> {
   return {
     whom: email,
     look: (transaction) =>
@@ -89,9 +89,13 @@ export async function acceptInvitation(
   { token, email, subject }: { token: string; email: string; subject: string },
   nowMs: number,
 ): Promise<Account | InvitationProblem> {
-  const about = { by: "invitation", what: "account open", ...accountOf(email) } as const;
-  return change(db, about, nowMs, async (transaction) => {
-    const taken = await takeInvitation(transaction, { email, tokenHash: hashInvitationToken(token) }, nowMs);
+  const about = { by: "invitation", what: "account open", ...auditedAccount(email) } as const;
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
+    const taken = await consumeInvitation(
+      transaction,
+      { email, tokenHash: hashInvitationToken(token) },
+      nowMs,
+    );
     if (!taken) return (await findInvitationProblem(transaction, token, nowMs)) ?? "foreign-email";
     return openAccount(transaction, taken.email, { ...taken.terms, subject }, nowMs);
   });
@@ -102,7 +106,7 @@ export async function acceptInvitation(
  *
  * @param from - `tokenHash` where a link is the credential, and not the email alone
  */
-export async function takeInvitation(
+export async function consumeInvitation(
   transaction: Db,
   from: { email: string; tokenHash?: string },
   nowMs: number,
@@ -127,8 +131,8 @@ export async function addAccount(
   terms: AccountTerms,
   nowMs: number,
 ): Promise<Account> {
-  const about = { by: "operator", what: "account add", ...accountOf(email) } as const;
-  return change(db, about, nowMs, async (transaction) => {
+  const about = { by: "operator", what: "account add", ...auditedAccount(email) } as const;
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await openAccount(transaction, email, terms, nowMs);
     await writeInvitation(
       transaction,

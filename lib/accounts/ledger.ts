@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { ApiError } from "@/lib/api/errors";
-import { inPages } from "@/lib/store/paging";
-import type { Db } from "@/lib/store/store";
-import type { Tables } from "@/lib/store/tables";
+import { paginate } from "@/lib/db/pagination";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
 
 /** A trillion: the most a balance holds, so that a JSON number still tells its thousandths apart. */
-export const mostCredits = 1e12;
-export const mostThousandths = mostCredits * 1000;
+export const maxCredits = 1e12;
+export const maxThousandths = maxCredits * 1000;
 
 /** Credits as sent on the wire: a number with at most three decimal places. */
 export function toCredits(thousandths: number): number {
@@ -20,7 +20,7 @@ export function toCredits(thousandths: number): number {
 export function parseThousandths(text: string): number | undefined {
   const [, sign, whole = "", decimals = ""] = /^([+-]?)(\d{1,13})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
   const thousandths = Number(whole + decimals.padEnd(3, "0"));
-  if (sign === undefined || thousandths > mostThousandths) return undefined;
+  if (sign === undefined || thousandths > maxThousandths) return undefined;
   return sign === "-" ? 0 - thousandths : thousandths;
 }
 
@@ -40,12 +40,12 @@ export async function writeCreditEntry(
     .set((column) => ({ credit_thousandths: column("credit_thousandths", "+", entry.thousandths) }))
     .where("id", "=", entry.accountId)
     .where((column) => column("credit_thousandths", ">=", -entry.thousandths))
-    .where((column) => column("credit_thousandths", "<=", mostThousandths - entry.thousandths))
+    .where((column) => column("credit_thousandths", "<=", maxThousandths - entry.thousandths))
     .returning("credit_thousandths")
     .executeTakeFirst();
   if (!account) {
     throw new ApiError("invalid_request", {
-      message: `The balance cannot go below 0 or above ${mostCredits} credits.`,
+      message: `The balance cannot go below 0 or above ${maxCredits} credits.`,
       hint: "Look at the balance with 'account show', then give a smaller amount.",
     });
   }
@@ -65,7 +65,7 @@ export async function writeCreditEntry(
 /** An account's ledger, oldest first, page by page, with the balance after each entry. */
 export async function* listCreditEntries(db: Db, accountId: string) {
   let balance = 0;
-  const rows = inPages<EntryRow>((last, limit) => {
+  const rows = paginate<EntryRow>((last, limit) => {
     const query = db
       .selectFrom("credit_entries")
       .select(["id", "thousandths", "reason", "created_at_ms"])

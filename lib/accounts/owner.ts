@@ -1,14 +1,14 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
-import { readCookie } from "@/lib/api/cookies";
-import { ApiError } from "@/lib/api/errors";
-import type { Visit } from "@/lib/api/visit";
-import { within } from "@/lib/process/deadline";
-import { log } from "@/lib/process/log";
-import { findBrowserSession } from "@/lib/session/browser-session";
-import { settings } from "@/lib/settings/settings";
-import { noteChange } from "@/lib/store/audit";
-import { deadlineMs, store } from "@/lib/store/store";
+import { findBrowserSession } from "@/lib/auth/browser-session";
+import { settings } from "@/lib/config/settings";
+import { recordAudit } from "@/lib/db/audit";
+import { queryTimeoutMs, store } from "@/lib/db/store";
+import { readCookie } from "@/lib/http/cookies";
+import { ApiError } from "@/lib/http/errors";
+import type { RequestContext } from "@/lib/http/request-context";
+import { log } from "@/lib/runtime/log";
+import { withTimeout } from "@/lib/runtime/timeout";
 
 /** Whose account it is, at a browser of theirs. */
 export type Owner = {
@@ -21,7 +21,7 @@ export type Owner = {
   by: "owner" | `impersonator ${string}`;
 };
 
-type Asking = { headers: Headers; visit: Visit; nowMs: number };
+type RequestingClient = { headers: Headers; context: RequestContext; nowMs: number };
 
 /**
  * The owner of an account, proven by a browser's own session: by the secret that renews it, or by Clerk's cookie. What
@@ -31,11 +31,11 @@ type Asking = { headers: Headers; visit: Visit; nowMs: number };
  * @param shownAccountId - of the account that the page named to whoever pressed a button on it: the browser may have
  *   another's session since, or another cookie than the one that the page went by
  */
-export async function requireOwner(asking: Asking, shownAccountId?: string): Promise<Owner> {
-  if (asking.headers.has("authorization")) throw onlyInBrowser();
+export async function requireOwner(client: RequestingClient, shownAccountId?: string): Promise<Owner> {
+  if (client.headers.has("authorization")) throw onlyInBrowser();
   const { account, ...how } = await (settings().signIn.kind === "clerk"
-    ? findAtClerk(asking)
-    : findBySecret(asking));
+    ? findAtClerk(client)
+    : findBySecret(client));
   if (!account?.subject) throw new ApiError("forbidden");
   if (shownAccountId !== undefined && shownAccountId !== account.id) throw anotherAccount();
   return { account: { ...account, subject: account.subject }, ...how };
@@ -47,7 +47,7 @@ export async function requireOwner(asking: Asking, shownAccountId?: string): Pro
  */
 export async function requireThemselves({ by, account }: Owner, what: string, nowMs: number): Promise<void> {
   if (by === "owner") return;
-  await noteChange(await store(), { by, what, whom: account.email, after: { refused: true } }, nowMs);
+  await recordAudit(await store(), { by, what, whom: account.email, after: { refused: true } }, nowMs);
   throw new ApiError("forbidden", {
     message: "Only the owner of the account does this, not who is signed in for them.",
     hint: "Ask the owner to do it.",
@@ -58,8 +58,8 @@ type Found = Omit<Owner, "account"> & { account: Account | undefined };
 
 const nobody = { account: undefined, session: undefined, clerkSession: undefined, by: "owner" } as const;
 
-async function findAtClerk({ headers, visit, nowMs }: Asking): Promise<Found> {
-  const caller = await identifyCaller(headers, visit, undefined, nowMs);
+async function findAtClerk({ headers, context, nowMs }: RequestingClient): Promise<Found> {
+  const caller = await identifyCaller(headers, context, undefined, nowMs);
   if (caller.is === "signed-out") throw new ApiError("signed_out");
   if (caller.is === "unavailable") throw new ApiError("unavailable");
   if (caller.is !== "account") return nobody;
@@ -69,15 +69,15 @@ async function findAtClerk({ headers, visit, nowMs }: Asking): Promise<Found> {
   return { account, session: undefined, clerkSession: session.sessionId, by };
 }
 
-async function findBySecret({ headers, visit, nowMs }: Asking): Promise<Found> {
+async function findBySecret({ headers, context, nowMs }: RequestingClient): Promise<Found> {
   const secret = readCookie(headers, "office-client");
-  const found = secret && (await within(deadlineMs, readOwner(secret, nowMs)).catch(fail));
+  const found = secret && (await withTimeout(queryTimeoutMs, readOwner(secret, nowMs)).catch(fail));
   if (!found) throw new ApiError("signed_out");
-  if (found.account?.subject) visit.subject = found.account.subject;
+  if (found.account?.subject) context.subject = found.account.subject;
   return found;
 
   function fail(failure: unknown): never {
-    log().error({ err: failure, requestId: visit.requestId }, "an owner could not be read");
+    log().error({ err: failure, requestId: context.requestId }, "an owner could not be read");
     throw new ApiError("unavailable");
   }
 }

@@ -1,10 +1,10 @@
 import { parseAccount } from "@/lib/accounts/account";
 import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
-import { listEmails } from "@/lib/onboarding/outbox";
-import { hashEmail, isSuppressed } from "@/lib/onboarding/suppressions";
-import { listSessions } from "@/lib/session/session";
-import { listAudit } from "@/lib/store/audit";
-import type { Db } from "@/lib/store/store";
+import { listSessions } from "@/lib/auth/session";
+import { listAudit } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { listEmails } from "@/lib/mail/onboarding-outbox";
+import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 
 /**
  * All that is kept about a person, by the email: what the CEO downloads on `/home`, and an operator hands out. Secrets

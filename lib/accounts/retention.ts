@@ -1,23 +1,23 @@
 import type { Kysely } from "kysely";
 import { eraseMailFiles, findErased } from "@/lib/accounts/erased-mails";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import { auditedTransaction } from "@/lib/db/audit";
+import { type Db, forgetDeletedRows, store } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { eraseOldMailFiles } from "@/lib/mail/file-sender";
-import { type Loop, startLoop } from "@/lib/process/loop";
-import { dayMs } from "@/lib/settings/durations";
-import { settings } from "@/lib/settings/settings";
-import { change } from "@/lib/store/audit";
-import { type Db, forgetDeletedRows, store } from "@/lib/store/store";
-import type { Tables } from "@/lib/store/tables";
+import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 
 const everyMs = 60 * 60 * 1000; // 1 hour
 const lookAgainAfterMs = 5000;
-const mostAtOnce = 500; // so that nobody waits long for the lock
+const maxAtOnce = 500; // so that nobody waits long for the lock
 
 /**
  * Deletes what is older than `RETENTION_DAYS`: who joined the waitlist, invitations, onboarding mails that are settled
  * and their files, entries of the audit, what Clerk has told of its sessions; and sessions that are over. Accounts and their ledgers stay. One entry of the
  * audit says how many of each went. Mails of an erased person that lie with this instance go, too.
  */
-export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
+export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const beforeMs = nowMs - settings().retentionDays * dayMs;
   const tables: [table: keyof Tables, key: string, column: string, untilMs: number][] = [
     ["waitlist", "email", "joined_at_ms", beforeMs],
@@ -29,14 +29,19 @@ export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Pr
   for (let isMore = true; isMore && !signal?.aborted; ) {
     const deleted: Record<string, number> = {};
     const look = async () => ({ ...deleted });
-    await change(db, { by: "service", what: "retention", whom: null, look }, nowMs, async (transaction) => {
-      for (const [table, key, column, untilMs] of tables) {
-        deleted[table] = await deleteOld(transaction, { table, key, column }, untilMs);
-      }
-      deleted.onboarding_emails = await deleteSettledMails(transaction, beforeMs);
-      for (const [table, count] of Object.entries(deleted)) if (count === 0) delete deleted[table];
-    });
-    isMore = Object.values(deleted).includes(mostAtOnce);
+    await auditedTransaction(
+      db,
+      { by: "service", what: "retention", whom: null, look },
+      nowMs,
+      async (transaction) => {
+        for (const [table, key, column, untilMs] of tables) {
+          deleted[table] = await deleteOld(transaction, { table, key, column }, untilMs);
+        }
+        deleted.onboarding_emails = await deleteSettledMails(transaction, beforeMs);
+        for (const [table, count] of Object.entries(deleted)) if (count === 0) delete deleted[table];
+      },
+    );
+    isMore = Object.values(deleted).includes(maxAtOnce);
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
   await eraseMailFiles(settings().dataDir, await findErased(db));
@@ -44,14 +49,17 @@ export async function forgetOld(db: Db, nowMs: number, signal?: AbortSignal): Pr
 }
 
 /** Does it now and every hour; where the store is away, as soon as it is back. */
-export function startRetention(): Loop {
+export function startRetention(): BackgroundLoop {
   let nextAtMs = 0;
   const round = async (signal: AbortSignal) => {
     if (performance.now() < nextAtMs) return;
-    await forgetOld(await store(), Date.now(), signal);
+    await deleteExpired(await store(), Date.now(), signal);
     nextAtMs = performance.now() + everyMs;
   };
-  return startLoop(round, { pauseMs: lookAgainAfterMs, failed: "what is old could not be deleted" });
+  return startBackgroundLoop(round, {
+    pauseMs: lookAgainAfterMs,
+    failed: "what is old could not be deleted",
+  });
 }
 
 /** Deletes some of a table's old rows; answers how many. */
@@ -61,7 +69,7 @@ async function deleteOld(
   untilMs: number,
 ): Promise<number> {
   const db = transaction as unknown as Kysely<Record<string, Record<string, unknown>>>;
-  const old = db.selectFrom(table).select(key).where(column, "<=", untilMs).limit(mostAtOnce);
+  const old = db.selectFrom(table).select(key).where(column, "<=", untilMs).limit(maxAtOnce);
   return (await db.deleteFrom(table).where(key, "in", old).returning(key).execute()).length;
 }
 
@@ -71,7 +79,7 @@ async function deleteSettledMails(transaction: Db, untilMs: number): Promise<num
     .select("id")
     .where("state", "in", ["sent", "stopped", "failed"])
     .where("due_at_ms", "<=", untilMs)
-    .limit(mostAtOnce);
+    .limit(maxAtOnce);
   const deleted = transaction.deleteFrom("onboarding_emails").where("id", "in", old).returning("id");
   return (await deleted.execute()).length;
 }

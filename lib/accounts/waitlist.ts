@@ -1,9 +1,9 @@
-import { ApiError } from "@/lib/api/errors";
-import { waitlistBounds } from "@/lib/settings/limits";
-import { change } from "@/lib/store/audit";
-import { inPages } from "@/lib/store/paging";
-import type { Db } from "@/lib/store/store";
-import type { Tables } from "@/lib/store/tables";
+import { waitlistBounds } from "@/lib/config/limits";
+import { auditedTransaction } from "@/lib/db/audit";
+import { paginate } from "@/lib/db/pagination";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
 
 /**
  * Puts an email on the waitlist; one that is there already stays where it is, and is written all the same: neither the
@@ -40,7 +40,7 @@ export async function leaveWaitlist(db: Db, email: string, nowMs: number): Promi
       .select(["joined_at_ms", "invited_at_ms"])
       .where("email", "=", email)
       .executeTakeFirst();
-  await change(
+  await auditedTransaction(
     db,
     { by: "operator", what: "waitlist remove", whom: email, look },
     nowMs,
@@ -72,7 +72,7 @@ export async function markInvited(db: Db, email: string, nowMs: number): Promise
 
 /** Everybody on the waitlist, who came first first, page by page. */
 export async function* listWaitlist(db: Db) {
-  const rows = inPages<Tables["waitlist"]>((last, limit) => {
+  const rows = paginate<Tables["waitlist"]>((last, limit) => {
     const query = db.selectFrom("waitlist").selectAll().orderBy("joined_at_ms").orderBy("email").limit(limit);
     if (!last) return query.execute();
     const { joined_at_ms, email } = last;

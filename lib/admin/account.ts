@@ -21,8 +21,8 @@ import {
   withExamples,
 } from "@/lib/admin/command";
 import { asInstant, asLines, type Listing, type Result, toPrintable } from "@/lib/admin/print";
-import { mintLocalSubject } from "@/lib/session/session";
-import { settings } from "@/lib/settings/settings";
+import { mintLocalSubject } from "@/lib/auth/session";
+import { settings } from "@/lib/config/settings";
 
 type ListOptions = { plan?: Plan; ended?: true; containing?: string; after?: string; limit?: number };
 

@@ -5,7 +5,7 @@ import { pipeline as pipelineOf, Readable, type Transform, Writable } from "node
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGunzip, createGzip } from "node:zlib";
-import { ApiError } from "@/lib/api/errors";
+import { ApiError } from "@/lib/http/errors";
 
 /*
  * A backup as a file: a note of what it is and the store's own copy, each AES-256-GCM (NIST SP 800-38D) under a key made

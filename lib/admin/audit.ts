@@ -9,8 +9,8 @@ import {
   withExamples,
 } from "@/lib/admin/command";
 import { asInstant, type Listing } from "@/lib/admin/print";
-import { type AuditEntry, listAudit } from "@/lib/store/audit";
-import type { Db } from "@/lib/store/store";
+import { type AuditEntry, listAudit } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
 
 type Options = { of?: string; who?: string; since?: number; limit: number };
 

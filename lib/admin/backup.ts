@@ -4,13 +4,13 @@ import * as z from "zod";
 import { openArchive, writeArchive } from "@/lib/admin/archive";
 import { withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
-import { ApiError } from "@/lib/api/errors";
-import { currentSecret, keepSecret } from "@/lib/process/app-secret";
-import { makeFolder } from "@/lib/process/data-dir";
-import { settings } from "@/lib/settings/settings";
-import { noteChange } from "@/lib/store/audit";
-import { isEmptyPlace, readStore, writeStore } from "@/lib/store/snapshot";
-import { store } from "@/lib/store/store";
+import { settings } from "@/lib/config/settings";
+import { recordAudit } from "@/lib/db/audit";
+import { isEmptyPlace, readStore, writeStore } from "@/lib/db/snapshot";
+import { store } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import { currentSecret, storeSecret } from "@/lib/runtime/app-secret";
+import { createFolder } from "@/lib/runtime/data-dir";
 
 const shortestPassphrase = 16;
 
@@ -74,16 +74,16 @@ async function restore({ engine: madeOn, appSecret, madeAt, readCopy }: Backup, 
   if (!(await isEmptyPlace(settings()))) {
     throw refused("There is a store already.", "Restore into a new DATA_DIR or an empty database.");
   }
-  if (!keepSecret(appSecret)) {
+  if (!storeSecret(appSecret)) {
     throw refused(
       "APP_SECRET is not the backup's, so its tokens and links would not work.",
       "Set it to what 'restore --print-app-secret' prints.",
     );
   }
-  makeFolder(settings().dataDir);
+  createFolder(settings().dataDir);
   await writeStore(settings(), readCopy(), signal);
   const about = { by: "operator", what: "restore", whom: null, after: { madeAt } } as const;
-  await noteChange(await store(), about, Date.now());
+  await recordAudit(await store(), about, Date.now());
 }
 
 const engine = () => (settings().databaseUrl ? "postgresql" : "embedded");

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import { parseInstant, parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asLines, type Result } from "@/lib/admin/print";
-import { ApiError } from "@/lib/api/errors";
+import { ApiError } from "@/lib/http/errors";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 /** `banner set|clear|show`. */

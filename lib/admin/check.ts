@@ -1,23 +1,23 @@
 import type { Command } from "commander";
 import { countWaiting } from "@/lib/accounts/waitlist";
+import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
 import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import { type Result, toPrintable } from "@/lib/admin/print";
-import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
-import { isProxyUntoldOf } from "@/lib/api/client-address";
-import { counterStore } from "@/lib/api/rate-limit";
+import { openKey, readSigningKeys, verifies } from "@/lib/auth/signing-keys";
+import { waitlistBounds } from "@/lib/config/limits";
+import { settings } from "@/lib/config/settings";
+import { probeStore } from "@/lib/db/probe";
+import { store } from "@/lib/db/store";
 import { sender } from "@/lib/mail/sender";
-import { openKey, readSigningKeys, verifies } from "@/lib/session/signing-keys";
-import { waitlistBounds } from "@/lib/settings/limits";
-import { settings } from "@/lib/settings/settings";
-import { probeStore } from "@/lib/store/probe";
-import { store } from "@/lib/store/store";
+import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
+import { counterStore } from "@/lib/rate-limit/rate-limit";
 
 /** Something to be checked, and what helps where the check itself fails. */
-type Check = { what: string; look: () => Promise<Verdict>; remedy: string };
+type Check = { what: string; look: () => Promise<CheckResult>; remedy: string };
 
 /** `works` says what `level` says to programs that know no more. */
-type Finding = { what: string; works: boolean } & Verdict;
+type Finding = { what: string; works: boolean } & CheckResult;
 
 /** `check`: what of this deployment works. The process exits 1 when something does not. */
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
@@ -83,19 +83,19 @@ function checks(): Check[] {
   ];
 }
 
-async function checkSettings(): Promise<Verdict> {
+async function checkSettings(): Promise<CheckResult> {
   const { appUrl, warnings } = settings();
   const detail = `APP_URL is ${appUrl}`;
   return warnings.length === 0 ? fine(detail) : warning(detail, warnings.join("; "));
 }
 
-async function checkStore(): Promise<Verdict> {
+async function checkStore(): Promise<CheckResult> {
   await probeStore(await store());
   const { databaseUrl, dataDir } = settings();
   return fine(databaseUrl ? "PostgreSQL answers" : `embedded, in ${dataDir}`);
 }
 
-async function checkCounters(): Promise<Verdict> {
+async function checkCounters(): Promise<CheckResult> {
   const store = counterStore();
   if (!store) {
     const detail = "per process: instances do not share them";
@@ -107,31 +107,31 @@ async function checkCounters(): Promise<Verdict> {
   return fine(`${store.name} answers`);
 }
 
-async function checkMail(): Promise<Verdict> {
+async function checkMail(): Promise<CheckResult> {
   const detail = await sender().check();
   const { mail, production } = settings();
   if (mail.kind !== "files" || !production) return fine(detail);
   return warning(detail, "Set RESEND_API_KEY or SMTP_URL, so that people get their mail.");
 }
 
-async function checkClientAddress(): Promise<Verdict> {
+async function checkClientAddress(): Promise<CheckResult> {
   const { trustedProxyHops, onVercel } = settings();
   if (onVercel) return fine("the platform's own header");
   if (trustedProxyHops > 0) return fine(`appended by ${trustedProxyHops} trusted proxies`);
-  if (!isProxyUntoldOf()) return fine("the socket's");
+  if (!isProxyMisconfigured()) return fine("the socket's");
   return fault(
     "something in front of us speaks https, but TRUSTED_PROXY_HOPS is 0: its clients share one address, so that forms and codes are bounded for all of them together alone",
     "Set TRUSTED_PROXY_HOPS to the number of proxies that append to X-Forwarded-For.",
   );
 }
 
-async function checkSignIn(): Promise<Verdict> {
+async function checkSignIn(): Promise<CheckResult> {
   const { kind } = settings().signIn;
   if (kind !== "none") return fine(kind);
   return warning("none: nobody can sign in", "Set SIGN_IN=local, or Clerk's keys.");
 }
 
-async function checkWaitlist(): Promise<Verdict> {
+async function checkWaitlist(): Promise<CheckResult> {
   const { waiting: most, usualJoins } = waitlistBounds;
   const db = await store();
   const waiting = await countWaiting(db);
@@ -142,7 +142,7 @@ async function checkWaitlist(): Promise<Verdict> {
   return today > usualJoins || waiting > 0.8 * most ? warning(detail, remedy) : fine(detail);
 }
 
-async function checkKeys(): Promise<Verdict> {
+async function checkKeys(): Promise<CheckResult> {
   if (settings().signIn.kind === "none") return fine("none is needed");
   const rows = await readSigningKeys(await store());
   const good = rows.filter((row) => verifies(row, Date.now()));

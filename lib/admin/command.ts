@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
-import { mostCredits, parseThousandths } from "@/lib/accounts/ledger";
+import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
 import type { Listing, Result } from "@/lib/admin/print";
-import type { Db } from "@/lib/store/store";
+import type { Db } from "@/lib/db/store";
 
 /** Wraps a command that works on the store: opens it, prints what it says. What it throws ends the process. */
 export type Run = <Args extends unknown[]>(
@@ -51,7 +51,7 @@ export function parseAmount(text: string): number {
   const thousandths = parseThousandths(text);
   if (thousandths === undefined || thousandths === 0) {
     throw new InvalidArgumentError(
-      `It must be a number other than 0, from -${mostCredits} to ${mostCredits}, with at most three decimals.`,
+      `It must be a number other than 0, from -${maxCredits} to ${maxCredits}, with at most three decimals.`,
     );
   }
   return thousandths;
@@ -62,7 +62,7 @@ export function parseBalance(text: string): number {
   const thousandths = parseThousandths(text);
   if (thousandths === undefined || thousandths < 0) {
     throw new InvalidArgumentError(
-      `It must be a number from 0 to ${mostCredits}, with at most three decimals.`,
+      `It must be a number from 0 to ${maxCredits}, with at most three decimals.`,
     );
   }
   return thousandths;

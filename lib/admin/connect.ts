@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asTable } from "@/lib/admin/print";
-import { addClient, listClients, mayRedirectTo, removeClient } from "@/lib/connect/added-clients";
-import { listRegisteredClients } from "@/lib/connect/registered-clients";
+import { addClient, isAllowedRedirectUri, listClients, removeClient } from "@/lib/oauth/operator-clients";
+import { listRegisteredClients } from "@/lib/oauth/registered-clients";
 
 /** `connect list|add|remove`. */
 export function addConnectCommands(program: Command, run: Run): void {
@@ -84,7 +84,7 @@ function parseClientId(text: string): string {
 }
 
 function parseRedirect(text: string): string {
-  if (!mayRedirectTo(text)) {
+  if (!isAllowedRedirectUri(text)) {
     throw new InvalidArgumentError(
       "It must be HTTPS, a loopback address or a scheme like com.example.app:, in its canonical spelling, without a user name, # or *.",
     );

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { accountOf, findAccount } from "@/lib/accounts/accounts";
+import { auditedAccount, findAccount } from "@/lib/accounts/accounts";
 import { listCreditEntries, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
 import { parseAmount, parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant } from "@/lib/admin/print";
-import { change } from "@/lib/store/audit";
+import { auditedTransaction } from "@/lib/db/audit";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: Command, run: Run): void {
@@ -21,8 +21,8 @@ export function addCreditCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string, thousandths: number, { reason }: { reason: string }) => {
         const nowMs = Date.now();
-        const about = { by: "operator", what: "credits add", ...accountOf(email) } as const;
-        const balance = await change(db, about, nowMs, async (transaction) => {
+        const about = { by: "operator", what: "credits add", ...auditedAccount(email) } as const;
+        const balance = await auditedTransaction(db, about, nowMs, async (transaction) => {
           const { id } = await findAccount(transaction, email);
           return writeCreditEntry(transaction, { accountId: id, thousandths, reason }, nowMs);
         });

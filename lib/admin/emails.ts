@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
-import { forgetOld } from "@/lib/accounts/retention";
+import { deleteExpired } from "@/lib/accounts/retention";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asLines, asTable } from "@/lib/admin/print";
-import { sweepState } from "@/lib/connect/sweep";
+import { sendSignInMails } from "@/lib/auth/sign-in-runner";
+import { listEmails } from "@/lib/mail/onboarding-outbox";
+import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { sender } from "@/lib/mail/sender";
-import { listEmails } from "@/lib/onboarding/outbox";
-import { sendDue } from "@/lib/onboarding/runner";
-import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
-import { sendSignInMails } from "@/lib/sign-in/sign-in-runner";
+import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
+import { sweepState } from "@/lib/oauth/sweep";
 
 /** `emails list|unsubscribe-link|send-due`. */
 export function addEmailCommands(program: Command, run: Run): void {
@@ -48,8 +48,8 @@ export function addEmailCommands(program: Command, run: Run): void {
     .action(
       run(async (db) => {
         await sendSignInMails(db, sender());
-        const tally = await sendDue(db, sender());
-        await forgetOld(db, Date.now());
+        const tally = await sendDueMails(db, sender());
+        await deleteExpired(db, Date.now());
         await sweepState(db, Date.now());
         return { json: tally, text: asLines(tally) };
       }),

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
 import type { AccountTerms } from "@/lib/accounts/accounts";
-import { invitationOf, invite, withdrawInvitation } from "@/lib/accounts/invitations";
+import { createClerkInvitation } from "@/lib/accounts/clerk-invitations";
+import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/invitations";
 import { isOnWaitlist, leaveWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, type Result } from "@/lib/admin/print";
-import { ApiError } from "@/lib/api/errors";
+import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
+import { sendSignInMails } from "@/lib/auth/sign-in-runner";
+import { settings } from "@/lib/config/settings";
+import { auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 import { sender } from "@/lib/mail/sender";
-import { invitationMs, invitationUrl } from "@/lib/session/invitation-token";
-import { settings } from "@/lib/settings/settings";
-import { inviteAtClerk } from "@/lib/sign-in/clerk";
-import { postSignInMail } from "@/lib/sign-in/sign-in-outbox";
-import { sendSignInMails } from "@/lib/sign-in/sign-in-runner";
-import { change } from "@/lib/store/audit";
-import type { Db } from "@/lib/store/store";
+import { postSignInMail } from "@/lib/mail/sign-in-outbox";
 
 /** `invite`, `waitlist list|invite|remove`. */
 export function addInviteCommands(program: Command, run: Run): void {
@@ -89,14 +89,14 @@ async function sendInvitation(db: Db, email: string, terms: AccountTerms): Promi
 
 /** Clerk mails its own link. Without one nobody can accept, so the invitation is taken back. */
 async function sendByClerk(db: Db, email: string, terms: AccountTerms): Promise<string> {
-  const about = { by: "operator", ...invitationOf(email) } as const;
-  await change(db, { ...about, what: "invite" }, Date.now(), (transaction) =>
+  const about = { by: "operator", ...auditedInvitation(email) } as const;
+  await auditedTransaction(db, { ...about, what: "invite" }, Date.now(), (transaction) =>
     invite(transaction, email, terms, Date.now()),
   );
   try {
-    return await inviteAtClerk(email);
+    return await createClerkInvitation(email);
   } catch (failure) {
-    await change(db, { ...about, what: "invitation withdrawn" }, Date.now(), (transaction) =>
+    await auditedTransaction(db, { ...about, what: "invitation withdrawn" }, Date.now(), (transaction) =>
       withdrawInvitation(transaction, email),
     );
     throw failure;
@@ -106,8 +106,8 @@ async function sendByClerk(db: Db, email: string, terms: AccountTerms): Promise<
 /** Mails the link; where that fails it works all the same, and the operator passes it on. */
 async function sendOurselves(db: Db, email: string, terms: AccountTerms): Promise<string> {
   const nowMs = Date.now();
-  const about = { by: "operator", what: "invite", ...invitationOf(email) } as const;
-  const { id, token } = await change(db, about, nowMs, async (transaction) => {
+  const about = { by: "operator", what: "invite", ...auditedInvitation(email) } as const;
+  const { id, token } = await auditedTransaction(db, about, nowMs, async (transaction) => {
     const token = await invite(transaction, email, terms, nowMs);
     const mail = { kind: "invitation", to: email, token } as const;
     return { id: await postSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs }), token };

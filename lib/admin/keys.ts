@@ -9,8 +9,8 @@ import {
   rotateKeys,
   type SigningKeyRow,
   verifies,
-} from "@/lib/session/signing-keys";
-import type { Db } from "@/lib/store/store";
+} from "@/lib/auth/signing-keys";
+import type { Db } from "@/lib/db/store";
 
 /** `keys list|rotate|revoke`. */
 export function addKeyCommands(program: Command, run: Run): void {

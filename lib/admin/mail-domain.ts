@@ -1,8 +1,8 @@
 import { createPublicKey } from "node:crypto";
 import dns from "node:dns/promises";
-import { fault, fine, type Verdict, warning } from "@/lib/admin/verdict";
-import { within } from "@/lib/process/deadline";
-import type { MailSettings } from "@/lib/settings/mail-settings";
+import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
+import type { MailSettings } from "@/lib/config/mail-settings";
+import { withTimeout } from "@/lib/runtime/timeout";
 
 /*
  * What mailbox providers find of our mail's domain in DNS: the three records, and what each shows by itself. What a
@@ -10,7 +10,7 @@ import type { MailSettings } from "@/lib/settings/mail-settings";
  */
 
 /** Whether the servers that send for the domain are named (SPF, RFC 7208). */
-export async function checkSpf({ kind, from }: MailSettings): Promise<Verdict> {
+export async function checkSpf({ kind, from }: MailSettings): Promise<CheckResult> {
   // Resend takes returned mail at a name of its own.
   const name = `${kind === "resend" ? "send." : ""}${domainOf(from.address)}`;
   const [record, ...others] = await readTxt(name, /^v=spf1( |$)/i);
@@ -26,7 +26,7 @@ export async function checkSpf({ kind, from }: MailSettings): Promise<Verdict> {
 }
 
 /** Whether the key that our mail is signed with is published (DKIM, RFC 6376). */
-export async function checkDkim(mail: MailSettings): Promise<Verdict> {
+export async function checkDkim(mail: MailSettings): Promise<CheckResult> {
   if (mail.kind === "resend") return checkKey(`resend._domainkey.${domainOf(mail.from.address)}`);
   if (mail.kind === "smtp" && mail.dkim) {
     const { domainName, keySelector, privateKey } = mail.dkim;
@@ -40,7 +40,7 @@ export async function checkDkim(mail: MailSettings): Promise<Verdict> {
 }
 
 /** @param ours - the key that has to be there; without one any will do */
-async function checkKey(name: string, ours?: string): Promise<Verdict> {
+async function checkKey(name: string, ours?: string): Promise<CheckResult> {
   const remedy = ours
     ? `Publish a TXT record at ${name}: v=DKIM1; k=rsa; p=${ours}`
     : "Add the records that Resend's dashboard shows for the domain.";
@@ -53,7 +53,7 @@ async function checkKey(name: string, ours?: string): Promise<Verdict> {
 }
 
 /** What mailboxes are asked to do with mail that is neither (DMARC, RFC 7489); found at the domain or one above it. */
-export async function checkDmarc({ from }: MailSettings): Promise<Verdict> {
+export async function checkDmarc({ from }: MailSettings): Promise<CheckResult> {
   const domain = domainOf(from.address);
   const labels = domain.split(".");
   for (let at = 0; at < labels.length - 1; at++) {
@@ -74,7 +74,7 @@ export async function checkDmarc({ from }: MailSettings): Promise<Verdict> {
   );
 }
 
-function two(name: string): Verdict {
+function two(name: string): CheckResult {
   return fault(`${name} has more than one such record, so mailboxes use none of them`, "Leave one of them.");
 }
 
@@ -88,7 +88,7 @@ const answerWithinMs = 3000;
  */
 async function readTxt(name: string, pattern: RegExp): Promise<string[]> {
   try {
-    const records = await within(answerWithinMs, dns.resolveTxt(name));
+    const records = await withTimeout(answerWithinMs, dns.resolveTxt(name));
     return records.map((parts) => parts.join("")).filter((record) => pattern.test(record));
   } catch (failure) {
     const { code, message } = failure as NodeJS.ErrnoException;

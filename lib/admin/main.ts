@@ -1,5 +1,5 @@
 import { runCommand } from "@/lib/admin/program";
-import { loadEnvFiles } from "@/lib/settings/env-files";
+import { loadEnvFiles } from "@/lib/config/env-files";
 
 // Whoever reads only the beginning, as `head` does, has what it wants.
 process.stdout.on("error", () => process.exit());

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
-import { migrateStore } from "@/lib/store/store";
+import { migrateStore } from "@/lib/db/store";
 
 /** `migrate`: what every start does, by itself and ahead of it. */
 export function addMigrateCommand(program: Command, print: (result: Result) => Promise<void>): void {

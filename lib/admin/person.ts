@@ -1,9 +1,9 @@
 import type { Command } from "commander";
+import { erasePerson } from "@/lib/accounts/erasure";
 import { exportPerson } from "@/lib/accounts/person";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
-import { erasePerson } from "@/lib/admin/erasure";
 import { toJson } from "@/lib/admin/print";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
 
 /** `person export|erase`. */
 export function addPersonCommands(program: Command, run: Run): void {

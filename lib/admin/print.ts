@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { dayMs } from "@/lib/settings/durations";
+import { dayMs } from "@/lib/config/durations";
 
 /** What a command has to say: a document for `--json`, and the same for a person. */
 export type Result = { json: unknown; text: string };

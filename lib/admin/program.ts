@@ -15,10 +15,10 @@ import { addPersonCommands } from "@/lib/admin/person";
 import { print, toPrintable } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addTokenCommand } from "@/lib/admin/token";
-import { ApiError } from "@/lib/api/errors";
-import { DataDirError } from "@/lib/process/data-dir";
-import { SettingsError, settings } from "@/lib/settings/settings";
-import { closeStore, store } from "@/lib/store/store";
+import { SettingsError, settings } from "@/lib/config/settings";
+import { closeStore, store } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import { DataDirError } from "@/lib/runtime/data-dir";
 import { version } from "@/package.json";
 
 /** Runs the operator's command that `process.argv` names, prints what it says, and answers its exit code. */

@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asTable } from "@/lib/admin/print";
-import { ApiError } from "@/lib/api/errors";
-import { endSessionsOf, listSessions, type Session } from "@/lib/session/session";
+import { endSessionsOf, listSessions, type Session } from "@/lib/auth/session";
+import { ApiError } from "@/lib/http/errors";
 
 /** `session list|end`. */
 export function addSessionCommands(program: Command, run: Run): void {

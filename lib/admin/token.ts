@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
-import { ApiError } from "@/lib/api/errors";
-import { programTokenSeconds, startProgramSession } from "@/lib/session/session";
-import { nameOperatorsToken } from "@/lib/session/session-name";
-import { settings } from "@/lib/settings/settings";
-import type { Db } from "@/lib/store/store";
+import { programTokenSeconds, startProgramSession } from "@/lib/auth/session";
+import { nameOperatorsToken } from "@/lib/auth/session-name";
+import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 
 /** `token`. */
 export function addTokenCommand(program: Command, run: Run): void {

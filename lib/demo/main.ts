@@ -2,18 +2,18 @@ import type { Account } from "@/lib/accounts/account";
 import { listAccounts, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { mintTokenFor } from "@/lib/admin/token";
-import { mcpServer, operations } from "@/lib/api/operations";
-import { pages } from "@/lib/api/pages";
-import { start } from "@/lib/front/start";
-import { unsubscribeUrl } from "@/lib/onboarding/unsubscribe-token";
-import { logBeforeSettings } from "@/lib/process/log";
-import { mintLocalSubject, programTokenSeconds } from "@/lib/session/session";
-import { dayMs } from "@/lib/settings/durations";
-import { loadEnvFiles } from "@/lib/settings/env-files";
-import { settings } from "@/lib/settings/settings";
-import { showCodesOnTerminal } from "@/lib/sign-in/terminal";
+import { showCodesOnTerminal } from "@/lib/auth/code-terminal";
+import { mintLocalSubject, programTokenSeconds } from "@/lib/auth/session";
+import { dayMs } from "@/lib/config/durations";
+import { loadEnvFiles } from "@/lib/config/env-files";
+import { settings } from "@/lib/config/settings";
+import { type Db, store } from "@/lib/db/store";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { pages } from "@/lib/http/pages";
+import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
+import { logBeforeSettings } from "@/lib/runtime/log";
+import { start } from "@/lib/server/start";
 import { findBanner, setBanner } from "@/lib/site-banner";
-import { type Db, store } from "@/lib/store/store";
 
 const toolCall = JSON.stringify({
   jsonrpc: "2.0",

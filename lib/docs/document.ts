@@ -1,5 +1,5 @@
-import type { documentPages } from "@/lib/api/pages";
 import { placeholderAddress } from "@/lib/docs/markdown";
+import type { documentPages } from "@/lib/http/pages";
 
 /** A document: one source that its page, its Markdown form, the search and the MCP server all read. */
 export type DocumentPage = {

@@ -30,7 +30,7 @@ export const documents: readonly DocumentPage[] = [
 ];
 
 /** Whether a path leads to a document and, where it has an anchor, to a section of it. */
-export function leadsToDocument(path: string): boolean {
+export function isDocumentPath(path: string): boolean {
   const [page = "", anchor] = path.split("#");
   const document = findDocument(page);
   return document !== undefined && (anchor === undefined || sectionsAt(document, anchor) !== undefined);

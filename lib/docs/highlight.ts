@@ -1,4 +1,4 @@
-import { escapeHtml } from "@/lib/api/escape-html";
+import { escapeHtml } from "@/lib/http/escape-html";
 
 /*
  * Colours for code, put in where a document is rendered: a browser loads no script for them. It knows words, texts,

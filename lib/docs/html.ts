@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { Marked, type Token, type Tokens } from "marked";
-import { escapeHtml } from "@/lib/api/escape-html";
-import { files } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
 import { highlight, isCodeLanguage } from "@/lib/docs/highlight";
 import { anchorOf } from "@/lib/docs/markdown";
+import { escapeHtml } from "@/lib/http/escape-html";
+import { files } from "@/lib/http/pages";
 
 export type RenderedDocument = {
   html: string;

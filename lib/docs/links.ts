@@ -1,6 +1,6 @@
-import type { PublicErrorCode } from "@/lib/api/errors";
-import { documentPages, type Place, pages, publications } from "@/lib/api/pages";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import type { PublicErrorCode } from "@/lib/http/errors";
+import { documentPages, pages, publications, type Route } from "@/lib/http/pages";
 
 const pathsOf = <Table extends Record<string, { path: string }>>(table: Table) =>
   Object.fromEntries(Object.entries(table).map(([name, { path }]) => [name, path])) as {
@@ -16,6 +16,6 @@ export function toCode(code: PublicErrorCode): string {
 }
 
 /** A link to what is there for who can sign in; where nobody can it is its address alone. */
-export function door({ path }: Pick<Place, "path">): string {
+export function linkToPage({ path }: Pick<Route, "path">): string {
   return settings().signIn.kind === "none" ? `\`${path}\`` : `[${path}](${path})`;
 }

@@ -1,18 +1,18 @@
 import * as z from "zod";
-import { type Operation, operations } from "@/lib/api/operations";
-import { pages } from "@/lib/api/pages";
-import { retirementOf } from "@/lib/api/retirement";
-import * as schemas from "@/lib/api/schemas";
-import { mostRequestIdCharacters, saneRequestId } from "@/lib/api/visit";
-import type { HeaderDocument } from "@/lib/docs/answer-headers";
-import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/answers";
+import { settings } from "@/lib/config/settings";
 import { descriptionVersion } from "@/lib/docs/changes";
 import { makePortable } from "@/lib/docs/document";
 import { policy } from "@/lib/docs/documents/policy";
 import { anchorOf, placeholderAddress } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-words";
-import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { settings } from "@/lib/settings/settings";
+import { operationWords } from "@/lib/docs/operation-descriptions";
+import type { HeaderDocument } from "@/lib/docs/response-headers";
+import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/responses";
+import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { type Operation, operations } from "@/lib/http/operations";
+import { pages } from "@/lib/http/pages";
+import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/request-context";
+import { retirementOf } from "@/lib/http/retirement";
+import * as schemas from "@/lib/http/schemas";
 
 /**
  * The API description: OpenAPI 3.1, made from the register and the schemas, so that it says what the
@@ -26,7 +26,7 @@ export function openApiDocument() {
       title: "Corner Office",
       version: descriptionVersion,
       summary: "The public HTTP API of Corner Office.",
-      description: `${whatSessionsCannotDo} ${whereTokensNeverGo}\n\n${makePortable(policy.markdown(), placeholderAddress)}`,
+      description: `${sessionLimits} ${tokenSafety}\n\n${makePortable(policy.markdown(), placeholderAddress)}`,
       contact: {
         name: "Corner Office",
         url: `${placeholderAddress}${pages.quickStart.path}`,
@@ -44,14 +44,14 @@ export function openApiDocument() {
       schemas: schemasByName(),
       parameters: { ApiVersion: apiVersion, RequestId: requestId },
       responses: Object.fromEntries(
-        earlyRefusals.map((refusal) => [refusal.name, describeAnswer(refusal, undefined)]),
+        earlyRefusals.map((errorParts) => [errorParts.name, describeAnswer(errorParts, undefined)]),
       ),
       securitySchemes: {
         bearerAuth: {
           type: "http",
           scheme: "bearer",
           bearerFormat: "JWT",
-          description: `A session token, given to a program by the account's owner: a JWT, verified as RFC8725 asks. ${whereTokensNeverGo}`,
+          description: `A session token, given to a program by the account's owner: a JWT, verified as RFC8725 asks. ${tokenSafety}`,
         },
         sessionCookie: {
           type: "apiKey",
@@ -173,7 +173,7 @@ const requestId = {
   in: "header",
   required: false,
   description: "Names this request in our log. One that does not fit is replaced.",
-  schema: { type: "string", pattern: saneRequestId.source, maxLength: mostRequestIdCharacters },
+  schema: { type: "string", pattern: requestIdPattern.source, maxLength: maxRequestIdCharacters },
   example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
 };
 

@@ -1,5 +1,5 @@
-import type { Operation } from "@/lib/api/operations";
 import { code } from "@/lib/docs/markdown";
+import type { Operation } from "@/lib/http/operations";
 
 /*
  * Samples run as they stand: the address and the token come from the environment, so that neither is

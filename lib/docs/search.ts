@@ -3,7 +3,7 @@ import MiniSearch, { type Query } from "minisearch";
 import type { DocumentPage } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { sectionsOf } from "@/lib/docs/sections";
-import { oncePerProcess } from "@/lib/once-per-process";
+import { processSingleton } from "@/lib/process-singleton";
 
 export type SearchHit = {
   /** Where it is: a document's path, with the anchor of its section. */
@@ -27,8 +27,8 @@ export type SearchHit = {
 export function searchDocuments(query: string, most: number): SearchHit[] {
   const asked = [...new Set(wordsOf(withPhrases(query)))]
     .filter((word) => !fillers.has(word))
-    .slice(0, mostWords);
-  const { index, sections } = oncePerProcess("search of the documents", makeIndex);
+    .slice(0, maxWords);
+  const { index, sections } = processSingleton("search of the documents", makeIndex);
   return index
     .search({ combineWith: "OR", queries: asked.map(toQuery) }, { boost: { name: 5, title: 1.5 } })
     .map(({ id, score, queryTerms }) => {
@@ -38,7 +38,7 @@ export function searchDocuments(query: string, most: number): SearchHit[] {
         score: score * rateFound(asked, queryTerms) * (section.name === asked.join(" ") ? 2 : 1),
       };
     })
-    .filter(({ score }) => score > leastScore)
+    .filter(({ score }) => score > minScore)
     .sort((a, b) => b.score - a.score)
     .slice(0, most)
     .map(({ section, score }) => ({
@@ -49,10 +49,10 @@ export function searchDocuments(query: string, most: number): SearchHit[] {
     }));
 }
 
-const mostWords = 12;
-const mostSnippetCharacters = 200;
+const maxWords = 12;
+const maxSnippetCharacters = 200;
 /** What a single rare word in a text reaches. */
-const leastScore = 1;
+const minScore = 1;
 const fillers = new Set(
   "a an and are can do does for how i if in is it my of on or should that the this to what when where which why will with you your".split(
     " ",
@@ -172,12 +172,12 @@ function plain(markdown: string): string {
 }
 
 function snippetOf(text: string, asked: string[]): string {
-  if (text.length <= mostSnippetCharacters) return text;
+  if (text.length <= maxSnippetCharacters) return text;
   const lower = text.toLowerCase();
-  const places = asked.map((word) => lower.search(new RegExp(`\\b${word}`))).filter((place) => place >= 0);
-  const first = places.length > 0 ? Math.min(...places) : 0;
+  const routes = asked.map((word) => lower.search(new RegExp(`\\b${word}`))).filter((route) => route >= 0);
+  const first = routes.length > 0 ? Math.min(...routes) : 0;
   const start = first < 60 ? 0 : text.lastIndexOf(" ", first - 40) + 1;
-  const cut = text.slice(start, start + mostSnippetCharacters - 2);
+  const cut = text.slice(start, start + maxSnippetCharacters - 2);
   const end = start + cut.length < text.length ? cut.slice(0, cut.lastIndexOf(" ")) : cut;
   return `${start > 0 ? "…" : ""}${end}${start + end.length < text.length ? "…" : ""}`;
 }

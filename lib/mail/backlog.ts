@@ -1,17 +1,17 @@
 import { type SelectQueryBuilder, sql } from "kysely";
-import type { Db } from "@/lib/store/store";
-import type { Tables } from "@/lib/store/tables";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 
 /** What waits in an outbox to be sent now. */
 type Backlog = {
-  /** How many mails are due; counted no further than {@link mostCounted}. */
+  /** How many mails are due; counted no further than {@link maxCounted}. */
   due: number;
   /** Since when the one that waits longest has been due, Unix milliseconds; 0 when none is. */
   oldestDueAtMs: number;
 };
 
 /** Far enough to see that something is wrong, and soon counted. */
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
 /** The onboarding mails that are due at `nowMs` and with no runner yet. */
 export function findOnboardingBacklog(db: Db, nowMs: number): Promise<Backlog> {
@@ -23,7 +23,7 @@ export function findOnboardingBacklog(db: Db, nowMs: number): Promise<Backlog> {
       .where(sql`state`, "=", sql`'scheduled'`) // as in the partial index
       .where("next_attempt_at_ms", "<=", nowMs)
       .orderBy("next_attempt_at_ms")
-      .limit(mostCounted),
+      .limit(maxCounted),
   );
 }
 
@@ -36,14 +36,14 @@ export function findSignInBacklog(db: Db, nowMs: number): Promise<Backlog> {
       .select("next_attempt_at_ms")
       .where("next_attempt_at_ms", "<=", nowMs)
       .orderBy("next_attempt_at_ms")
-      .limit(mostCounted),
+      .limit(maxCounted),
   );
 }
 
-/** The mails of each outbox by state, save for what is over: each counted no further than {@link mostCounted}. */
+/** The mails of each outbox by state, save for what is over: each counted no further than {@link maxCounted}. */
 export function countByState(db: Db): Promise<{ outbox: string; state: string; mails: number }[]> {
-  const onboarding = db.selectFrom("onboarding_emails").select("next_attempt_at_ms").limit(mostCounted);
-  const signIn = db.selectFrom("sign_in_mails").select("next_attempt_at_ms").limit(mostCounted);
+  const onboarding = db.selectFrom("onboarding_emails").select("next_attempt_at_ms").limit(maxCounted);
+  const signIn = db.selectFrom("sign_in_mails").select("next_attempt_at_ms").limit(maxCounted);
   const counts = [
     ...["scheduled", "sending", "failed"].map((state) => ({
       outbox: "onboarding",

@@ -1,6 +1,6 @@
 import { createHash, createSign } from "node:crypto";
 import { pipeline, type Readable, Transform } from "node:stream";
-import type { DkimKey } from "@/lib/settings/mail-settings";
+import type { DkimKey } from "@/lib/config/mail-settings";
 
 /**
  * What a mailbox shows of a mail or acts on, both List-Unsubscribe fields included (RFC 8058 §4). Each is listed

@@ -1,16 +1,20 @@
 import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
+import type { MailSettings } from "@/lib/config/mail-settings";
 import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
 import { toMessage } from "@/lib/mail/message";
-import { makeFolder } from "@/lib/process/data-dir";
-import type { MailSettings } from "@/lib/settings/mail-settings";
+import { createFolder } from "@/lib/runtime/data-dir";
 
 /**
  * Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600), where a mail program or a person can
  * open it. Handed over again, a mail replaces itself.
  */
-export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined, dataDir: string): Sender {
+export function createFileSender(
+  { from }: MailSettings,
+  replyTo: string | undefined,
+  dataDir: string,
+): Sender {
   const folder = join(dataDir, "mail");
   const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
   return {
@@ -20,7 +24,7 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
       const { message } = await composer.sendMail(toMessage(mail, from, replyTo));
       const file = join(folder, `${mail.id}.eml`);
       try {
-        makeFolder(folder);
+        createFolder(folder);
         await writeFile(`${file}.draft`, message, { mode: 0o600 });
         await rename(`${file}.draft`, file);
       } catch (failure) {
@@ -28,7 +32,7 @@ export function sendAsFiles({ from }: MailSettings, replyTo: string | undefined,
       }
     },
     async check() {
-      makeFolder(folder);
+      createFolder(folder);
       await access(folder, constants.W_OK);
       return `written to ${folder} as .eml files, and sent to nobody`;
     },

@@ -1,6 +1,6 @@
-import { log } from "@/lib/process/log";
-import { metrics } from "@/lib/process/metrics";
-import { noteOutage } from "@/lib/process/outages";
+import { log } from "@/lib/runtime/log";
+import { metrics } from "@/lib/runtime/metrics";
+import { recordOutage } from "@/lib/runtime/outages";
 
 /** One mail to one person. */
 export type Mail = {
@@ -67,7 +67,7 @@ export async function trySending(through: Sender, make: () => Mail): Promise<Sen
   try {
     await through.send(make());
     metrics()?.mails.inc({ outcome: "taken" });
-    noteOutage("mail", false);
+    recordOutage("mail", false);
     return undefined;
   } catch (failure) {
     metrics()?.mails.inc({ outcome: "not taken" });
@@ -80,6 +80,6 @@ export async function trySending(through: Sender, make: () => Mail): Promise<Sen
 
 /** One mail that is refused for good says nothing of the next, and whoever asks for a pause is there. */
 function noteUnsent(unsent: SendError): SendError {
-  noteOutage("mail", unsent.mayRetry && unsent.pauseMs === 0);
+  recordOutage("mail", unsent.mayRetry && unsent.pauseMs === 0);
   return unsent;
 }

@@ -1,6 +1,6 @@
 import type { SendMailOptions } from "nodemailer";
+import type { MailAddress } from "@/lib/config/mail-settings";
 import type { Mail } from "@/lib/mail/mail";
-import type { MailAddress } from "@/lib/settings/mail-settings";
 
 /** A mail as nodemailer takes it. Handed over again, it has the same Message-ID. */
 export function toMessage(

@@ -1,6 +1,6 @@
 import { Resend } from "resend";
+import type { MailSettings } from "@/lib/config/mail-settings";
 import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
-import type { MailSettings } from "@/lib/settings/mail-settings";
 
 type ResendSettings = Extract<MailSettings, { kind: "resend" }>;
 
@@ -8,7 +8,7 @@ type ResendSettings = Extract<MailSettings, { kind: "resend" }>;
  * Sends by Resend. Its SDK neither throws nor waits nor tries again by itself. A mail handed over again within
  * 24 hours is sent once, by its idempotency key.
  */
-export function sendByResend(
+export function createResendSender(
   { apiKey, baseUrl, from }: ResendSettings,
   replyTo: string | undefined,
   withinMs = sendWithinMs,

@@ -1,21 +1,21 @@
-import { sendAsFiles } from "@/lib/mail/file-sender";
+import { settings } from "@/lib/config/settings";
+import { createFileSender } from "@/lib/mail/file-sender";
 import type { Sender } from "@/lib/mail/mail";
-import { sendByResend } from "@/lib/mail/resend-sender";
-import { sendBySmtp } from "@/lib/mail/smtp-sender";
-import { oncePerProcess } from "@/lib/once-per-process";
-import { settings } from "@/lib/settings/settings";
+import { createResendSender } from "@/lib/mail/resend-sender";
+import { createSmtpSender } from "@/lib/mail/smtp-sender";
+import { processSingleton } from "@/lib/process-singleton";
 
 /** The sender of this process, as the settings choose it. */
 export function sender(): Sender {
-  return oncePerProcess("sender", () => {
+  return processSingleton("sender", () => {
     const { mail, supportEmail, dataDir } = settings();
     switch (mail.kind) {
       case "resend":
-        return sendByResend(mail, supportEmail);
+        return createResendSender(mail, supportEmail);
       case "smtp":
-        return sendBySmtp(mail, supportEmail);
+        return createSmtpSender(mail, supportEmail);
       case "files":
-        return sendAsFiles(mail, supportEmail, dataDir);
+        return createFileSender(mail, supportEmail, dataDir);
     }
   });
 }

@@ -1,9 +1,9 @@
 import { createTransport, type NodemailerError } from "nodemailer";
+import type { MailSettings } from "@/lib/config/mail-settings";
 import { signStream } from "@/lib/mail/dkim";
 import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
 import { toMessage } from "@/lib/mail/message";
-import { within } from "@/lib/process/deadline";
-import type { MailSettings } from "@/lib/settings/mail-settings";
+import { withTimeout } from "@/lib/runtime/timeout";
 
 type SmtpSettings = Extract<MailSettings, { kind: "smtp" }>;
 
@@ -16,7 +16,7 @@ const idleMs = 5000; // how long a connection is kept for the next mail
  * breaks after the whole mail was sent and before the server's word came back, the mail is handed over again, and the
  * only thing by which its recipient's mailbox can tell that it is the same is its Message-ID.
  */
-export function sendBySmtp(
+export function createSmtpSender(
   { server, dkim, from }: SmtpSettings,
   replyTo: string | undefined,
   withinMs = sendWithinMs,
@@ -49,7 +49,7 @@ export function sendBySmtp(
       }
     },
     async check() {
-      await within(withinMs, transport.verify());
+      await withTimeout(withinMs, transport.verify());
       return `the SMTP server answers${dkim ? "" : "; it has to sign with DKIM, as we do not"}`;
     },
   };

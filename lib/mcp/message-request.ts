@@ -1,10 +1,10 @@
-import { completeStandIn, type StandIn } from "@/lib/api/stand-in";
+import { delegateToReal, type Lazy } from "@/lib/http/lazy-object";
 
 // One answer in JSON suits every client, whatever it says that it accepts; many say something odd.
 const accepted = "application/json, text/event-stream";
 
 /** The headers of a message as the protocol's own library is to see them. */
-class MessageHeaders implements StandIn<Headers> {
+class MessageHeaders implements Lazy<Headers> {
   readonly #sent: Headers;
   #made: Headers | undefined;
 
@@ -21,10 +21,10 @@ class MessageHeaders implements StandIn<Headers> {
     return this.#made;
   }
 }
-completeStandIn(MessageHeaders, Headers);
+delegateToReal(MessageHeaders, Headers);
 
 /** The request that a message came with, its body read: the library looks at its headers, and hardly at more. */
-export class MessageRequest implements StandIn<Request> {
+export class MessageRequest implements Lazy<Request> {
   readonly method = "POST";
   readonly headers: Headers;
   /** Nobody breaks off what is answered at once. */
@@ -42,4 +42,4 @@ export class MessageRequest implements StandIn<Request> {
     return this.#made;
   }
 }
-completeStandIn(MessageRequest, Request);
+delegateToReal(MessageRequest, Request);

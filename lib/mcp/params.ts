@@ -15,12 +15,12 @@ const schemas = new Map<string, StandardSchemaV1Sync>([
   ["prompts/get", specTypeSchemas.GetPromptRequestParams],
 ]);
 
-const mostIssues = 3;
+const maxIssues = 3;
 
 /** What is wrong with the params of a message, in words; `undefined` when nothing is. */
-export function whatIsWrongWithParams({ method = "", params = {} }: Message): string | undefined {
+export function findParamsProblem({ method = "", params = {} }: Message): string | undefined {
   const { issues } = schemas.get(method)?.["~standard"].validate(params) ?? {};
-  if (issues) return `Invalid params: ${issues.slice(0, mostIssues).map(sayIssue).join("; ")}.`;
+  if (issues) return `Invalid params: ${issues.slice(0, maxIssues).map(sayIssue).join("; ")}.`;
   const { name } = params;
   // The library looks names up in a plain object, which has more of them than were put in.
   const isInherited = typeof name === "string" && name in Object.prototype;

@@ -1,7 +1,7 @@
-import { operations } from "@/lib/api/operations";
-import { documentPages } from "@/lib/api/pages";
-import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { operations } from "@/lib/http/operations";
+import { documentPages } from "@/lib/http/pages";
 
 /** A request that a person picks from a menu of their client, instead of finding the words for it. */
 export type Prompt = { name: string; title: string; description: string; write: () => string };
@@ -15,7 +15,7 @@ export const prompts: readonly Prompt[] = [
     write:
       () => `Find out with get_entitlement, get_credits_balance and get_site_banner whether my company may run now.
 
-Answer in four sentences at most: may it run, on which plan and until when, how many credits it has, and whether a notice concerns it. Where it may not run, say why and what I can do, in the words of the answer's hint. Where something could not be told, say so and when to ask again; do not guess. ${whatSessionsCannotDo}`,
+Answer in four sentences at most: may it run, on which plan and until when, how many credits it has, and whether a notice concerns it. Where it may not run, say why and what I can do, in the words of the answer's hint. Where something could not be told, say so and when to ask again; do not guess. ${sessionLimits}`,
   },
   {
     name: "write_a_client",
@@ -31,7 +31,7 @@ Read first with get_doc: ${[documentPages.quickStart, documentPages.authenticati
 - A 401 means the token is over, and asks for a new one; a 503 does not, and keeps it. Both are told apart by error.code.
 - After a 429 or a 503 it waits the seconds of Retry-After and a little longer, at random, and gives up after four tries. Every request has a deadline.
 - It ignores fields that it does not know, and says in its log when an answer carries Deprecation or Sunset.
-- The token comes from the environment or the keychain. ${whereTokensNeverGo}
+- The token comes from the environment or the keychain. ${tokenSafety}
 
 Then write tests for each of these against a stand-in server.`,
   },

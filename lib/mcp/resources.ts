@@ -1,13 +1,13 @@
-import { errorCatalogue } from "@/lib/api/errors";
-import { mcpServer, operations } from "@/lib/api/operations";
-import { pages } from "@/lib/api/pages";
+import type { QuotaName } from "@/lib/config/limits";
+import { bodyLimits, quotas } from "@/lib/config/limits";
+import { settings } from "@/lib/config/settings";
 import { portableMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { oncePerProcess } from "@/lib/once-per-process";
-import type { QuotaName } from "@/lib/settings/limits";
-import { bodyLimits, quotas } from "@/lib/settings/limits";
-import { settings } from "@/lib/settings/settings";
+import { errorCatalogue } from "@/lib/http/errors";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { pages } from "@/lib/http/pages";
+import { processSingleton } from "@/lib/process-singleton";
 
 /** A resource, as the MCP server, the documents and the tests read it. */
 export type Resource = {
@@ -55,7 +55,7 @@ export const resources: readonly Resource[] = [
   },
 ];
 
-const sizes = () => oncePerProcess("sizes of resources", () => new WeakMap<Resource, number>());
+const sizes = () => processSingleton("sizes of resources", () => new WeakMap<Resource, number>());
 
 /** How many bytes a resource has; nothing in it changes while a process runs. */
 export function sizeOf(resource: Resource): number {

@@ -7,12 +7,12 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
-import { unexpected } from "@/lib/api/endpoint";
-import type { Visit } from "@/lib/api/visit";
-import { whatSessionsCannotDo } from "@/lib/docs/words";
-import { describeServer } from "@/lib/mcp/identity";
+import { sessionLimits } from "@/lib/docs/words";
+import { unexpectedError } from "@/lib/http/handler";
+import type { RequestContext } from "@/lib/http/request-context";
 import { prompts } from "@/lib/mcp/prompts";
 import { type Resource, resources, sizeOf } from "@/lib/mcp/resources";
+import { describeServer } from "@/lib/mcp/server-info";
 import { callTool } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 
@@ -21,7 +21,7 @@ export const instructions = `Corner Office is where a person, the CEO, runs a co
 
 - Questions about the HTTP API, its error codes, limits or versions: search_docs first, then get_doc for the whole text.
 - get_health, get_site_banner and the documents need no sign-in. get_entitlement and get_credits_balance read an account: on the first call the client asks its owner, in a browser, to let it in, and keeps its token by itself.
-- ${whatSessionsCannotDo} Do not offer them.
+- ${sessionLimits} Do not offer them.
 - A token never goes into a chat, an issue or a log. Never ask for one in the conversation, and never repeat one.
 - After a 429, wait the seconds that it names.`;
 
@@ -33,7 +33,7 @@ const forEveryone = { ttlMs: fiveMinutesMs, cacheScope: "public" } as const;
 const audience: ("user" | "assistant")[] = ["user", "assistant"];
 
 /** The MCP server of one request. Every request gets its own, so that none sees another's caller. */
-export function createMcpServer(caller: Caller, visit: Visit): McpServer {
+export function createMcpServer(caller: Caller, context: RequestContext): McpServer {
   const server = new McpServer(describeServer(), {
     instructions,
     capabilities: {
@@ -51,12 +51,12 @@ export function createMcpServer(caller: Caller, visit: Visit): McpServer {
     },
   });
   for (const { tool, about } of listed) {
-    server.registerTool(tool.name, about, (sent) => callTool(tool, sent, caller, visit));
+    server.registerTool(tool.name, about, (sent) => callTool(tool, sent, caller, context));
   }
   for (const resource of resources) {
     const { name, uri, title, description, mimeType } = resource;
     const about = { title, description, mimeType, size: sizeOf(resource), annotations: { audience } };
-    server.registerResource(name, uri, about, () => readResource(resource, visit));
+    server.registerResource(name, uri, about, () => readResource(resource, context));
   }
   for (const { name, title, description, write } of prompts) {
     server.registerPrompt(name, { title, description }, () => ({
@@ -87,11 +87,11 @@ const listed = tools.map((tool) => {
   return { tool, about };
 });
 
-function readResource({ uri, mimeType, read }: Resource, visit: Visit): ReadResourceResult {
+function readResource({ uri, mimeType, read }: Resource, context: RequestContext): ReadResourceResult {
   try {
     return { contents: [{ uri, mimeType, text: read() }] };
   } catch (failure) {
-    throw new ProtocolError(ProtocolErrorCode.InternalError, unexpected(failure, visit).message);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, unexpectedError(failure, context).message);
   }
 }
 

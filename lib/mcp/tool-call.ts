@@ -1,16 +1,16 @@
 import { type CallToolResult, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
 import type { Caller } from "@/lib/accounts/caller";
-import { unexpected } from "@/lib/api/endpoint";
-import { ApiError } from "@/lib/api/errors";
-import type { Visit } from "@/lib/api/visit";
+import { ApiError } from "@/lib/http/errors";
+import { unexpectedError } from "@/lib/http/handler";
+import type { RequestContext } from "@/lib/http/request-context";
 import { classify, unknownRevision } from "@/lib/mcp/classification";
-import { describeServer } from "@/lib/mcp/identity";
-import { whatIsWrongWithParams } from "@/lib/mcp/params";
+import { findParamsProblem } from "@/lib/mcp/params";
+import { describeServer } from "@/lib/mcp/server-info";
 import { type Tool, tools } from "@/lib/mcp/tools";
-import { Recent } from "@/lib/process/recent";
+import { LruCache } from "@/lib/runtime/lru-cache";
 
 /** A call that nothing is wrong with. */
-type PlainCall = { tool: Tool; input: unknown; id: string | number; isOfNewest: boolean };
+type SimpleCall = { tool: Tool; input: unknown; id: string | number; isOfNewest: boolean };
 
 /**
  * Reads the call of a tool in its plain form, which is nearly all that a client sends: it is answered here, as the
@@ -18,7 +18,7 @@ type PlainCall = { tool: Tool; input: unknown; id: string | number; isOfNewest: 
  *
  * @param sent - the headers that it came with
  */
-export function readPlainCall(message: unknown, sent: Headers): PlainCall | undefined {
+export function parseSimpleCall(message: unknown, sent: Headers): SimpleCall | undefined {
   if (!isPlain(message)) return undefined;
   const { id, params } = message;
   const tool = tools.find(({ name }) => name === params.name);
@@ -56,24 +56,24 @@ const hasOnly = (value: unknown, names: string[]): value is Fields =>
 type Era = "newest" | "older";
 
 // What a client says of itself it says with every call; what the library held of that is remembered.
-const remembered = new Recent<{ era: Era | undefined }>(200);
-const mostRemembered = 2048; // characters
+const cached = new LruCache<{ era: Era | undefined }>(200);
+const maxRemembered = 2048; // characters
 
 /** The era that a plain message belongs to with all that it says of itself; `undefined` where the library must answer. */
 function eraOf(message: PlainMessage, sent: Headers): Era | undefined {
   const { name, _meta: { progressToken, ...meta } = {} } = message.params;
   const headers = ["mcp-protocol-version", "mcp-method", "mcp-name"].map((header) => sent.get(header));
   const said = JSON.stringify([name, meta, headers]);
-  const known = remembered.get(said);
+  const known = cached.get(said);
   if (known) return known.era;
-  const era = judge(message, sent);
-  if (said.length <= mostRemembered) remembered.set(said, { era });
+  const era = validate(message, sent);
+  if (said.length <= maxRemembered) cached.set(said, { era });
   return era;
 }
 
-function judge(message: PlainMessage, sent: Headers): Era | undefined {
+function validate(message: PlainMessage, sent: Headers): Era | undefined {
   const route = classify(sent, message);
-  if (whatIsWrongWithParams(message)) return undefined;
+  if (findParamsProblem(message)) return undefined;
   if (route.kind === "legacy") return unknownRevision(sent) === undefined ? "older" : undefined;
   const isSaid = route.kind === "modern" && saysItAll(route.classification.revision, message, sent);
   return isSaid ? "newest" : undefined;
@@ -90,12 +90,12 @@ function saysItAll(revision: string | undefined, { params }: PlainMessage, sent:
 }
 
 /** The answer to a plain call. */
-export async function answerPlainCall(
-  { tool, input, id, isOfNewest }: PlainCall,
+export async function runSimpleCall(
+  { tool, input, id, isOfNewest }: SimpleCall,
   caller: Caller,
-  visit: Visit,
+  context: RequestContext,
 ): Promise<object> {
-  const called = await callTool(tool, input, caller, visit);
+  const called = await callTool(tool, input, caller, context);
   const result = isOfNewest
     ? { ...called, resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: describeServer() } }
     : called;
@@ -112,14 +112,14 @@ export async function callTool(
   tool: Tool,
   input: unknown,
   caller: Caller,
-  visit: Visit,
+  context: RequestContext,
 ): Promise<CallToolResult> {
   try {
     const found = await tool.run(input as never, caller);
     if (typeof found === "string") return { content: [{ type: "text", text: found }] };
     return resultOf(tool.output?.parse(found) as object, true);
   } catch (thrown) {
-    const error = thrown instanceof ApiError ? thrown : unexpected(thrown, visit);
+    const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, context);
     const body = error.toJSON();
     // Some clients hold even an error to the output schema: where that has no room for it, the text alone is sent.
     const result = resultOf(body, tool.output?.safeParse(body).success === true);

@@ -2,14 +2,14 @@ import * as z from "zod";
 import { readBalance } from "@/lib/accounts/balance";
 import type { Caller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import * as schemas from "@/lib/api/schemas";
+import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
 import { to } from "@/lib/docs/links";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { searchDocuments } from "@/lib/docs/search";
 import { health } from "@/lib/health";
-import { readForModel } from "@/lib/mcp/reading";
-import { settings } from "@/lib/settings/settings";
+import * as schemas from "@/lib/http/schemas";
+import { readDocumentForModel } from "@/lib/mcp/document-reader";
 import { readSiteBanner } from "@/lib/site-banner";
 
 /** A tool, as the MCP server, the documents and the tests read it. None changes anything. */
@@ -38,7 +38,7 @@ const entitlementDenied = schemas.entitlementDenied.extend({
 
 const query = z.string().trim().min(2).max(200).describe("Words to look for, 2 to 200 characters.");
 
-const mostResults = 10;
+const maxResults = 10;
 const usualResults = 3;
 
 /** The tools, in the order they are listed. Plain data: adding one starts here. */
@@ -91,7 +91,7 @@ export const tools: readonly Tool[] = [
     needsSession: false,
     input: z.strictObject({
       query,
-      limit: z.int().min(1).max(mostResults).default(usualResults).describe("The most results to answer."),
+      limit: z.int().min(1).max(maxResults).default(usualResults).describe("The most results to answer."),
     }),
     output: z.strictObject({
       results: z.array(
@@ -122,7 +122,7 @@ export const tools: readonly Tool[] = [
         .max(200)
         .describe(`For example ${to.limits}, or ${to.limits}#headers for that section alone.`),
     }),
-    run: ({ path }) => readForModel(path),
+    run: ({ path }) => readDocumentForModel(path),
   }),
 ];
 

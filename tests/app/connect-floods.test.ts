@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { oauthBounds } from "@/lib/settings/limits";
+import { oauthBounds } from "@/lib/config/limits";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";

@@ -311,7 +311,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
   });
 
   describe("gets every answer of the authorization server with our headers", () => {
-    const stamp = {
+    const defaults = {
       "cache-control": "no-store",
       "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
@@ -328,7 +328,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       "set-cookie",
     ];
     /** What an answer has besides what says of what it is. */
-    const stampOf = ({ headers }: Answer) =>
+    const defaultHeaders = ({ headers }: Answer) =>
       Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
     const requestId = { "x-request-id": expect.stringMatching(/./) };
     /** A page elsewhere may read it, and sends no cookie. */
@@ -379,7 +379,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     ] as [string, number, () => Promise<Answer>, () => object][])("to %s", async (_, status, ask, more) => {
       const answer = await ask();
       expect(answer.status).toBe(status);
-      expect(stampOf(answer)).toEqual({ ...stamp, ...requestId, ...more() });
+      expect(defaultHeaders(answer)).toEqual({ ...defaults, ...requestId, ...more() });
     });
 
     it("and to a method that is not accepted", async () => {
@@ -389,7 +389,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
         allow: "POST, OPTIONS",
         "cache-control": "no-store",
         "x-content-type-options": "nosniff",
-        "content-security-policy": stamp["content-security-policy"],
+        "content-security-policy": defaults["content-security-policy"],
       });
     });
 
@@ -420,7 +420,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     ])("at %s too", async (path) => {
       const { headers } = await service.ask(path);
       expect(headers).toMatchObject({
-        "content-security-policy": stamp["content-security-policy"],
+        "content-security-policy": defaults["content-security-policy"],
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "access-control-allow-origin": "*",

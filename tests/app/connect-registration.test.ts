@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dayMs } from "@/lib/settings/durations";
+import { dayMs } from "@/lib/config/durations";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { engines, type Stage } from "@/tests/support/engines";

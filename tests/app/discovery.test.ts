@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { mcpServer, operations } from "@/lib/api/operations";
 import { documents } from "@/lib/docs/documents";
+import { mcpServer, operations } from "@/lib/http/operations";
 import { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clerkSignsIn, files, type Page, pages, type Script } from "@/lib/api/pages";
+import { clerkSignsIn, files, type Page, pages, type Script } from "@/lib/http/pages";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
@@ -28,7 +28,7 @@ const htmlPages = Object.values<Page>(pages).filter(
 const open = Object.values<Page>(pages).filter(({ path }) => path !== "/home" && path !== "/sign-in/code");
 
 describe.each([
-  ["`npm start`", ["dist/front/main.js"]],
+  ["`npm start`", ["dist/server/main.js"]],
   ["plain `next start`", ["node_modules/next/dist/bin/next", "start"]],
 ])("a page behind %s", (_, program) => {
   let service: Service;

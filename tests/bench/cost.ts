@@ -1,8 +1,8 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mcpServer, operations } from "@/lib/api/operations";
-import { files, pages, publications } from "@/lib/api/pages";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { files, pages, publications } from "@/lib/http/pages";
 import { startBareNode } from "@/tests/bench/bare";
 import { load, median } from "@/tests/bench/load";
 import { judge } from "@/tests/bench/verdict";

@@ -1,4 +1,4 @@
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { measureCosts, measureEntitlementCost } from "@/tests/bench/cost";
 import { median } from "@/tests/bench/load";
 import { measurePages } from "@/tests/bench/pages";

@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { type Page, pages } from "@/lib/api/pages";
+import { type Page, pages } from "@/lib/http/pages";
 import { chromium } from "@/playwright.config";
 import { median } from "@/tests/bench/load";
 import { judge } from "@/tests/bench/verdict";
 import { Service } from "@/tests/support/service";
 
 const run = promisify(execFile);
-const leastPerformance = 98;
-const mostLcpMs = 1200;
+const minPerformance = 98;
+const maxLcpMs = 1200;
 const groups = ["performance", "accessibility", "best-practices", "seo"] as const;
 
 type Report = {
@@ -25,8 +25,8 @@ export async function measurePages(): Promise<void> {
   for (const { path } of drawnHere) {
     const { scores, lcpMs } = await look(service.url + path);
     const beside = `${groups.map((group) => `${group} ${scores[group]}`).join(", ")}, LCP ${Math.round(lcpMs)} ms`;
-    judge(`Lighthouse ${path}: performance`, scores.performance, { least: leastPerformance }, "", beside);
-    judge(`Lighthouse ${path}: LCP`, lcpMs, { most: mostLcpMs }, "ms");
+    judge(`Lighthouse ${path}: performance`, scores.performance, { least: minPerformance }, "", beside);
+    judge(`Lighthouse ${path}: LCP`, lcpMs, { most: maxLcpMs }, "ms");
     for (const group of groups.slice(1)) {
       if (scores[group] < 100) judge(`Lighthouse ${path}: ${group}`, scores[group], { least: 100 }, "");
     }
@@ -40,9 +40,9 @@ type Look = { scores: Record<(typeof groups)[number], number>; lcpMs: number };
 async function look(url: string): Promise<Look> {
   const looks = [await lookOnce(url)];
   const isReached = ({ scores, lcpMs }: Look) =>
-    scores.performance >= leastPerformance &&
+    scores.performance >= minPerformance &&
     groups.slice(1).every((group) => scores[group] === 100) &&
-    lcpMs <= mostLcpMs;
+    lcpMs <= maxLcpMs;
   if (!looks.every(isReached)) looks.push(await lookOnce(url), await lookOnce(url));
   const scores = Object.fromEntries(
     groups.map((group) => [group, median(looks.map((one) => one.scores[group]))]),
@@ -58,7 +58,7 @@ async function lookOnce(url: string): Promise<Look> {
   return { scores, lcpMs: audits["largest-contentful-paint"].numericValue };
 }
 
-const mostAttempts = 3;
+const maxAttempts = 3;
 
 /**
  * By `npx`, because it is 200 MB for a figure that is looked at now and then. Now and then Chromium gives it no trace:
@@ -72,7 +72,7 @@ async function runLighthouse(url: string, attempt = 1): Promise<Report> {
     const { stdout } = await run("npx", [...program, ...flags], { env, maxBuffer: 1e8 });
     return JSON.parse(stdout);
   } catch (failure) {
-    if (attempt < mostAttempts) return runLighthouse(url, attempt + 1);
+    if (attempt < maxAttempts) return runLighthouse(url, attempt + 1);
     throw new Error(`Lighthouse cannot look at ${url}: ${(failure as { stderr?: string }).stderr}`);
   }
 }

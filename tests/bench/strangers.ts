@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { operations } from "@/lib/api/operations";
-import { actions, pages } from "@/lib/api/pages";
+import { operations } from "@/lib/http/operations";
+import { actions, pages } from "@/lib/http/pages";
 import { distinctAddresses, latenciesAt, load } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
 import { memoryOf } from "@/tests/support/process-accounts";

@@ -6,19 +6,19 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Browser } from "@/tests/support/browser";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { answerApp } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 
 /** How long a client may take. */
-export const mostMs = 60_000;
+export const maxMs = 60_000;
 
 /**
  * An owner's computer with one client on it, in a home of its own. Whatever the client opens in a browser is opened in
  * the owner's, who approves it.
  */
 export class Desk {
-  readonly home = makeFolder();
+  readonly home = createFolder();
   /** What each client called itself as that asked to be let in. */
   readonly approved: string[] = [];
   /** All that the programs said that were run here. */
@@ -87,7 +87,7 @@ export class Desk {
       stdio: "pipe",
     });
     this.started.push(child);
-    setTimeout(() => end(child), mostMs).unref();
+    setTimeout(() => end(child), maxMs).unref();
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on("data", (chunk) => {
         this.said += chunk;

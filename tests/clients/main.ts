@@ -3,7 +3,7 @@ import { Browser } from "@/tests/support/browser";
 import { startOutside } from "@/tests/support/outside";
 import { Service } from "@/tests/support/service";
 import { type Client, clients, leftOut, tool } from "./clients";
-import { Desk, mostMs } from "./desk";
+import { Desk, maxMs } from "./desk";
 
 /*
  * MCP clients that others made, fetched from npm, each given nothing but our address and let in by its owner's click:
@@ -60,7 +60,7 @@ async function tryOut({ name, npm, program, isAgent, use }: Client): Promise<str
   const desk = await Desk.setUp(service, owner, npm, program);
   let why = "";
   try {
-    const tooLong = sleep(mostMs, "", { ref: false });
+    const tooLong = sleep(maxMs, "", { ref: false });
     const said = await Promise.race([use(desk, `${service.url}/mcp`), tooLong]);
     const isIn = isAgent ? /(?<!not )\bconnected\b/i.test(said) : said.includes(credits);
     if (!isIn) why = `it is not connected, or does not know the balance: ${said}`;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Browser } from "@/tests/support/browser";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { answerApp } from "@/tests/support/owner";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
@@ -70,7 +70,7 @@ async function tryFixtures(): Promise<void> {
 
 /** Runs scenarios against a server, and holds each failure that was expected to the reason that was given for it. */
 async function conformance({ url }: Service, which: string[], expected: ExpectedFailures): Promise<void> {
-  const folder = makeFolder();
+  const folder = createFolder();
   const names = Object.keys(expected);
   const list = join(folder, "expected-failures.yml");
   writeFileSync(list, `server:\n${names.map((name) => `  - ${name}\n`).join("")}`);

@@ -1,7 +1,7 @@
-import { send, toRequest } from "@/lib/front/exchange";
-import { createFrontServer } from "@/lib/front/server";
-import { mcpEndpoint } from "@/lib/mcp/endpoint";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { mcpEndpoint } from "@/lib/mcp/handler";
+import { createFrontServer } from "@/lib/server/server";
+import { send, toRequest } from "@/lib/server/web-adapter";
 import { createFixtureServer } from "@/tests/conformance/fixtures";
 
 /** The front server and the MCP endpoint of the service, with the suite's fixtures in place of our own tools. */
@@ -10,7 +10,7 @@ const { port, appUrl } = settings();
 
 createFrontServer({
   throughNext: true,
-  showPage: async (incoming, outgoing) => {
+  handlePage: async (incoming, outgoing) => {
     const answer = incoming.method === "OPTIONS" ? OPTIONS : POST;
     await send(await answer(toRequest(incoming, appUrl + incoming.url)), incoming, outgoing);
   },

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 import { Service } from "@/tests/support/service";
 import { startUpstashBridge } from "@/tests/support/upstash-bridge";
 import type { Experiment } from "./experiment";
@@ -12,7 +12,7 @@ const twoHoursMs = 2 * 60 * 60 * 1000;
 export const clockSteps: Experiment = {
   name: "clock-steps",
   async run(see, world) {
-    const file = join(makeFolder(), "clock");
+    const file = join(createFolder(), "clock");
     const step = (aheadMs: number) => writeFileSync(file, String(aheadMs));
     step(0);
     const environment = {

@@ -1,4 +1,4 @@
-import { quotas } from "@/lib/settings/limits";
+import { quotas } from "@/lib/config/limits";
 import { eventually } from "@/tests/support/databases";
 import { startRedisBridge } from "@/tests/support/redis-bridge";
 import { Service } from "@/tests/support/service";

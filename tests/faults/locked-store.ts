@@ -85,6 +85,6 @@ async function slowestOf(service: Service, name: string): Promise<number> {
 
 async function mended(service: Service) {
   const { headers } = await joinAs(service, "after");
-  const place = String(headers.location);
-  return { what: "a join afterwards", figure: `goes to ${place}`, holds: !place.includes("problem") };
+  const location = String(headers.location);
+  return { what: "a join afterwards", figure: `goes to ${location}`, holds: !location.includes("problem") };
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { writeDueMails } from "@/tests/support/due-mails";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 import { type Environment, Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 import type { Experiment } from "./experiment";
@@ -27,7 +27,7 @@ export const mailsDue: Experiment[] = (["embedded", "postgres"] as const).map((e
     const SMTP_URL = `smtp://127.0.0.1:${inbox.port}`;
     const { service, ask } = await start({
       SMTP_URL,
-      DATA_DIR: makeFolder(),
+      DATA_DIR: createFolder(),
       ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     });
     // The same, without a mail to send: what the machine makes of a request at the very same time.

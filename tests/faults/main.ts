@@ -1,4 +1,4 @@
-import { within } from "@/lib/process/deadline";
+import { withTimeout } from "@/lib/runtime/timeout";
 import { createDatabase, startPostgres, startRedis } from "@/tests/support/databases";
 import { clockSteps } from "./clock-steps";
 import { counterBurst } from "./counter-burst";
@@ -79,7 +79,7 @@ for (const { name, run } of chosen) {
     const { what, figure } = finding;
     process.stdout.write(`${finding.holds ? "✓" : "✗"} ${name.padEnd(20)} ${what}: ${figure}\n`);
   };
-  await within(withinMs, run(see, world)).catch((failure: Error) =>
+  await withTimeout(withinMs, run(see, world)).catch((failure: Error) =>
     see({ what: "the experiment itself", figure: failure.message, holds: false }),
   );
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { exchangeWithinMs } from "@/lib/settings/limits";
+import { exchangeWithinMs } from "@/lib/config/limits";
 import { Service } from "@/tests/support/service";
 import type { Experiment } from "./experiment";
 

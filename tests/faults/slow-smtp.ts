@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { writeDueMails } from "@/tests/support/due-mails";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 import { Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 import type { Experiment } from "./experiment";
@@ -34,7 +34,7 @@ export const slowSmtp: Experiment = {
           });
         },
       });
-      const dataDir = makeFolder();
+      const dataDir = createFolder();
       const SMTP_URL = `smtp://127.0.0.1:${inbox.port}`;
       const mail = { ...besideDatabaseUrl, EMAIL_FROM: "office@example.com", SMTP_URL };
       const service = await Service.start({ ...mail, DATA_DIR: dataDir }, { logTo: "file" });

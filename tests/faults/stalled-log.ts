@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { openSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 import { Service } from "@/tests/support/service";
 import type { Experiment } from "./experiment";
 
@@ -11,7 +11,7 @@ const requests = 5000;
 export const stalledLog: Experiment = {
   name: "stalled-log",
   async run(see) {
-    const fifo = join(makeFolder(), "fifo");
+    const fifo = join(createFolder(), "fifo");
     execFileSync("mkfifo", [fifo]);
     const service = await Service.start({ RATE_LIMIT_HEALTH: "1000000" }, { logTo: openSync(fifo, "r+") });
     let slowestMs = 0;

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 
 /** What haproxy calls an instance. */
 export const nameOf = (n: number) => `instance-${n + 1}`;
@@ -10,7 +10,7 @@ export const nameOf = (n: number) => `instance-${n + 1}`;
  * instance out; one that is slow to answer, as on a busy machine, stays.
  */
 export function startHaproxy(port: number, instances: readonly number[]): void {
-  const file = join(makeFolder(), "haproxy.cfg");
+  const file = join(createFolder(), "haproxy.cfg");
   const servers = instances.map((instance, n) => `  server ${nameOf(n)} 127.0.0.1:${instance} check`);
   writeFileSync(
     file,

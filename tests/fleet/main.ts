@@ -65,7 +65,7 @@ await addAccount();
 const { token } = JSON.parse(await admin("--json", "token", "0@example.com"));
 
 /** Where the most connections that the server of the database had are found. */
-let mostConnections = 0;
+let maxConnections = 0;
 const watching = setInterval(async () => {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 400 });
   client.on("error", () => {});
@@ -74,7 +74,7 @@ const watching = setInterval(async () => {
     const { rows } = await client.query(
       "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database()",
     );
-    mostConnections = Math.max(mostConnections, rows[0].n - 1);
+    maxConnections = Math.max(maxConnections, rows[0].n - 1);
   } catch {
     // It is frozen, or away.
   }
@@ -139,7 +139,7 @@ const isMailed = twice === 0 && mails.length === accounts;
 const seconds = Math.round((Date.now() - startedAtMs) / 1000);
 process.stdout.write(
   `${table}${isMailed ? "✓" : "✗"} ${mails.length} mails to ${accounts} accounts, ${twice} sent twice; ` +
-    `most connections at PostgreSQL: ${mostConnections}; took ${seconds} s\n`,
+    `most connections at PostgreSQL: ${maxConnections}; took ${seconds} s\n`,
 );
 process.exit(holds && isMailed ? 0 : 1);
 

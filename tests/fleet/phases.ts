@@ -13,7 +13,7 @@ type Phase = Rules & { name: string; begunAtMs: number; overAtMs: number; presse
 const head = ["what", "asked", "failed", "lost", "503", "401", "last failure after", "wrk asked", "broken"];
 
 /** How many failures, and how many lines of the logs, are shown of one phase. */
-const mostLines = 30;
+const maxLines = 30;
 
 /** What happens to the fleet under load, one after the other, and what became of the requests meanwhile. */
 export class Phases {
@@ -43,7 +43,7 @@ export class Phases {
       const { name, begunAtMs } = this.done[n] as Phase;
       const untilMs = this.done[n + 1]?.begunAtMs ?? Date.now();
       const why = holds ? [] : [failures, explain(begunAtMs, untilMs)];
-      for (const line of why.flatMap((lines) => lines.slice(0, mostLines)))
+      for (const line of why.flatMap((lines) => lines.slice(0, maxLines)))
         process.stderr.write(`${name}: ${line}\n`);
     }
     return {

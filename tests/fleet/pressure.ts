@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 
 /** What `wrk` saw: how many it asked, each answer with 400 or more, and how often a connection broke. */
 export type Pressed = { asked: number; refused: string[]; broken: number };
@@ -13,7 +13,7 @@ export const pressing = 4;
 
 /** Has `wrk` ask for these paths as fast as its connections can, until it is stopped. */
 export class Pressure {
-  private readonly script = join(makeFolder(), "pressure.lua");
+  private readonly script = join(createFolder(), "pressure.lua");
 
   constructor(
     private readonly port: number,

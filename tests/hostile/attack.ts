@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { operations } from "@/lib/api/operations";
-import { pages } from "@/lib/api/pages";
-import { within } from "@/lib/process/deadline";
+import { operations } from "@/lib/http/operations";
+import { pages } from "@/lib/http/pages";
+import { withTimeout } from "@/lib/runtime/timeout";
 import { brokenOff, type Shape } from "@/tests/hostile/shapes";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { type Environment, Service } from "@/tests/support/service";
@@ -18,7 +18,7 @@ const finalHeads = /HTTP\/1\.1 (?!100)(\d{3}) .*?\r\n\r\n/gs;
 
 /** The built service under attack: quotas out of the way, and no bound on the connections of one address. */
 export async function startTarget(environment: Environment): Promise<Service> {
-  const program = ["--import=./tests/hostile/collect-garbage.mjs", "dist/front/main.js"];
+  const program = ["--import=./tests/hostile/collect-garbage.mjs", "dist/server/main.js"];
   const settings = { RATE_LIMIT_HEALTH: "100000000", RATE_LIMIT_MCP: "100000000", TRUSTED_PROXY_HOPS: "1" };
   const service = await Service.start({ LOG_LEVEL: "warn", ...settings, ...environment }, { program });
   // The process of the pages is a while behind.
@@ -46,7 +46,7 @@ async function repeat({ port }: Service, shape: Shape, times: number): Promise<v
   let connection: Connection | undefined;
   for (let n = 0; n < times; n++) {
     if (!connection?.isOpen) connection = await Connection.open(port);
-    const statuses = await within(answerWithinMs, connection.send(shape));
+    const statuses = await withTimeout(answerWithinMs, connection.send(shape));
     const isExpected =
       statuses.every((status) => shape.statuses.includes(status)) && statuses.length <= (shape.answers ?? 1);
     if (!isExpected) throw new Error(`${shape.name} was answered with ${statuses.join(", ")}`);

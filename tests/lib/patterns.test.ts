@@ -4,13 +4,13 @@ import { HTML_LIMITED_BOT_UA_RE } from "next/dist/shared/lib/router/utils/html-b
 import { parseAst, transformWithEsbuild } from "vite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
-import { parseAddress } from "@/lib/api/client-address";
-import { readCookie } from "@/lib/api/cookies";
-import { isUnderApi } from "@/lib/api/door";
-import { boundHeaders, boundQuery } from "@/lib/pages/handed-on";
-import { isSigned } from "@/lib/pages/webhook";
-import { nameBrowser } from "@/lib/session/session-name";
-import { bodyLimits, handedOn, headBounds } from "@/lib/settings/limits";
+import { describeBrowser } from "@/lib/auth/session-name";
+import { bodyLimits, handedOn, headBounds } from "@/lib/config/limits";
+import { readCookie } from "@/lib/http/cookies";
+import { boundHeaders, boundQuery } from "@/lib/http/handed-on";
+import { isUnderApi } from "@/lib/http/router";
+import { isSigned } from "@/lib/http/webhook";
+import { parseAddress } from "@/lib/rate-limit/client-address";
 import { bestOf, slowestMs } from "@/tests/support/pattern-attacks";
 
 /*
@@ -38,11 +38,11 @@ const bounded: { pattern: RegExp; reads: string; characters: number }[] = [
 
 /** Where a pattern is made of text, by us or with what is special in it taken out. */
 const madeOfText = [
-  "lib/api/visit.ts",
-  "lib/connect/exchange.ts",
+  "lib/db/redaction.ts",
   "lib/docs/highlight.ts",
   "lib/docs/search.ts",
-  "lib/store/mentions.ts",
+  "lib/http/request-context.ts",
+  "lib/oauth/provider-bridge.ts",
 ];
 
 type Found = { file: string; pattern: RegExp };
@@ -117,7 +117,7 @@ const readers: { what: string; read: (text: string) => void; characters: number 
   { what: "an address that a proxy wrote", read: parseAddress, characters: longest },
   {
     what: "the name of a browser",
-    read: (value) => nameBrowser(text("user-agent")(value)),
+    read: (value) => describeBrowser(text("user-agent")(value)),
     characters: longest,
   },
   { what: "a query that is cut", read: (value) => boundQuery(`/?${value}`), characters: longest },

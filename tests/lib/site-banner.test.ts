@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { closeStore, store } from "@/lib/db/store";
 import { readSiteBanner, setBanner } from "@/lib/site-banner";
-import { closeStore, store } from "@/lib/store/store";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 
 const noonMs = Date.UTC(2026, 10, 21, 12);
 const twoHoursMs = 2 * 60 * 60 * 1000;
 const notice = (message: string) => ({ kind: "warning", message, startsAtMs: null, endsAtMs: null }) as const;
 
 beforeAll(async () => {
-  process.env.DATA_DIR = makeFolder();
+  process.env.DATA_DIR = createFolder();
   await store();
 });
 afterAll(closeStore);

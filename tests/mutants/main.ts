@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import type { Mutant } from "@/tests/mutants/mutant";
 import { mutants } from "@/tests/mutants/mutants";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 
 /*
  * Breaks the service in one place after the other, each as somebody might by mistake, and looks whether a test
@@ -29,7 +29,7 @@ process.exit(lived > 0 ? 1 : 0);
 
 /** A copy of the working tree and of what is built, in which a file can be broken. */
 function copyTree(): string {
-  const folder = makeFolder();
+  const folder = createFolder();
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"])
     .toString()
     .trim();

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "@playwright/test";
 import Database from "libsql";
-import { onboardingDays } from "@/lib/onboarding/series";
+import { onboardingDays } from "@/lib/mail/onboarding-series";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
-import { isUnderApi } from "@/lib/api/door";
+import { isUnderApi } from "@/lib/http/router";
 
 /*
  * What the tests were answered, one line an answer, in the file that RECORDED_ANSWERS names. `npm test` names

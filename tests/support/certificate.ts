@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 
 let folder: string | undefined;
 
@@ -17,7 +17,7 @@ export function trust(): string {
 }
 
 function make(): string {
-  folder = makeFolder("process");
+  folder = createFolder("process");
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,DNS:apps.example.com"];
   const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
   const flags = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"];

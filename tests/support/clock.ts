@@ -1,10 +1,10 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 
 /** A clock that a test moves, for the service and the commands that are given its settings. */
 export function makeClock() {
-  const file = join(makeFolder(), "clock");
+  const file = join(createFolder(), "clock");
   let aheadMs = 0;
   writeFileSync(file, "0");
   return {

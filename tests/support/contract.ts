@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { ErrorCode } from "@/lib/api/errors";
-import type { Operation, Status } from "@/lib/api/operations";
+import type { ErrorCode } from "@/lib/http/errors";
+import type { Operation, Status } from "@/lib/http/operations";
 import { refusals } from "@/tests/support/refusals";
 import type { Answer, Service } from "@/tests/support/service";
 
@@ -41,14 +41,14 @@ export function expectAnswer(
 export function expectRefusal(
   service: Service,
   answer: Answer,
-  refusal: { status: number; code: ErrorCode; message?: string; hint?: string; beside?: object },
+  errorParts: { status: number; code: ErrorCode; message?: string; hint?: string; beside?: object },
 ): void {
-  const { status, code, beside } = refusal;
+  const { status, code, beside } = errorParts;
   expect(answer.status, answer.text).toBe(status);
   expectStamp(service, answer);
   expect(answer.headers["cache-control"]).toBe("no-store");
   expect(answer.headers["content-type"]).toBe("application/json");
-  const { message, hint } = { ...refusals[code], ...refusal };
+  const { message, hint } = { ...refusals[code], ...errorParts };
   const docs = `${service.url}/docs/api/errors#${code}`;
   expect(JSON.parse(answer.text)).toEqual({ ...beside, error: { code, message, hint, docs } });
 }

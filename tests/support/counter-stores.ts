@@ -1,5 +1,5 @@
-import { RedisStore } from "@/lib/api/redis-store";
-import { UpstashStore } from "@/lib/api/upstash-store";
+import { RedisStore } from "@/lib/rate-limit/redis-store";
+import { UpstashStore } from "@/lib/rate-limit/upstash-store";
 import { startRedisBridge } from "@/tests/support/redis-bridge";
 import type { Environment } from "@/tests/support/service";
 import { type Fault, startUpstashBridge } from "@/tests/support/upstash-bridge";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { makeFirstKey } from "@/lib/session/signing-keys";
-import { Store } from "@/lib/store/store";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { makeFirstKey } from "@/lib/auth/signing-keys";
+import { Store } from "@/lib/db/store";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 
 declare module "vitest" {
@@ -45,7 +45,7 @@ export default async function setup({ provide }: TestProject) {
 
 /** Makes a data folder as a first start leaves it. */
 async function makeTemplate(): Promise<string> {
-  const dataDir = makeFolder();
+  const dataDir = createFolder();
   writeFileSync(join(dataDir, "app-secret"), appSecret, { mode: 0o600 });
   await prepareStore({ dataDir });
   return dataDir;
@@ -75,7 +75,7 @@ export async function stopDatabase({ child }: { child: ChildProcess }): Promise<
 export async function startPostgres() {
   const bin = findPostgres();
   if (!bin) return leaveOut("PostgreSQL");
-  const folder = makeFolder();
+  const folder = createFolder();
   const port = await reservePort();
   const user = postgresUser();
   if (user) chownSync(folder, user.uid, user.gid);
@@ -116,7 +116,7 @@ export async function startPostgres() {
 
 /** A Redis of our own on loopback; none where it is not installed. */
 export async function startRedis() {
-  const folder = makeFolder();
+  const folder = createFolder();
   const port = await reservePort();
   const child = spawnLeashed(
     "redis-server",

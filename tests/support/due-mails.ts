@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Database from "libsql";
 import pg from "pg";
-import { hashEmail } from "@/lib/onboarding/suppressions";
+import { hashEmail } from "@/lib/mail/suppressions";
 
 /** Accounts `from` to `to`, each with one onboarding mail that has long been due, written past the service. */
 export async function writeDueMails(

@@ -10,6 +10,6 @@ afterAll(() => {
   vi.restoreAllMocks();
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
-  // What `oncePerProcess` kept.
+  // What `processSingleton` kept.
   (globalThis as Record<symbol, Map<string, unknown> | undefined>)[Symbol.for("corner-office")]?.clear();
 });

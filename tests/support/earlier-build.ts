@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 
-const list = "lib/store/migrations.ts";
+/** Where the list of migrations is, and where it was before the tree was renamed. */
+const lists = ["lib/db/migrations.ts", "lib/store/migrations.ts"];
 /** Without its lock file, so that it takes its packages from the folders above it. */
 const sources = [
   "app",
@@ -42,13 +43,23 @@ export function buildEarlier({ whole = false } = {}): string | undefined {
   return folder;
 }
 
+/** The program that `npm start` runs in a checkout, from its root. */
+export function startProgram(folder: string): string {
+  const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return /dist\/\S+\.js/.exec(scripts.start)?.[0] ?? "";
+}
+
 /** The last commit whose list of changes is shorter than today's. */
 function findEarlier(): string | undefined {
+  const [list = ""] = lists;
   const today = countChanges(readFileSync(list, "utf8"));
   try {
-    const commits = git("log", "--format=%H", "--", list).trim().split("\n");
+    const commits = git("log", "--format=%H", "--", ...lists)
+      .trim()
+      .split("\n");
     for (const commit of commits.map((one) => `${one}^`)) {
-      if (countChanges(git("show", `${commit}:${list}`)) < today) return git("rev-parse", commit).trim();
+      const path = git("ls-tree", "--name-only", commit, "--", ...lists).trim();
+      if (countChanges(git("show", `${commit}:${path}`)) < today) return git("rev-parse", commit).trim();
     }
   } catch {
     // No repository, no git, or the history ends here.

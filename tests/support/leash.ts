@@ -61,14 +61,14 @@ export function spawnLeashed(
 const memory = "/dev/shm";
 const hasMemory = existsSync(memory) && statfsSync(memory).bavail * statfsSync(memory).bsize > 2 ** 30;
 
-/** Makes a folder as {@link makeFolder} does, where no commit waits for a disk, if there is such a place. */
+/** Makes a folder as {@link createFolder} does, where no commit waits for a disk, if there is such a place. */
 export function makeFolderInMemory(until: Until = "file"): string {
-  return makeFolder(until, hasMemory ? memory : tmpdir());
+  return createFolder(until, hasMemory ? memory : tmpdir());
 }
 
 /** Makes an empty folder that is gone when the tests of this file are done, or when this process is. */
-export function makeFolder(until: Until = "file", within = tmpdir()): string {
-  const folder = mkdtempSync(join(within, "corner-office-"));
+export function createFolder(until: Until = "file", withTimeout = tmpdir()): string {
+  const folder = mkdtempSync(join(withTimeout, "corner-office-"));
   tell(until, "folder", folder);
   return folder;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { sendByResend } from "@/lib/mail/resend-sender";
-import { sendDue } from "@/lib/onboarding/runner";
-import { settings } from "@/lib/settings/settings";
-import { store } from "@/lib/store/store";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { sendDueMails } from "@/lib/mail/onboarding-runner";
+import { createResendSender } from "@/lib/mail/resend-sender";
 
 /*
  * A runner in a process of its own, as the server's is but for its patience: the sender breaks off after a second, so
@@ -10,10 +10,10 @@ import { store } from "@/lib/store/store";
  */
 const { mail } = settings();
 if (mail.kind !== "resend") throw new Error("The fault run sends to the stand-in for Resend.");
-const through = sendByResend(mail, undefined, 1000);
+const through = createResendSender(mail, undefined, 1000);
 for (;;) {
   await store()
-    .then((db) => sendDue(db, through, { backoff: () => 200 }))
+    .then((db) => sendDueMails(db, through, { backoff: () => 200 }))
     .catch(() => {});
   await sleep(100);
 }

@@ -48,7 +48,7 @@ async function run(args, environment) {
   process.argv = ["node", "admin", ...args];
   process.env = environment;
   process.exitCode = undefined;
-  // What `oncePerProcess` kept for the last command, and what that left to be done at the end.
+  // What `processSingleton` kept for the last command, and what that left to be done at the end.
   delete globalThis[Symbol.for("corner-office")];
   process.removeAllListeners("exit");
   const module = { exports: {} };

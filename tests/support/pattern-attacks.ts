@@ -3,9 +3,9 @@
  * something that the pattern repeats, with an end that it does not want. Both are made of the pattern's own characters.
  */
 
-const mostCharacters = 12;
+const maxCharacters = 12;
 const shortLength = 400;
-const mostSuspects = 4;
+const maxSuspects = 4;
 const unwanted = "\0";
 
 /**
@@ -16,7 +16,7 @@ export function slowestMs(pattern: RegExp, length: number): number {
   const suspects = [...attacksOn(pattern)]
     .map((attack) => ({ attack, ms: fastestMs(pattern, attack(Math.min(length, shortLength)), 1) }))
     .sort((one, other) => other.ms - one.ms)
-    .slice(0, mostSuspects);
+    .slice(0, maxSuspects);
   return Math.max(...suspects.map(({ attack }) => fastestMs(pattern, attack(length), 3)));
 }
 
@@ -81,12 +81,12 @@ function partsOf(source: string): { characters: string[]; words: string[] } {
     }
   }
   if (word.length > 1) words.add(word);
-  return { characters: spread([...characters, "a"]), words: [...words] };
+  return { characters: jitter([...characters, "a"]), words: [...words] };
 }
 
 /** As many as can be paired with each other: signs before letters, and of these some of each. */
-function spread(characters: string[]): string[] {
+function jitter(characters: string[]): string[] {
   const signs = characters.filter((character) => !/[\p{L}\d]/u.test(character));
   const letters = characters.filter((character) => /[\p{L}\d]/u.test(character));
-  return [...new Set([...signs.slice(0, mostCharacters - 4), ...letters])].slice(0, mostCharacters);
+  return [...new Set([...signs.slice(0, maxCharacters - 4), ...letters])].slice(0, maxCharacters);
 }

@@ -2,7 +2,7 @@ import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { eventually, isInstalled, postgresUser } from "@/tests/support/databases";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 
 /** Whether the tests behind a pooler run. */
@@ -19,7 +19,7 @@ export async function startPgBouncer(
   databaseUrl: string,
   { poolSize = 5, dropsSettings = false } = {},
 ): Promise<string> {
-  const folder = makeFolder();
+  const folder = createFolder();
   const port = await reservePort();
   const { port: serverPort, pathname } = new URL(databaseUrl);
   const database = pathname.slice(1);

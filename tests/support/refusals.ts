@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@/lib/api/errors";
+import type { ErrorCode } from "@/lib/http/errors";
 
 /** What a refusal of each code says where nothing is said about the case, and with which status. */
 export const refusals: Record<ErrorCode, { status: number | null; message: string; hint: string }> = {

@@ -5,7 +5,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recordAnswer, recordRaw } from "@/tests/support/answers";
-import { makeFolder, spawnLeashed, type Until } from "@/tests/support/leash";
+import { startProgram } from "@/tests/support/earlier-build";
+import { createFolder, spawnLeashed, type Until } from "@/tests/support/leash";
 import { type Outcome, operate } from "@/tests/support/operator";
 import { reservePort } from "@/tests/support/port";
 
@@ -26,7 +27,7 @@ type Options = {
   until?: Until;
 };
 
-type Ask = {
+type AuthorizationRequest = {
   method?: string;
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
@@ -64,14 +65,14 @@ export class Service {
   /** A service with these settings that does not run: for its operator's commands alone, or until {@link run}. */
   static async make(
     environment: Environment = {},
-    { program = ["dist/front/main.js"], logTo = "here", folder = ".", until = "file" }: Options = {},
+    { folder = ".", program = [startProgram(folder)], logTo = "here", until = "file" }: Options = {},
   ): Promise<Service> {
     const port = Number(environment.PORT) || (await reservePort());
     const settings = {
       PATH: process.env.PATH ?? "",
       NODE_ENV: "production",
       PORT: String(port),
-      DATA_DIR: makeFolder(until),
+      DATA_DIR: createFolder(until),
       DRAIN_SECONDS: "0",
       ...environment,
     };
@@ -171,7 +172,10 @@ export class Service {
   }
 
   /** Sends one request, path and headers exactly as given. */
-  ask(path: string, { method = "GET", headers = {}, body, from = this.from }: Ask = {}): Promise<Answer> {
+  ask(
+    path: string,
+    { method = "GET", headers = {}, body, from = this.from }: AuthorizationRequest = {},
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const to = { host: "127.0.0.1", port: this.port, localAddress: from };
       const request = sendRequest({ ...to, path, method, headers, agent: false }, (response) => {
@@ -195,7 +199,7 @@ export class Service {
   submit(
     path: string,
     fields: Record<string, string>,
-    { headers = {}, ...others }: Omit<Ask, "method" | "body"> = {},
+    { headers = {}, ...others }: Omit<AuthorizationRequest, "method" | "body"> = {},
   ): Promise<Answer> {
     return this.ask(path, {
       ...others,

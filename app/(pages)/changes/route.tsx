@@ -1,6 +1,6 @@
-import { pages, publications } from "@/lib/api/pages";
-import { listRetirements } from "@/lib/api/retirement";
 import { changes } from "@/lib/docs/changes";
+import { pages, publications } from "@/lib/http/pages";
+import { listRetirements } from "@/lib/http/retirement";
 import { htmlPage } from "../html-page";
 
 const { changesFeed } = publications;

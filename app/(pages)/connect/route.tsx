@@ -1,15 +1,15 @@
 import type { ReactNode } from "react";
 import { type Owner, requireOwner } from "@/lib/accounts/owner";
-import { clientNetwork } from "@/lib/api/client-address";
-import { dropCookie, readCookie } from "@/lib/api/cookies";
-import { ApiError } from "@/lib/api/errors";
-import { actions, connectEndpoints, documentPages, pages } from "@/lib/api/pages";
-import { findAsking, readAsk } from "@/lib/connect/approval";
-import { readRefusal } from "@/lib/connect/refused-request";
-import type { RequestingClient } from "@/lib/connect/requesting-client";
-import { accountScopeWords } from "@/lib/connect/resources";
-import { whatSessionsCannotDo } from "@/lib/docs/words";
-import { type Call, cookieHeaders } from "@/lib/pages/hall";
+import { sessionLimits } from "@/lib/docs/words";
+import { clearCookie, readCookie } from "@/lib/http/cookies";
+import { ApiError } from "@/lib/http/errors";
+import { cookieHeaders, type PageRequest } from "@/lib/http/page-handler";
+import { actions, connectEndpoints, documentPages, pages } from "@/lib/http/pages";
+import { findRequestingClient, readAuthorizationRequest } from "@/lib/oauth/approval";
+import { readRefusal } from "@/lib/oauth/refused-request";
+import type { RequestingClient } from "@/lib/oauth/requesting-client";
+import { accountScopeWords } from "@/lib/oauth/resources";
+import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { htmlPage } from "../html-page";
 import { tellMoment } from "../moment";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
@@ -55,18 +55,18 @@ export const GET = htmlPage(pages.connect, async (call) => {
 });
 
 /**
- * What waits in this browser, unless a device's code is to be typed: who mistyped one is asked about no other app, and
- * who follows a link that brings one has to look at the device.
+ * The request that waits in this browser. There is none while a device's code is being typed: a mistyped code must not
+ * lead to the approval of another app, and someone who follows a link with a code has to look at the device.
  */
-async function findQuestion(call: Call, problem: Problem | undefined): Promise<ReactNode> {
+async function findQuestion(call: PageRequest, problem: Problem | undefined): Promise<ReactNode> {
   const { headers, url } = call;
   const isTyping = url.searchParams.has("user_code") || problem?.isTyped;
   const held = isTyping ? undefined : readCookie(headers, "office-request");
-  const ask = readAsk(held);
-  const asking = ask && (await findAsking(ask));
-  if (!held || !asking) return <TypeCode problem={problem} />;
+  const authorizationRequest = readAuthorizationRequest(held);
+  const client = authorizationRequest && (await findRequestingClient(authorizationRequest));
+  if (!held || !client) return <TypeCode problem={problem} />;
   const reader = await requireOwner(call).catch(toRefusal);
-  return <Approval held={held} asking={asking} reader={reader} readersNetwork={clientNetwork(headers)} />;
+  return <Approval held={held} client={client} reader={reader} readersNetwork={clientNetwork(headers)} />;
 }
 
 /** Who reads the page, or why nobody can say: by what proves it when a button is pressed, too. */
@@ -83,7 +83,7 @@ function Refused({ to }: { to: URL }) {
       <h1>Nobody was let in</h1>
       <p>
         An app sent you here, and asked in a way that we cannot answer. It has made itself known to us by
-        itself, so we do not know whose it is: its answers go to <Place url={to} />.
+        itself, so we do not know whose it is: its answers go to <Route url={to} />.
       </p>
       <p>
         <a href={to.href} rel="noreferrer">
@@ -97,7 +97,7 @@ function Refused({ to }: { to: URL }) {
 }
 
 /** Where an address leads: the host, or the scheme that an app has taken. */
-function Place({ url: { protocol, host } }: { url: URL }) {
+function Route({ url: { protocol, host } }: { url: URL }) {
   return <strong>{/^https?:$/.test(protocol) ? host : protocol}</strong>;
 }
 
@@ -130,7 +130,7 @@ function AnswerAgain() {
 /** Nothing waits in this browser any longer. */
 const backToTheDevice = {
   title: "Connect an app",
-  headers: cookieHeaders([dropCookie("office-request")]),
+  headers: cookieHeaders([clearCookie("office-request")]),
   content: (
     <div className="narrow">
       <h1>That is all</h1>
@@ -180,20 +180,20 @@ type ApprovalProps = WhoAsksProps & {
   reader: Reader;
 };
 
-function Approval({ held, asking, reader, readersNetwork }: ApprovalProps) {
+function Approval({ held, client, reader, readersNetwork }: ApprovalProps) {
   return (
     <>
-      <h1>Let {asking.origin.is === "device" ? "a device" : "an app"} in?</h1>
-      <WhoAsks asking={asking} readersNetwork={readersNetwork} />
+      <h1>Let {client.origin.is === "device" ? "a device" : "an app"} in?</h1>
+      <WhoAsks client={client} readersNetwork={readersNetwork} />
       <h2>What it may do</h2>
       <p>
         {accountScopeWords}. For a week: then it asks again. On your home page you can end it at any time.
       </p>
       <h2>What it can never do</h2>
-      <p>{whatSessionsCannotDo}</p>
+      <p>{sessionLimits}</p>
       <form method="post" action={actions.answerApp.path} className="stack">
         <input type="hidden" name="request" value={held} />
-        <Decision reader={reader} />
+        <RateLimitDecision reader={reader} />
       </form>
       <p className="quiet">
         <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
@@ -202,14 +202,14 @@ function Approval({ held, asking, reader, readersNetwork }: ApprovalProps) {
   );
 }
 
-type WhoAsksProps = { asking: RequestingClient; readersNetwork: string | undefined };
+type WhoAsksProps = { client: RequestingClient; readersNetwork: string | undefined };
 
 /**
  * What is proven comes first and in bold. The name is the app's own word: it stands apart, so that it can end no
  * sentence of ours.
  */
-function WhoAsks({ asking, readersNetwork }: WhoAsksProps) {
-  const { name, documentHost, origin } = asking;
+function WhoAsks({ client, readersNetwork }: WhoAsksProps) {
+  const { name, documentHost, origin } = client;
   return (
     <>
       <Origin origin={origin} readersNetwork={readersNetwork} />
@@ -282,7 +282,7 @@ function nameNetwork(network: string | undefined, readersNetwork: string | undef
   );
 }
 
-function Decision({ reader }: { reader: Reader }) {
+function RateLimitDecision({ reader }: { reader: Reader }) {
   if (reader instanceof ApiError) {
     if (reader.status !== 401) {
       return (

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { pages, publications } from "@/lib/api/pages";
 import { type DocumentPage, groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
+import { pages, publications } from "@/lib/http/pages";
 
 /** What is around a document: the search, and all documents in reading order, the open one marked. */
 export function Documents({ open, children }: { open: string; children: ReactNode }) {

@@ -1,8 +1,8 @@
-const mostDrawn = 12;
+const maxDrawn = 12;
 
 /** Those that may be hired, each at a desk. */
 export function Assistants({ limit }: { limit: number }) {
-  const drawn = Array.from({ length: Math.min(limit, mostDrawn) }, (_, at) => at);
+  const drawn = Array.from({ length: Math.min(limit, maxDrawn) }, (_, at) => at);
   return (
     <section className="card" aria-labelledby="assistants">
       <dl>
@@ -16,7 +16,7 @@ export function Assistants({ limit }: { limit: number }) {
             <path d="M7 17v-3a5 5 0 0 1 10 0v3M3 17.5h18M5.5 17.5V22M18.5 17.5V22" />
           </svg>
         ))}
-        {limit > mostDrawn && <span>+{limit - mostDrawn}</span>}
+        {limit > maxDrawn && <span>+{limit - maxDrawn}</span>}
       </p>
     </section>
   );

@@ -1,7 +1,7 @@
 "use client";
 
 import { useState } from "react";
-import { actions } from "@/lib/api/pages";
+import { actions } from "@/lib/http/pages";
 import { tellMoment } from "../moment";
 
 type Copying = { said: string; shown?: string };

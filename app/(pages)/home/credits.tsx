@@ -1,12 +1,12 @@
 import type { Account } from "@/lib/accounts/account";
 import { type CreditEntry, listLatestEntries, toCredits } from "@/lib/accounts/ledger";
-import { log } from "@/lib/process/log";
-import { dayMs } from "@/lib/settings/durations";
-import { store } from "@/lib/store/store";
+import { dayMs } from "@/lib/config/durations";
+import { store } from "@/lib/db/store";
+import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
 
 const drawnDays = 30;
-const mostDrawn = 500; // entries: a line of 300 points wide shows no more
+const maxDrawn = 500; // entries: a line of 300 points wide shows no more
 const listed = 5;
 
 type CreditsProps = { account: Account; nowMs: number };
@@ -46,7 +46,7 @@ export async function Credits({ account, nowMs }: CreditsProps) {
 /** `undefined` when they cannot be read: the rest of the page stands without them. */
 async function readEntries(accountId: string): Promise<CreditEntry[] | undefined> {
   try {
-    return await listLatestEntries(await store(), accountId, mostDrawn);
+    return await listLatestEntries(await store(), accountId, maxDrawn);
   } catch (failure) {
     log().error({ err: failure }, "credit entries could not be listed");
     return undefined;

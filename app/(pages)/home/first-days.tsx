@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import { pages } from "@/lib/api/pages";
-import type { Session } from "@/lib/session/session";
-import { dayMs } from "@/lib/settings/durations";
+import type { Session } from "@/lib/auth/session";
+import { dayMs } from "@/lib/config/durations";
+import { pages } from "@/lib/http/pages";
 
 const firstDaysMs = 14 * dayMs;
 

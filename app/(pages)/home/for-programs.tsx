@@ -1,4 +1,4 @@
-import { pages } from "@/lib/api/pages";
+import { pages } from "@/lib/http/pages";
 import { CopyToken } from "./copy-token";
 
 type ForProgramsProps = { accountId: string; isLocal: boolean };

@@ -2,10 +2,10 @@ import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { identifyCaller } from "@/lib/accounts/caller";
-import { readCookie } from "@/lib/api/cookies";
-import { actions, pages } from "@/lib/api/pages";
-import { beginVisit } from "@/lib/api/visit";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { readCookie } from "@/lib/http/cookies";
+import { actions, pages } from "@/lib/http/pages";
+import { createRequestContext } from "@/lib/http/request-context";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { renewal } from "../renewal";
 import { SiteBanner } from "../site-banner";
@@ -19,7 +19,7 @@ import { ForPrograms } from "./for-programs";
 import { KeepFresh } from "./keep-fresh";
 import { readSessions, Sessions } from "./sessions";
 import { decideHomeState } from "./state";
-import { Verdict } from "./verdict";
+import { CheckResult } from "./verdict";
 import { Who } from "./who";
 
 export const metadata: Metadata = { title: "Home", robots: { index: false } };
@@ -33,7 +33,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const problem = findProblem(query, problems);
   const caller = await identifyCaller(
     requestHeaders,
-    beginVisit("GET", pages.home.path, requestHeaders),
+    createRequestContext("GET", pages.home.path, requestHeaders),
     undefined,
   );
   if (caller.is === "signed-out" && away === undefined) leadOn(isLocal, renewed !== undefined);
@@ -47,7 +47,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       <SiteBanner isPublic={false} />
       <Who email={account?.email} isLocal={isLocal} />
       <ProblemNote problem={problem} />
-      <Verdict state={state} account={account} nowMs={nowMs} />
+      <CheckResult state={state} account={account} nowMs={nowMs} />
       {readCookie(requestHeaders, "office-request") && <AppWaits />}
       {account && (
         <div className="facts">

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { actions, pages } from "@/lib/api/pages";
-import { log } from "@/lib/process/log";
-import { listSessions, type Session } from "@/lib/session/session";
-import { store } from "@/lib/store/store";
+import { listSessions, type Session } from "@/lib/auth/session";
+import { store } from "@/lib/db/store";
+import { actions, pages } from "@/lib/http/pages";
+import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
 
 const hourMs = 60 * 60 * 1000;

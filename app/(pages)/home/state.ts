@@ -5,7 +5,7 @@ import {
   denialCodes,
   type EntitlementAllowed,
 } from "@/lib/accounts/entitlement";
-import { errorCatalogue } from "@/lib/api/errors";
+import { errorCatalogue } from "@/lib/http/errors";
 
 /** What the CEO is told: may the company run, why not, and what to do next. */
 export type HomeState = {

@@ -2,7 +2,7 @@ import { Clock } from "../clock";
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-const mostDrawn = 31;
+const maxDrawn = 31;
 
 type TrialLeftProps = { startedAtMs: number; endsAtMs: number; nowMs: number };
 
@@ -35,7 +35,7 @@ export function endsSoon(leftMs: number): boolean {
 
 /** Those that are over first. More than fit stand for several days each. */
 function Marks({ left, all, label }: { left: number; all: number; label: string }) {
-  const drawn = Math.min(all, mostDrawn);
+  const drawn = Math.min(all, maxDrawn);
   const over = drawn - Math.max(1, Math.round((left / all) * drawn));
   const marks = Array.from({ length: drawn }, (_, at) => ({ at, isOver: at < over }));
   return (

@@ -1,5 +1,5 @@
 import type { Account } from "@/lib/accounts/account";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
 import { Light, type LightColour } from "../light";
 import type { HomeState } from "./state";
 import { endsSoon, TrialLeft } from "./trial-left";
@@ -7,7 +7,7 @@ import { endsSoon, TrialLeft } from "./trial-left";
 type VerdictProps = { state: HomeState; account: Account | undefined; nowMs: number };
 
 /** One sentence with a light. What changes while the page is open is announced. */
-export function Verdict({ state, account, nowMs }: VerdictProps) {
+export function CheckResult({ state, account, nowMs }: VerdictProps) {
   const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
   const isEnding = trial !== undefined && endsSoon(trial.trialEndsAtMs - nowMs);
   const [colour, word] = lightOf(state, isEnding);

@@ -1,4 +1,4 @@
-import { actions } from "@/lib/api/pages";
+import { actions } from "@/lib/http/pages";
 import { Clerk } from "../clerk";
 
 /** Who is signed in, and the way out. */

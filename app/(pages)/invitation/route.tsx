@@ -1,13 +1,9 @@
-import { actions, pages } from "@/lib/api/pages";
-import { readTypedEmail } from "@/lib/pages/typed-email";
-import { log } from "@/lib/process/log";
-import {
-  findInvitationProblem,
-  type InvitationProblem,
-  invitationDays,
-} from "@/lib/session/invitation-token";
-import { settings } from "@/lib/settings/settings";
-import { store } from "@/lib/store/store";
+import { findInvitationProblem, type InvitationProblem, invitationDays } from "@/lib/auth/invitation-token";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { actions, pages } from "@/lib/http/pages";
+import { readTypedEmail } from "@/lib/http/typed-email";
+import { log } from "@/lib/runtime/log";
 import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";

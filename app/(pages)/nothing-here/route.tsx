@@ -1,4 +1,4 @@
-import { pages } from "@/lib/api/pages";
+import { pages } from "@/lib/http/pages";
 import { htmlPage } from "../html-page";
 import { Mark } from "../mark";
 

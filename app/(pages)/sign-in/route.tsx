@@ -1,9 +1,9 @@
-import { readCookie } from "@/lib/api/cookies";
-import { actions, pages } from "@/lib/api/pages";
-import { goTo } from "@/lib/pages/form";
-import { readTypedEmail } from "@/lib/pages/typed-email";
-import { readSession } from "@/lib/session/credential";
-import { settings } from "@/lib/settings/settings";
+import { readSessionCredential } from "@/lib/auth/credential";
+import { settings } from "@/lib/config/settings";
+import { readCookie } from "@/lib/http/cookies";
+import { redirectTo } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
+import { readTypedEmail } from "@/lib/http/typed-email";
 import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";
@@ -13,7 +13,7 @@ export const GET = htmlPage(pages.signIn, async ({ url, headers, nowMs }) => {
   if (settings().signIn.kind !== "local") return { title: "Sign in", content: <NotSetUp /> };
   const problem = findProblem(Object.fromEntries(url.searchParams), problems);
   const inside = problem ? undefined : await findWayIn(headers, nowMs);
-  if (inside) return goTo({ to: inside });
+  if (inside) return redirectTo({ to: inside });
   return {
     title: titleOf("Sign in", problem),
     content: <AskForEmail problem={problem} typed={readTypedEmail(headers)} />,
@@ -31,7 +31,7 @@ const problems: Record<string, Problem> = {
 
 /** Who is signed in already has nothing to do here; nor has who may be, while nobody can tell. */
 async function findWayIn(headers: Headers, nowMs: number): Promise<string | undefined> {
-  const session = await readSession(headers, undefined, nowMs).catch(() => undefined);
+  const session = await readSessionCredential(headers, undefined, nowMs).catch(() => undefined);
   if (!session || !("because" in session)) return pages.home.path;
   return readCookie(headers, "office-client") && actions.renewSession.path;
 }

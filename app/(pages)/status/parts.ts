@@ -1,11 +1,11 @@
-import { counterStore } from "@/lib/api/rate-limit";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
 import { findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
-import { oncePerProcess } from "@/lib/once-per-process";
-import { within } from "@/lib/process/deadline";
-import { awaySince } from "@/lib/process/outages";
-import { whatIsNotReady } from "@/lib/process/readiness";
-import { settings } from "@/lib/settings/settings";
-import { store } from "@/lib/store/store";
+import { processSingleton } from "@/lib/process-singleton";
+import { counterStore } from "@/lib/rate-limit/rate-limit";
+import { outageSince } from "@/lib/runtime/outages";
+import { readinessProblems } from "@/lib/runtime/readiness";
+import { withTimeout } from "@/lib/runtime/timeout";
 import type { LightColour } from "../light";
 
 /** A part of this service, and how it is at the moment. */
@@ -39,7 +39,10 @@ type Found = {
 
 /** What has to be asked of others, at most once a second. */
 function lookAround(nowMs: number): Promise<Found> {
-  const held = oncePerProcess("status", () => ({ atMs: 0, found: undefined as Promise<Found> | undefined }));
+  const held = processSingleton("status", () => ({
+    atMs: 0,
+    found: undefined as Promise<Found> | undefined,
+  }));
   if (!held.found || Math.abs(nowMs - held.atMs) >= lookAgainAfterMs) {
     held.atMs = nowMs;
     held.found = Promise.all([findOldestDue(nowMs), askCounters()]).then(
@@ -51,8 +54,8 @@ function lookAround(nowMs: number): Promise<Found> {
 
 async function findOldestDue(nowMs: number): Promise<number | undefined> {
   try {
-    const db = await within(foundWithinMs, store());
-    const [onboarding, signIn] = await within(
+    const db = await withTimeout(foundWithinMs, store());
+    const [onboarding, signIn] = await withTimeout(
       foundWithinMs,
       Promise.all([
         findOnboardingBacklog(db, nowMs),
@@ -80,7 +83,7 @@ async function askCounters(): Promise<boolean | undefined> {
 
 function tellOfApi(): Part {
   const name = "Public API";
-  if (whatIsNotReady().length === 0) return { name, colour: "good", says: "Answers" };
+  if (readinessProblems().length === 0) return { name, colour: "good", says: "Answers" };
   return { name, colour: "soon", says: "Answers, and takes no new visitors: it is starting or stopping" };
 }
 
@@ -94,7 +97,7 @@ function tellOfAccounts(isStoreThere: boolean): Part {
 
 function tellOfMail(oldestDueAtMs: number | undefined, nowMs: number): Part {
   const name = "Mail";
-  const failsSinceMs = awaySince("mail");
+  const failsSinceMs = outageSince("mail");
   if (failsSinceMs !== undefined)
     return { name, colour: "stopped", says: `Is not taken, since ${clock(failsSinceMs)}` };
   if (oldestDueAtMs === undefined)
@@ -124,7 +127,7 @@ function tellOfMcp(isStoreThere: boolean): Part {
 
 function tellOfPages(): Part {
   const name = "Pages and documents";
-  const awaySinceMs = awaySince("pages");
+  const awaySinceMs = outageSince("pages");
   if (awaySinceMs === undefined) return { name, colour: "good", says: "Open" };
   return { name, colour: "soon", says: `Those kept open, others not, since ${clock(awaySinceMs)}` };
 }

@@ -1,4 +1,4 @@
-import { pages } from "@/lib/api/pages";
+import { pages } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 import { htmlPage } from "../html-page";
 import { Light } from "../light";

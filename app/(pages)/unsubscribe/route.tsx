@@ -1,7 +1,7 @@
-import { pages } from "@/lib/api/pages";
-import { readHalfHiddenEmail, readUnsubscribeLink, unsubscribe } from "@/lib/onboarding/unsubscribe";
-import type { Call } from "@/lib/pages/hall";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import type { PageRequest } from "@/lib/http/page-handler";
+import { pages } from "@/lib/http/pages";
+import { readHalfHiddenEmail, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { htmlPage, type Shown } from "../html-page";
 
 /** Says what will stop, and changes nothing: whoever scans links opens every one. */
@@ -11,15 +11,16 @@ export const GET = unsubscribePage(async ({ url }) => {
 });
 
 /** The page's own button, or a mail client's click on it: nothing but the token in the address counts. */
-export const POST = unsubscribePage(async ({ url, visit }) => {
-  await unsubscribe(url, visit.requestId);
+export const POST = unsubscribePage(async ({ url, context }) => {
+  await unsubscribe(url, context.requestId);
   return show(words.stopped);
 });
 
-function unsubscribePage(room: (call: Call) => Shown | Promise<Shown>) {
-  return htmlPage(pages.unsubscribe, room, {
-    fromAnywhere: true,
-    say: ({ code, status }) => show(code === "invalid_token" ? words.badLink : words.failed, { status }),
+function unsubscribePage(handler: (call: PageRequest) => Shown | Promise<Shown>) {
+  return htmlPage(pages.unsubscribe, handler, {
+    acceptsAnyOrigin: true,
+    renderError: ({ code, status }) =>
+      show(code === "invalid_token" ? words.badLink : words.failed, { status }),
   });
 }
 

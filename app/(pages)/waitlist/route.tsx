@@ -1,7 +1,7 @@
-import { actions, pages } from "@/lib/api/pages";
-import { readTypedEmail } from "@/lib/pages/typed-email";
-import { invitationDays } from "@/lib/session/invitation-token";
-import { settings } from "@/lib/settings/settings";
+import { invitationDays } from "@/lib/auth/invitation-token";
+import { settings } from "@/lib/config/settings";
+import { actions, pages } from "@/lib/http/pages";
+import { readTypedEmail } from "@/lib/http/typed-email";
 import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";

@@ -1,7 +1,7 @@
-import { mcpServer, operations } from "@/lib/api/operations";
-import { markdownPath, pages, publications } from "@/lib/api/pages";
-import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { publish } from "@/lib/docs/publication-handler";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { markdownPath, pages, publications } from "@/lib/http/pages";
 
 const profile = "https://www.rfc-editor.org/info/rfc9727";
 

@@ -1,9 +1,9 @@
-import { ApiError } from "@/lib/api/errors";
-import { publications } from "@/lib/api/pages";
-import { retryAfterOutage } from "@/lib/api/spread";
-import { publish } from "@/lib/docs/publish";
-import { log } from "@/lib/process/log";
-import { keyRing } from "@/lib/session/key-ring";
+import { keyRing } from "@/lib/auth/key-ring";
+import { publish } from "@/lib/docs/publication-handler";
+import { ApiError } from "@/lib/http/errors";
+import { publications } from "@/lib/http/pages";
+import { retryAfterOutage } from "@/lib/runtime/jitter";
+import { log } from "@/lib/runtime/log";
 
 /** The public halves of the keys whose tokens are good, those that sign soon among them (RFC 7517 §5). */
 export const GET = publish(

@@ -1,6 +1,6 @@
-import { publications } from "@/lib/api/pages";
-import { authorizationServerMetadata } from "@/lib/connect/metadata";
-import { publish } from "@/lib/docs/publish";
+import { publish } from "@/lib/docs/publication-handler";
+import { publications } from "@/lib/http/pages";
+import { authorizationServerMetadata } from "@/lib/oauth/metadata";
 
 /** Where a client that knows only our address finds the authorization server (RFC 8414). */
 export const GET = publish(publications.authorizationServer, () => ({

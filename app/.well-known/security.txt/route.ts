@@ -1,7 +1,7 @@
-import { publications } from "@/lib/api/pages";
-import { publish } from "@/lib/docs/publish";
-import { dayMs } from "@/lib/settings/durations";
-import { settings } from "@/lib/settings/settings";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import { publish } from "@/lib/docs/publication-handler";
+import { publications } from "@/lib/http/pages";
 
 const validMs = 180 * dayMs;
 

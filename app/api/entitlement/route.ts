@@ -1,8 +1,9 @@
 import { identifyCaller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import { endpoint } from "@/lib/api/endpoint";
-import { operations } from "@/lib/api/operations";
+import { createOperationHandlers } from "@/lib/http/handler";
+import { operations } from "@/lib/http/operations";
 
-export const { GET, HEAD, OPTIONS } = endpoint(operations.entitlement, async ({ headers }, visit) =>
-  readEntitlement(await identifyCaller(headers, visit, "api"), Date.now()),
+export const { GET, HEAD, OPTIONS } = createOperationHandlers(
+  operations.entitlement,
+  async ({ headers }, context) => readEntitlement(await identifyCaller(headers, context, "api"), Date.now()),
 );

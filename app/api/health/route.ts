@@ -1,6 +1,6 @@
-import { endpoint } from "@/lib/api/endpoint";
-import { operations } from "@/lib/api/operations";
 import { health } from "@/lib/health";
+import { createOperationHandlers } from "@/lib/http/handler";
+import { operations } from "@/lib/http/operations";
 
 /** Answers from nothing but itself: no store, no account. */
-export const { GET, HEAD, OPTIONS } = endpoint(operations.health, () => health);
+export const { GET, HEAD, OPTIONS } = createOperationHandlers(operations.health, () => health);

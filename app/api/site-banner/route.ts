@@ -1,7 +1,7 @@
-import { endpoint } from "@/lib/api/endpoint";
-import { operations } from "@/lib/api/operations";
+import { createOperationHandlers } from "@/lib/http/handler";
+import { operations } from "@/lib/http/operations";
 import { readSiteBanner } from "@/lib/site-banner";
 
-export const { GET, HEAD, OPTIONS } = endpoint(operations.siteBanner, async () => ({
+export const { GET, HEAD, OPTIONS } = createOperationHandlers(operations.siteBanner, async () => ({
   banner: await readSiteBanner(),
 }));

@@ -1,15 +1,15 @@
 import * as z from "zod";
-import { hooks } from "@/lib/api/pages";
-import { webhook } from "@/lib/pages/webhook";
-import { settings } from "@/lib/settings/settings";
-import { clerkSession, endClerkSession } from "@/lib/sign-in/clerk-session";
-import { clerkUser, dropClerkUser, keepClerkUser } from "@/lib/sign-in/clerk-user";
-import { store } from "@/lib/store/store";
+import { clerkUser, deleteClerkUser, syncClerkUser } from "@/lib/accounts/clerk-user";
+import { clerkSession, endClerkSession } from "@/lib/auth/clerk-session";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { hooks } from "@/lib/http/pages";
+import { webhook } from "@/lib/http/webhook";
 
 const deletedUser = z.object({ id: z.string() });
 
 const keep = async (data: unknown, nowMs: number) =>
-  keepClerkUser(await store(), clerkUser.parse(data), nowMs);
+  syncClerkUser(await store(), clerkUser.parse(data), nowMs);
 
 const end = (how: "ended" | "revoked") => async (data: unknown, nowMs: number) =>
   endClerkSession(await store(), clerkSession.parse(data), how, nowMs);
@@ -27,6 +27,6 @@ export const { POST } = webhook(
     "session.ended": end("ended"),
     "session.removed": end("ended"),
     "session.revoked": end("revoked"),
-    "user.deleted": async (data, nowMs) => dropClerkUser(await store(), deletedUser.parse(data).id, nowMs),
+    "user.deleted": async (data, nowMs) => deleteClerkUser(await store(), deletedUser.parse(data).id, nowMs),
   },
 );

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { hooks } from "@/lib/api/pages";
-import { suppressEmail } from "@/lib/onboarding/outbox";
-import { webhook } from "@/lib/pages/webhook";
-import { settings } from "@/lib/settings/settings";
-import { store } from "@/lib/store/store";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { hooks } from "@/lib/http/pages";
+import { webhook } from "@/lib/http/webhook";
+import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 
 const complained = z.object({ to: z.array(z.string()) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional() });

@@ -1,8 +1,8 @@
-import { markdownPath } from "@/lib/api/pages";
+import { settings } from "@/lib/config/settings";
 import { type DocumentPage, portableMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
-import { publish } from "@/lib/docs/publish";
-import { settings } from "@/lib/settings/settings";
+import { publish } from "@/lib/docs/publication-handler";
+import { markdownPath } from "@/lib/http/pages";
 
 type Context = { params: Promise<{ path: string[] }> };
 

@@ -1,5 +1,5 @@
-import { connectEndpoints } from "@/lib/api/pages";
-import { register } from "@/lib/connect/registration";
+import { connectEndpoints } from "@/lib/http/pages";
+import { register } from "@/lib/oauth/registration";
 
 export const POST = register(connectEndpoints.registration);
 export const OPTIONS = POST;

@@ -1,5 +1,5 @@
-import { connectEndpoints } from "@/lib/api/pages";
-import { connectEndpoint } from "@/lib/connect/exchange";
+import { connectEndpoints } from "@/lib/http/pages";
+import { connectEndpoint } from "@/lib/oauth/provider-bridge";
 
 /** Where the browser goes on once its owner has answered: back to the app. */
 export const GET = connectEndpoint(connectEndpoints.resume);

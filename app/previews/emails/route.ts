@@ -1,14 +1,14 @@
-import { ApiError } from "@/lib/api/errors";
-import { escapeHtml } from "@/lib/api/escape-html";
-import type { Answer } from "@/lib/api/headers";
-import { publications } from "@/lib/api/pages";
-import { tokensAsCss } from "@/lib/look/tokens";
+import { codeMail, invitationMail } from "@/lib/auth/sign-in-mail";
+import { settings } from "@/lib/config/settings";
+import { themeAsCss } from "@/lib/config/theme";
+import { ApiError } from "@/lib/http/errors";
+import { escapeHtml } from "@/lib/http/escape-html";
+import { createHandler } from "@/lib/http/page-handler";
+import { publications } from "@/lib/http/pages";
+import type { Answer } from "@/lib/http/response";
 import type { Mail } from "@/lib/mail/mail";
-import { renderOnboarding } from "@/lib/onboarding/letters";
-import { onboardingKinds } from "@/lib/onboarding/series";
-import { hall } from "@/lib/pages/hall";
-import { settings } from "@/lib/settings/settings";
-import { codeMail, invitationMail } from "@/lib/sign-in/sign-in-mail";
+import { renderOnboarding } from "@/lib/mail/onboarding-mails";
+import { onboardingKinds } from "@/lib/mail/onboarding-series";
 
 const { path } = publications.emailPreviews;
 const to = "ceo@example.com";
@@ -24,7 +24,7 @@ function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
 }
 
 /** How the mails look, under `npm run dev` alone: all of them, `?html=<name>` or `?text=<name>`. */
-export const GET = hall(
+export const GET = createHandler(
   publications.emailPreviews,
   ({ url: { searchParams } }) => {
     const mails = renderAll();
@@ -33,7 +33,7 @@ export const GET = hall(
     if (!mail) throw new ApiError("not_found");
     return searchParams.has("text") ? { status: 200, body: mail.text } : html(mail.html);
   },
-  { say: ({ status, message }) => ({ status, body: `${message}\n` }) },
+  { renderError: ({ status, message }) => ({ status, body: `${message}\n` }) },
 );
 
 function index(mails: [string, Pick<Mail, "subject" | "html">][]): string {
@@ -43,7 +43,7 @@ function index(mails: [string, Pick<Mail, "subject" | "html">][]): string {
 <figcaption><b>${escapeHtml(subject)}</b><br><a href="${path}?html=${name}">HTML</a> <a href="${path}?text=${name}">text</a></figcaption>
 </figure>`,
   );
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mails</title><style>${tokensAsCss()}${style}</style><h1>Mails</h1>${figures.join("\n")}`;
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mails</title><style>${themeAsCss()}${style}</style><h1>Mails</h1>${figures.join("\n")}`;
 }
 
 const style = `

@@ -3,7 +3,7 @@ export const typescriptClient = `
 // Runs as it stands: as TypeScript, and as JavaScript on Node 20 and newer, Deno, Bun and in browsers.
 
 const secondsAfterNo = 600; // a no is asked about again: the owner may have bought a plan
-const mostSecondsAfterFault = 300;
+const maxSecondsAfterFault = 300;
 
 /** Knows whether the company may run, and when to ask again. Run while mayRun(), and show why when not. */
 export class CompanyGate {
@@ -55,7 +55,7 @@ export class CompanyGate {
   /** 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end. */
   hold(code = "", retryAfter = 0, nowMs = 0) {
     if (!this.mayRun(nowMs)) this.why = code;
-    const backoff = Math.min(mostSecondsAfterFault, 5 * 2 ** this.faults++);
+    const backoff = Math.min(maxSecondsAfterFault, 5 * 2 ** this.faults++);
     return Math.max(retryAfter, backoff) * (1 + Math.random() * 0.2);
   }
 

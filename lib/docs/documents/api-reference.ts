@@ -1,12 +1,12 @@
-import { type Operation, operations } from "@/lib/api/operations";
-import { documentPages } from "@/lib/api/pages";
-import { mostRequestIdCharacters } from "@/lib/api/visit";
-import { answersOf } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-words";
-import { whatSessionsCannotDo } from "@/lib/docs/words";
+import { operationWords } from "@/lib/docs/operation-descriptions";
+import { answersOf } from "@/lib/docs/responses";
+import { sessionLimits } from "@/lib/docs/words";
+import { type Operation, operations } from "@/lib/http/operations";
+import { documentPages } from "@/lib/http/pages";
+import { maxRequestIdCharacters } from "@/lib/http/request-context";
 
 type OperationName = keyof typeof operations;
 
@@ -17,7 +17,7 @@ export const apiReference: DocumentPage = {
   summary: "The five operations at a glance, and what holds for each of them.",
   markdown: () => `# API reference
 
-${Object.keys(operations).length} operations. They only read, or stop emails. ${whatSessionsCannotDo}
+${Object.keys(operations).length} operations. They only read, or stop emails. ${sessionLimits}
 
 ${table(
   ["Operation", "Needs", "Purpose"],
@@ -42,7 +42,7 @@ Which code comes with which is on the page of each operation; [the codes](${to.e
 - A method that it does not accept answers \`405\` ${toCode("method_not_allowed")}, with \`Allow\`. Where \`GET\` is accepted so is \`HEAD\`, and \`OPTIONS\` everywhere.
 - Checks come in this order: address, method, \`API-Version\`, quota, the operation.
 - \`API-Version: 1\` may be sent and is [confirmed](${to.policy}) on every answer.
-- \`X-Request-Id\` may be sent (up to ${mostRequestIdCharacters} letters, digits and \`. _ : -\`) and comes back on the answer, but for one that shared caches may keep; quote it when you report something.
+- \`X-Request-Id\` may be sent (up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`) and comes back on the answer, but for one that shared caches may keep; quote it when you report something.
 - Every failure has the shape of [the error object](${to.errorObject}). What the headers mean is on [a page of its own](${to.headers}).
 - Answers are JSON in UTF-8, but for the one line of text that confirms an unsubscribe. [Ignore fields you do not know](${to.policy}#what-can-change-within-a-version).
 - A request that arrives too slowly or with oversized headers is refused before its address is known: [\`408\` and \`431\`](${to.limits}#sizes-and-deadlines).

@@ -1,12 +1,12 @@
-import { type Operation, operations } from "@/lib/api/operations";
-import { documentPages, pages } from "@/lib/api/pages";
+import { programTokenSeconds } from "@/lib/auth/session";
 import type { DocumentPage } from "@/lib/docs/document";
-import { door, to, toCode } from "@/lib/docs/links";
+import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-words";
+import { operationWords } from "@/lib/docs/operation-descriptions";
 import { readToken } from "@/lib/docs/samples";
-import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { programTokenSeconds } from "@/lib/session/session";
+import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { type Operation, operations } from "@/lib/http/operations";
+import { documentPages, pages } from "@/lib/http/pages";
 
 export const authentication: DocumentPage = {
   path: documentPages.authentication.path,
@@ -29,7 +29,7 @@ ${table(
       "Header `Authorization: Bearer <SESSION_TOKEN>`",
       "Desktop app, phone app, a program acting for an account",
     ],
-    ["`sessionCookie`", "Cookie named `__session`", `A browser after sign-in at ${door(pages.signIn)}`],
+    ["`sessionCookie`", "Cookie named `__session`", `A browser after sign-in at ${linkToPage(pages.signIn)}`],
   ],
 )}
 
@@ -39,7 +39,7 @@ When both are sent, the bearer token decides. A bad one is never replaced by the
 
 A program cannot create an account or sign itself in. Self-service sign-up is not open: accounts are created from a waitlist invitation. So the account's owner gives the program a token:
 
-1. The owner signs in at ${door(pages.signIn)} and opens ${door(pages.home)}.
+1. The owner signs in at ${linkToPage(pages.signIn)} and opens ${linkToPage(pages.home)}.
 2. The owner presses the button that copies a token for a program.
 3. The program takes it from its environment or its keychain:
 
@@ -51,7 +51,7 @@ Long-lived developer tokens are not issued.
 
 ## Connecting an app
 
-An app or an agent need not be given a token by hand. It asks its owner once, in a browser, and renews its token by itself for a week at most: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${door(pages.home)} lists what was let in, and ends it; its next request is then a \`401\`.
+An app or an agent need not be given a token by hand. It asks its owner once, in a browser, and renews its token by itself for a week at most: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.home)} lists what was let in, and ends it; its next request is then a \`401\`.
 
 ## How long a token lives
 
@@ -65,9 +65,9 @@ The first answers a request without a token, the second a token that is expired,
 
 ## Keeping it safe
 
-- ${whereTokensNeverGo}
+- ${tokenSafety}
 - Not in an address either: a token in a query is not read.
-- ${whatSessionsCannotDo}
+- ${sessionLimits}
 `,
 };
 

@@ -1,4 +1,3 @@
-import { documentPages } from "@/lib/api/pages";
 import { kotlinClient } from "@/lib/docs/clients/kotlin";
 import { pythonClient } from "@/lib/docs/clients/python";
 import { swiftClient } from "@/lib/docs/clients/swift";
@@ -6,7 +5,8 @@ import { typescriptClient } from "@/lib/docs/clients/typescript";
 import type { DocumentPage } from "@/lib/docs/document";
 import { toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
-import { whatSessionsCannotDo } from "@/lib/docs/words";
+import { sessionLimits } from "@/lib/docs/words";
+import { documentPages } from "@/lib/http/pages";
 
 const loop = `
             +--------- before recheckAfterSeconds ----------+
@@ -73,6 +73,6 @@ ${code("kotlin", kotlinClient)}
 
 The last lines ask once. An app asks in a loop: wait as many seconds as \`ask\` answered, then ask again.
 
-${whatSessionsCannotDo}
+${sessionLimits}
 `,
 };

@@ -1,15 +1,15 @@
-import { connectEndpoints, documentPages, pages, publications } from "@/lib/api/pages";
-import { nativeClient } from "@/lib/connect/clients";
-import { lifetimes } from "@/lib/connect/lifetimes";
-import { accountScope, accountScopeWords } from "@/lib/connect/resources";
+import { oauthBounds } from "@/lib/config/limits";
 import { desktopApp } from "@/lib/docs/clients/desktop-app";
 import { phoneApp } from "@/lib/docs/clients/phone-app";
 import { terminalProgram } from "@/lib/docs/clients/terminal";
 import type { DocumentPage } from "@/lib/docs/document";
-import { door, to } from "@/lib/docs/links";
+import { linkToPage, to } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
-import { whatSessionsCannotDo } from "@/lib/docs/words";
-import { oauthBounds } from "@/lib/settings/limits";
+import { sessionLimits } from "@/lib/docs/words";
+import { connectEndpoints, documentPages, pages, publications } from "@/lib/http/pages";
+import { nativeClient } from "@/lib/oauth/clients";
+import { lifetimes } from "@/lib/oauth/lifetimes";
+import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
 
 const { authorization, token, device, revocation } = connectEndpoints;
 const days = lifetimes.session / (24 * 60 * 60);
@@ -63,7 +63,7 @@ ${code("ts", phoneApp)}
 
 ${code("python", terminalProgram)}
 
-The owner types the code at ${door(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}. The address with the code in it leads to the same page, where it is typed all the same: a link alone lets no device in (RFC 8628 §5.4).
+The owner types the code at ${linkToPage(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}. The address with the code in it leads to the same page, where it is typed all the same: a link alone lets no device in (RFC 8628 §5.4).
 
 ## What your app gets
 
@@ -79,12 +79,12 @@ ${table(
     [
       "Session",
       `${days} days from the owner's click`,
-      `nothing: its owner ends it at ${door(pages.home)}, the operator by a command`,
+      `nothing: its owner ends it at ${linkToPage(pages.home)}, the operator by a command`,
     ],
   ],
 )}
 
-- There is one scope, \`${accountScope}\`: ${accountScopeWords.toLowerCase()}. ${whatSessionsCannotDo}
+- There is one scope, \`${accountScope}\`: ${accountScopeWords.toLowerCase()}. ${sessionLimits}
 - A token is for the one resource that was asked for: \`resource\` (RFC 8707) is \`/api\` or \`/mcp\` at our address, \`/api\` where you name none.
 - One process renews. A refresh token that comes a second time ends the session, since nobody can tell whether it was stolen; so does a redeemed code.
 - Renew only when you need a token, and not on a timer: an app that sleeps for a day asks once. A session renews ${oauthBounds.refreshes} times in ${minutes(oauthBounds.windowSeconds)} at most.
@@ -117,7 +117,7 @@ Some deployments let an app make itself known by itself (RFC 7591): their metada
 
 An address for answers is spelled as \`new URL(address).href\` spells it, without a user name, white space, a backslash or a fragment. Names lose what shows nothing or turns the line round.
 
-For all of them PKCE with \`S256\` is required, there is no client secret, and everything is found at ${door(publications.authorizationServer)} (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth needs our address alone. It ends in no slash.
+For all of them PKCE with \`S256\` is required, there is no client secret, and everything is found at ${linkToPage(publications.authorizationServer)} (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth needs our address alone. It ends in no slash.
 
 The operator makes an app known by a command:
 

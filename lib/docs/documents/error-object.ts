@@ -1,10 +1,10 @@
-import { documentPages } from "@/lib/api/pages";
-import { apiError, entitlementDenied } from "@/lib/api/schemas";
-import { exampleRefusal } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { fieldTable } from "@/lib/docs/documents/operations";
 import { to, toCode } from "@/lib/docs/links";
 import { code } from "@/lib/docs/markdown";
+import { exampleRefusal } from "@/lib/docs/responses";
+import { documentPages } from "@/lib/http/pages";
+import { apiError, entitlementDenied } from "@/lib/http/schemas";
 
 /** The one shape of every failure. */
 export const errorObject: DocumentPage = {

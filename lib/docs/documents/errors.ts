@@ -1,8 +1,8 @@
-import { type CatalogueEntry, errorCatalogue } from "@/lib/api/errors";
-import { documentPages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
 import { table } from "@/lib/docs/markdown";
+import { type CatalogueEntry, errorCatalogue } from "@/lib/http/errors";
+import { documentPages } from "@/lib/http/pages";
 
 /** One anchor a code: where `error.docs` points. */
 export const errors: DocumentPage = {

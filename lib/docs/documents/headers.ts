@@ -1,10 +1,10 @@
-import { type Operation, operations } from "@/lib/api/operations";
-import { documentPages } from "@/lib/api/pages";
-import { mostRequestIdCharacters } from "@/lib/api/visit";
-import { answersOf } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
+import { answersOf } from "@/lib/docs/responses";
+import { type Operation, operations } from "@/lib/http/operations";
+import { documentPages } from "@/lib/http/pages";
+import { maxRequestIdCharacters } from "@/lib/http/request-context";
 
 /** Every header of the API, in one place. */
 export const headers: DocumentPage = {
@@ -27,7 +27,7 @@ ${table(
     ["`API-Version`", "`1` selects major version 1; so does nothing. Anything else is a `400`."],
     [
       "`X-Request-Id`",
-      `Your name for the request, up to ${mostRequestIdCharacters} letters, digits and \`. _ : -\`. It is in our log, and on the answer.`,
+      `Your name for the request, up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`. It is in our log, and on the answer.`,
     ],
   ],
 )}

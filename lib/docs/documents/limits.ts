@@ -1,9 +1,3 @@
-import { mcpServer, operations } from "@/lib/api/operations";
-import { documentPages } from "@/lib/api/pages";
-import type { DocumentPage } from "@/lib/docs/document";
-import { toCode } from "@/lib/docs/links";
-import { code, table } from "@/lib/docs/markdown";
-import { patientCall } from "@/lib/docs/samples";
 import {
   bodyLimits,
   bodyPieces,
@@ -12,7 +6,13 @@ import {
   headBoundsInWords,
   inKibibytes,
   quotas,
-} from "@/lib/settings/limits";
+} from "@/lib/config/limits";
+import type { DocumentPage } from "@/lib/docs/document";
+import { toCode } from "@/lib/docs/links";
+import { code, table } from "@/lib/docs/markdown";
+import { patientCall } from "@/lib/docs/samples";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { documentPages } from "@/lib/http/pages";
 
 const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
   `${requests} requests per ${windowSeconds} seconds`;

@@ -1,9 +1,9 @@
-import { documentPages, pages } from "@/lib/api/pages";
+import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import type { DocumentPage } from "@/lib/docs/document";
-import { door, to } from "@/lib/docs/links";
+import { linkToPage, to } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
-import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
-import { bodyLimits, inKibibytes, quotas } from "@/lib/settings/limits";
+import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { documentPages, pages } from "@/lib/http/pages";
 
 const address = `${placeholderAddress}/mcp`;
 const json = (value: object) => code("json", JSON.stringify(value, null, 2));
@@ -31,11 +31,11 @@ ${table(
   ],
 )}
 
-No tool changes anything. ${whatSessionsCannotDo}
+No tool changes anything. ${sessionLimits}
 
 ## Connecting
 
-A client needs nothing but the address. Connecting, the documents, health and the banner need no sign-in; when it first reads your account it opens our approval page in your browser, you sign in and approve, and from then on it renews its token by itself, for a week at most. Nothing is pasted, and no line below holds a token. What a client was given it keeps itself: in the system's keychain, or, where there is none, in a file under your home folder (Claude Code, Codex, \`mcp-remote\`). ${door(pages.home)} lists what you have let in, and ends it.
+A client needs nothing but the address. Connecting, the documents, health and the banner need no sign-in; when it first reads your account it opens our approval page in your browser, you sign in and approve, and from then on it renews its token by itself, for a week at most. Nothing is pasted, and no line below holds a token. What a client was given it keeps itself: in the system's keychain, or, where there is none, in a file under your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.home)} lists what you have let in, and ends it.
 
 ### Claude Code
 
@@ -90,6 +90,6 @@ ${code(
 
 ${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} is a [\`413\`](${to.errors}#too_large). A tool that reads an account answers a \`401\` with a challenge where no good token is sent; nothing else does, so a token that is over takes no document away. A no, such as that of a trial that has ended, is an answer with the same fields as the API's; what could not be told is \`isError\` with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
 
-${whereTokensNeverGo}
+${tokenSafety}
 `,
 };

@@ -1,13 +1,13 @@
-import { errorCatalogue, type PublicErrorCode } from "@/lib/api/errors";
-import { type Operation, operations } from "@/lib/api/operations";
-import * as schemas from "@/lib/api/schemas";
-import { answersOf } from "@/lib/docs/answers";
 import type { DocumentPage } from "@/lib/docs/document";
 import { fieldsOf } from "@/lib/docs/fields";
 import { to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-words";
+import { operationWords } from "@/lib/docs/operation-descriptions";
+import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
+import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import { type Operation, operations } from "@/lib/http/operations";
+import * as schemas from "@/lib/http/schemas";
 
 type OperationName = keyof typeof operations;
 

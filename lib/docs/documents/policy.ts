@@ -1,10 +1,10 @@
-import { operations } from "@/lib/api/operations";
-import { documentPages } from "@/lib/api/pages";
-import { leastNoticeDays, listRetirements } from "@/lib/api/retirement";
 import { changes, descriptionVersion } from "@/lib/docs/changes";
 import type { DocumentPage } from "@/lib/docs/document";
 import { to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
+import { operations } from "@/lib/http/operations";
+import { documentPages } from "@/lib/http/pages";
+import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 
 /** Where the `Link` of every answer points: the versioning and retirement policy, and what is being retired. */
 export const policy: DocumentPage = {
@@ -28,7 +28,7 @@ Additive fields and new operations can arrive. Clients ignore unknown fields. Re
 
 ## How something is retired
 
-Retirement of a version or operation is announced here at least ${leastNoticeDays} days ahead, with a migration guide. Affected responses then carry \`Deprecation\` (RFC 9745: \`@\` followed by Unix seconds) and \`Sunset\` (RFC 8594: an HTTP date). The sunset date is at least ${leastNoticeDays} days after the announcement and not earlier than the deprecation date.
+Retirement of a version or operation is announced here at least ${minNoticeDays} days ahead, with a migration guide. Affected responses then carry \`Deprecation\` (RFC 9745: \`@\` followed by Unix seconds) and \`Sunset\` (RFC 8594: an HTTP date). The sunset date is at least ${minNoticeDays} days after the announcement and not earlier than the deprecation date.
 
 ${code("http", "Deprecation: @1801440000\nSunset: Thu, 01 Apr 2027 00:00:00 GMT")}
 

@@ -1,9 +1,9 @@
-import { documentPages, pages } from "@/lib/api/pages";
 import type { DocumentPage } from "@/lib/docs/document";
-import { door, to, toCode } from "@/lib/docs/links";
+import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
-import { whatSessionsCannotDo, whereTokensNeverGo } from "@/lib/docs/words";
+import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { documentPages, pages } from "@/lib/http/pages";
 
 export const quickStart: DocumentPage = {
   path: documentPages.quickStart.path,
@@ -26,11 +26,11 @@ No account, no key: [health](${to.healthOperation}) and [the banner](${to.siteBa
 
 ## 2. Get a token
 
-The owner of the account signs in at ${door(pages.signIn)}, opens ${door(pages.home)} and copies a token for you. Paste it where it leaves no trace in your shell's history:
+The owner of the account signs in at ${linkToPage(pages.signIn)}, opens ${linkToPage(pages.home)} and copies a token for you. Paste it where it leaves no trace in your shell's history:
 
 ${readToken}
 
-${whereTokensNeverGo} Trying this on your own machine? \`npm run demo\` prints a token.
+${tokenSafety} Trying this on your own machine? \`npm run demo\` prints a token.
 
 ## 3. Ask
 
@@ -54,7 +54,7 @@ Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run 
 - ${toCode("unavailable")}: nobody can say at the moment. It is not a no; ask again after \`Retry-After\`.
 - ${toCode("not_configured")}: this deployment has no sign-in, so nobody can run. Asking again does not help until its operator has set one up.
 
-${whatSessionsCannotDo}
+${sessionLimits}
 
 ## Next
 

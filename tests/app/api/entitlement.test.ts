@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
-import { dayMs } from "@/lib/settings/durations";
+import { dayMs } from "@/lib/config/durations";
+import { operations } from "@/lib/http/operations";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";

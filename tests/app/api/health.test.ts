@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";

@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { eventually, isInstalled } from "@/tests/support/databases";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { reservePort } from "@/tests/support/port";
 import type { Service } from "@/tests/support/service";
@@ -55,7 +55,7 @@ describe.runIf(isInstalled(exporter))("the blackbox exporter of Prometheus", () 
   let port: number;
   beforeAll(async () => {
     port = await reservePort();
-    const config = join(makeFolder(), "blackbox.json");
+    const config = join(createFolder(), "blackbox.json");
     writeFileSync(config, JSON.stringify({ modules }));
     spawnLeashed(exporter, [`--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`]);
     await eventually(() => fetch(`http://127.0.0.1:${port}/-/healthy`));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { makeClock } from "@/tests/support/clock";
 import { expectAnswer, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";

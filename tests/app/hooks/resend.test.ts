@@ -91,10 +91,10 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
   it("refuses what is not signed with our key: 400, and nothing changes", async () => {
     const states = await recipient("safe@example.com");
     const event = bounce("safe@example.com", "Permanent");
-    const refusal = { status: 400, code: "invalid_signature" } as const;
-    expectRefusal(service, await deliver(event, { signedWith: Buffer.alloc(24) }), refusal);
+    const errorParts = { status: 400, code: "invalid_signature" } as const;
+    expectRefusal(service, await deliver(event, { signedWith: Buffer.alloc(24) }), errorParts);
     const unsigned = { method: "POST", body: JSON.stringify(event) };
-    expectRefusal(service, await service.ask("/hooks/resend", unsigned), refusal);
+    expectRefusal(service, await service.ask("/hooks/resend", unsigned), errorParts);
     expect(await states()).toEqual(scheduled);
   });
 

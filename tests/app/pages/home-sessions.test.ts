@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { dayMs } from "@/lib/settings/durations";
+import { dayMs } from "@/lib/config/durations";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -53,7 +53,8 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
   });
   afterAll(() => giveBack(service));
 
-  const accountOf = async (of: string) => (await service.adminJson<{ id: string }>("account", "show", of)).id;
+  const auditedAccount = async (of: string) =>
+    (await service.adminJson<{ id: string }>("account", "show", of)).id;
   const ask = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
 
@@ -106,7 +107,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
         expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
       }
       // A page that was left open without JavaScript has only that.
-      const account = await accountOf("ceo1@example.com");
+      const account = await auditedAccount("ceo1@example.com");
       const left = await service.submit("/home/token", { account }, { headers: { cookie: secret } });
       expect(left.status).toBe(200);
     });
@@ -252,7 +253,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       const stranger = await Browser.signIn(service, "other@example.com");
       await connectApp();
       const before = await list();
-      const [account, others] = [await accountOf(email), await accountOf("other@example.com")];
+      const [account, others] = [await auditedAccount(email), await auditedAccount("other@example.com")];
       for (const shown of [others, ""]) {
         const fields = { account: shown, session: "others" };
         const end = await own.submit(endPath, fields);
@@ -305,9 +306,10 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
 
   const ask = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
-  const accountOf = async (of: string) => (await service.adminJson<{ id: string }>("account", "show", of)).id;
+  const auditedAccount = async (of: string) =>
+    (await service.adminJson<{ id: string }>("account", "show", of)).id;
   const mint = async (headers: Record<string, string>, of = "ceo@example.com") =>
-    service.submit("/home/token", { account: await accountOf(of) }, { headers });
+    service.submit("/home/token", { account: await auditedAccount(of) }, { headers });
 
   describe("POST /home/token", () => {
     it("hands out a token of our own, which has a session of ours, and asks Clerk nothing", async () => {
@@ -368,7 +370,7 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
       };
       const tokens = [await copy(), await copy(), await copy()];
       const [{ id } = { id: "" }] = await service.adminJson<Listed[]>("session", "list", email);
-      const account = await accountOf(email);
+      const account = await auditedAccount(email);
       const end = await service.submit(endPath, { account, session: id }, { headers: headers() });
       expect(end.headers.location).toBe(ended);
       const statuses = await Promise.all(tokens.map(ask));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { waitlistBounds } from "@/lib/settings/limits";
+import { waitlistBounds } from "@/lib/config/limits";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";

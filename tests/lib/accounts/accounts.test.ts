@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseAccount } from "@/lib/accounts/account";
 import { setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
-import { Store } from "@/lib/store/store";
+import { Store } from "@/lib/db/store";
 import { engines } from "@/tests/support/engines";
 
 const email = "ceo@example.com";

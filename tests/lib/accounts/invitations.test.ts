@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { acceptInvitation, invitationOf, invite } from "@/lib/accounts/invitations";
-import { findInvitationProblem } from "@/lib/session/invitation-token";
-import { change } from "@/lib/store/audit";
-import { type Db, Store } from "@/lib/store/store";
+import { acceptInvitation, auditedInvitation, invite } from "@/lib/accounts/invitations";
+import { findInvitationProblem } from "@/lib/auth/invitation-token";
+import { auditedTransaction } from "@/lib/db/audit";
+import { type Db, Store } from "@/lib/db/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
 const nowMs = 1_800_000_000_000;
@@ -25,8 +25,11 @@ describe.each(engines)("an invitation on $name", (engine) => {
 
   /** The token of a new invitation's link. */
   const inviteNow = (email: string) =>
-    change(db, { by: "operator", what: "invite", ...invitationOf(email) }, nowMs, (transaction) =>
-      invite(transaction, email, {}, nowMs),
+    auditedTransaction(
+      db,
+      { by: "operator", what: "invite", ...auditedInvitation(email) },
+      nowMs,
+      (transaction) => invite(transaction, email, {}, nowMs),
     );
   const accept = (email: string, token: string, atMs = nowMs) =>
     acceptInvitation(db, { token, email, subject: `user_${email.replace(/\W/g, "")}` }, atMs);

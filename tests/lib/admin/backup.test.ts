@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { operate } from "@/tests/support/operator";
 import { Service } from "@/tests/support/service";
@@ -42,7 +42,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     await service.submit("/waitlist/join", { email: "waiting@example.com" });
   });
   beforeEach(() => {
-    file = join(makeFolder(), "office.backup");
+    file = join(createFolder(), "office.backup");
   });
   afterAll(async () => {
     await giveBack(service);
@@ -56,7 +56,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     const stage = await engine.prepare({ isEmpty: true });
     stages.push(stage);
     const { PORT: _, ...rest } = service.environment;
-    return { ...rest, DATA_DIR: join(makeFolder(), "data"), ...stage.environment, BACKUP_PASSPHRASE };
+    return { ...rest, DATA_DIR: join(createFolder(), "data"), ...stage.environment, BACKUP_PASSPHRASE };
   }
 
   /** Every table, whole. */
@@ -170,15 +170,15 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
   it("leave no plain copy that a start or an erasure does not remove, of a build before this", async () => {
     const { dataDir } = service;
     const left = join(dataDir, "copy-a1B2c3");
-    const leave = () => {
+    const finalizeResponse = () => {
       mkdirSync(left);
       writeFileSync(join(left, "store"), email);
     };
-    leave();
+    finalizeResponse();
     await service.adminJson("account", "add", "gone@example.com");
     await service.adminJson("person", "erase", "gone@example.com");
     expect(existsSync(left)).toBe(false);
-    leave();
+    finalizeResponse();
     await service.kill();
     await service.run();
     expect(existsSync(left)).toBe(false);

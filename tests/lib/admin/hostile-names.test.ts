@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toReadable } from "@/lib/process/log-line";
+import { toReadable } from "@/lib/runtime/log-format";
 import type { Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";

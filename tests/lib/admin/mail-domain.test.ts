@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { getServers, setServers } from "node:dns/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
-import type { MailSettings } from "@/lib/settings/mail-settings";
+import type { MailSettings } from "@/lib/config/mail-settings";
 import { startDnsServer } from "@/tests/support/dns-server";
 
 const domain = "mail.office.example";

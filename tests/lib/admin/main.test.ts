@@ -191,6 +191,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
       ["mail", true],
       ["client address", true],
       ["sign-in", true],
+      ["waitlist", true],
       ["signing keys", true],
     ]);
   });
@@ -366,6 +367,7 @@ describe("npm run admin on its own", () => {
       "store",
       "counters",
       "client address",
+      "waitlist",
     ]);
     expect((await service.admin("account", "list")).code).toBe(1);
   });

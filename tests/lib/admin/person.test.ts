@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dayMs } from "@/lib/settings/durations";
+import { dayMs } from "@/lib/config/durations";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";

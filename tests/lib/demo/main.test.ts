@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { eventually, isInstalled } from "@/tests/support/databases";
-import { makeFolder, spawnLeashed } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 
 const run = promisify(execFile);
-const dataDir = makeFolder();
+const dataDir = createFolder();
 
 /** Starts what `npm run demo` starts once it has built, and answers what it printed. */
 async function startDemo() {

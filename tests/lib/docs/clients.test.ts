@@ -5,16 +5,16 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { entitlementDenied } from "@/lib/api/schemas";
-import { exampleRefusal } from "@/lib/docs/answers";
 import { desktopApp } from "@/lib/docs/clients/desktop-app";
 import { kotlinClient } from "@/lib/docs/clients/kotlin";
 import { phoneApp } from "@/lib/docs/clients/phone-app";
 import { pythonClient } from "@/lib/docs/clients/python";
 import { swiftClient } from "@/lib/docs/clients/swift";
 import { typescriptClient } from "@/lib/docs/clients/typescript";
+import { exampleRefusal } from "@/lib/docs/responses";
+import { entitlementDenied } from "@/lib/http/schemas";
 import { isInstalled } from "@/tests/support/databases";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 
 /** What a client says after it asked: may the company run, why, and in how many seconds it asks again (null: never). */
 type Said = { mayRun: boolean; why: string; seconds: number | null };
@@ -29,7 +29,7 @@ const json =
 const refused = (status: number, code: Parameters<typeof exampleRefusal>[0], headers = {}) =>
   json(status, exampleRefusal(code, entitlementDenied), headers);
 
-const folder = makeFolder();
+const folder = createFolder();
 let server: Server;
 let url = "";
 let script: Script[] = [];

@@ -7,7 +7,7 @@ import { phoneApp } from "@/lib/docs/clients/phone-app";
 import { terminalProgram } from "@/lib/docs/clients/terminal";
 import { Browser } from "@/tests/support/browser";
 import { isInstalled } from "@/tests/support/databases";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { answerApp } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
@@ -18,7 +18,7 @@ const hourMs = 60 * 60 * 1000;
 
 let service: Service;
 let browser: Browser;
-const folder = makeFolder();
+const folder = createFolder();
 
 beforeAll(async () => {
   ({ service } = await lend());
@@ -34,7 +34,7 @@ function run(program: string, file: string, code: string, word: "approve" | "dec
   writeFileSync(path, code);
   const env = { PATH: process.env.PATH, CORNER_OFFICE_URL: service.url } as unknown as NodeJS.ProcessEnv;
   return new Promise<{ exit: number; said: string }>((resolve) => {
-    let isAnswered = false;
+    let isSettled = false;
     let said = "";
     const child = execFile(program, [path], { env, timeout: 60_000 }, (error, _, stderr) =>
       resolve({ exit: error ? Number(error.code) : 0, said: said + stderr }),
@@ -42,8 +42,8 @@ function run(program: string, file: string, code: string, word: "approve" | "dec
     child.stdout?.on("data", async (chunk) => {
       said += chunk;
       const [address] = /http\S+(?:\/oauth\/authorize|\?user_code=)\S+(?=\s)/.exec(said) ?? [];
-      if (!address || isAnswered) return;
-      isAnswered = true;
+      if (!address || isSettled) return;
+      isSettled = true;
       const back = await answerApp(browser, service, address, word);
       if (back) await fetch(back);
     });
@@ -110,12 +110,12 @@ describe("the phone app", () => {
   });
 
   it("believes no answer to another question, and none from another service", async () => {
-    for (const change of [
+    for (const auditedTransaction of [
       (back: string) => back.replace(/state=[^&]+/, "state=another"),
       (back: string) => back.replace(/iss=[^&]+/, "iss=https%3A%2F%2Fevil.example"),
       () => "",
     ]) {
-      const asked = make().connect(scheme, async (address) => change(await inBrowser(address)));
+      const asked = make().connect(scheme, async (address) => auditedTransaction(await inBrowser(address)));
       await expect(asked).rejects.toThrow("Somebody else answered.");
     }
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Operation, operations } from "@/lib/api/operations";
-import { type Page, pages as register } from "@/lib/api/pages";
 import { groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
-import { operationWords } from "@/lib/docs/operation-words";
+import { operationWords } from "@/lib/docs/operation-descriptions";
+import { type Operation, operations } from "@/lib/http/operations";
+import { type Page, pages as register } from "@/lib/http/pages";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { refusals } from "@/tests/support/refusals";
 import type { Service } from "@/tests/support/service";

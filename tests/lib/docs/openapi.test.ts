@@ -3,9 +3,9 @@ import { Spectral } from "@stoplight/spectral-core";
 import owasp from "@stoplight/spectral-owasp-ruleset";
 import { oas } from "@stoplight/spectral-rulesets";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Operation, operations } from "@/lib/api/operations";
 import { changes } from "@/lib/docs/changes";
 import { openApiDocument } from "@/lib/docs/openapi";
+import { type Operation, operations } from "@/lib/http/operations";
 
 // Linters take example.com for a server that nobody put in.
 beforeAll(() => vi.stubEnv("APP_URL", "https://corner-office.test"));
@@ -72,8 +72,8 @@ describe("the API description", () => {
     spectral.setRuleset({ extends: [oas, owasp] } as Parameters<typeof spectral.setRuleset>[0]);
     const used = new Set<object>();
     const unexplained = (await spectral.run(openApiDocument())).filter(({ code, path }) => {
-      const place = path.join(".");
-      const explanation = explained.find(({ rule, at }) => rule === code && at.test(place));
+      const route = path.join(".");
+      const explanation = explained.find(({ rule, at }) => rule === code && at.test(route));
       if (explanation) used.add(explanation);
       return !explanation;
     });

@@ -3,17 +3,17 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { marked } from "marked";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { documentPages } from "@/lib/api/pages";
 import { documents } from "@/lib/docs/documents";
+import { documentPages } from "@/lib/http/pages";
 import { isInstalled } from "@/tests/support/databases";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";
 
 /** A block of code of a document, as the service serves it. */
 type Sample = { language: string; code: string };
 
-const folder = makeFolder();
+const folder = createFolder();
 let service: Service;
 let environment: NodeJS.ProcessEnv;
 

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import PostalMime from "postal-mime";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { eraseMailFilesTo, eraseOldMailFiles, sendAsFiles } from "@/lib/mail/file-sender";
+import { parseSettings } from "@/lib/config/settings";
+import { createFileSender, eraseMailFilesTo, eraseOldMailFiles } from "@/lib/mail/file-sender";
 import type { Mail, SendError } from "@/lib/mail/mail";
-import { sendByResend } from "@/lib/mail/resend-sender";
-import { sendBySmtp } from "@/lib/mail/smtp-sender";
-import { parseSettings } from "@/lib/settings/settings";
+import { createResendSender } from "@/lib/mail/resend-sender";
+import { createSmtpSender } from "@/lib/mail/smtp-sender";
 import { certificate } from "@/tests/support/certificate";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import type { Environment } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
@@ -24,7 +24,7 @@ const mail: Mail = {
   html: "<p>A line. Über uns.</p>",
   headers: { "List-Unsubscribe": `<${link}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
 };
-const folder = makeFolder();
+const folder = createFolder();
 
 /** What a mail says once a parser that is not the sender's has read it. */
 async function read(raw: Buffer | string) {
@@ -63,7 +63,7 @@ const failureOf = (sent: Promise<void>) =>
   );
 
 describe("files", () => {
-  const files = sendAsFiles({ kind: "files", from: from() }, "help@example.com", folder);
+  const files = createFileSender({ kind: "files", from: from() }, "help@example.com", folder);
 
   it("writes each mail once, readable by its owner alone", async () => {
     await files.send(mail);
@@ -88,7 +88,7 @@ describe("files", () => {
   });
 
   it("may be tried again when the folder cannot be written", async () => {
-    const nowhere = sendAsFiles({ kind: "files", from: from() }, undefined, "/dev/null");
+    const nowhere = createFileSender({ kind: "files", from: from() }, undefined, "/dev/null");
     expect(await failureOf(nowhere.send(mail))).toMatchObject({ message: "files: ENOTDIR", mayRetry: true });
   });
 });
@@ -119,7 +119,7 @@ describe("SMTP", () => {
     const world = { APP_URL: "https://office.example.com", EMAIL_FROM: "Corner Office <office@example.com>" };
     const settings = parseSettings({ ...world, SMTP_URL: url, ...environment }).mail;
     if (settings.kind !== "smtp") throw new Error("unreachable");
-    return sendBySmtp(settings, "help@example.com", 1000);
+    return createSmtpSender(settings, "help@example.com", 1000);
   }
   const plain = (environment: Environment = {}) => smtp(`smtp://127.0.0.1:${inbox.port}`, environment);
 
@@ -222,7 +222,7 @@ describe("Resend", () => {
     const APP_URL = "https://office.example.com";
     const settings = parseSettings({ APP_URL, ...stand.environment, ...environment }).mail;
     if (settings.kind !== "resend") throw new Error("unreachable");
-    return sendByResend(settings, "help@example.com", 1000);
+    return createResendSender(settings, "help@example.com", 1000);
   }
 
   it("hands over the mail with its id as the idempotency key, which makes two of it one", async () => {

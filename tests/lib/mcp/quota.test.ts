@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { expectRefusal } from "@/tests/support/contract";
 import { expectCounted, expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
 import type { Service } from "@/tests/support/service";

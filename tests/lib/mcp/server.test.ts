@@ -3,12 +3,12 @@ import { POST } from "@/app/mcp/route";
 import { prompts } from "@/lib/mcp/prompts";
 import { resources } from "@/lib/mcp/resources";
 import { tools } from "@/lib/mcp/tools";
-import { log } from "@/lib/process/log";
-import { makeFolder } from "@/tests/support/leash";
+import { log } from "@/lib/runtime/log";
+import { createFolder } from "@/tests/support/leash";
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");
-  vi.stubEnv("DATA_DIR", makeFolder());
+  vi.stubEnv("DATA_DIR", createFolder());
   vi.stubEnv("SIGN_IN", "none");
 });
 afterAll(() => vi.unstubAllEnvs());

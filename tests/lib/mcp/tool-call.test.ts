@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { to } from "@/lib/docs/links";
-import { mcpEndpoint } from "@/lib/mcp/endpoint";
+import { mcpEndpoint } from "@/lib/mcp/handler";
 import { createMcpServer } from "@/lib/mcp/server";
 import { tools } from "@/lib/mcp/tools";
-import { makeFolder } from "@/tests/support/leash";
+import { createFolder } from "@/tests/support/leash";
 
 const createServer = vi.fn(createMcpServer);
 const { POST } = mcpEndpoint("/mcp", createServer);
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");
-  vi.stubEnv("DATA_DIR", makeFolder());
+  vi.stubEnv("DATA_DIR", createFolder());
   vi.stubEnv("SIGN_IN", "none");
   vi.stubEnv("RATE_LIMIT_MCP", "1000");
 });

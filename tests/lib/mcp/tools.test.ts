@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ErrorCode } from "@/lib/api/errors";
-import { markdownPath } from "@/lib/api/pages";
 import { documents, findDocument } from "@/lib/docs/documents";
-import { mostCharacters } from "@/lib/mcp/reading";
+import type { ErrorCode } from "@/lib/http/errors";
+import { markdownPath } from "@/lib/http/pages";
+import { maxCharacters } from "@/lib/mcp/document-reader";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -242,8 +242,8 @@ describe("the tools", () => {
     for (const document of documents) {
       const { text: whole } = await service.ask(markdownPath(document.path));
       const beginning = await read(document.path);
-      if (whole.length <= mostCharacters) expect(beginning).toBe(whole);
-      else expect(beginning.length).toBeLessThan(mostCharacters + 2000);
+      if (whole.length <= maxCharacters) expect(beginning).toBe(whole);
+      else expect(beginning.length).toBeLessThan(maxCharacters + 2000);
       const all = await readAll(document.path);
       for (const paragraph of whole.split("\n\n")) expect(all).toContain(paragraph);
     }

@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import { pages } from "@/lib/api/pages";
+import { pages } from "@/lib/http/pages";
 import { Clerk } from "../../clerk";
 import { SiteBanner } from "../../site-banner";
 

@@ -1,9 +1,15 @@
 import { requireOwner, requireThemselves } from "@/lib/accounts/owner";
-import { ApiError } from "@/lib/api/errors";
-import { actions, pages } from "@/lib/api/pages";
-import { approve, decline, findAsking, isAnswered, readAsk } from "@/lib/connect/approval";
-import { form, withProblem } from "@/lib/pages/form";
-import { store } from "@/lib/store/store";
+import { store } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import { form, withProblem } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
+import {
+  approve,
+  decline,
+  findRequestingClient,
+  isSettled,
+  readAuthorizationRequest,
+} from "@/lib/oauth/approval";
 
 const page = pages.connect.path;
 
@@ -20,16 +26,24 @@ export const POST = form(
     const answer = field("answer");
     if (answer === "sign-in") return { to: pages.signIn.path };
     const held = cookie("office-request");
-    const ask = field("request") === held ? readAsk(held) : undefined;
-    if (!ask) return { to: page };
-    const asking = await findAsking(ask);
-    if (asking && ["approve", "decline"].includes(answer)) {
+    const authorizationRequest = field("request") === held ? readAuthorizationRequest(held) : undefined;
+    if (!authorizationRequest) return { to: page };
+    const client = await findRequestingClient(authorizationRequest);
+    if (client && ["approve", "decline"].includes(answer)) {
       const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
       if (!owner) return { to: `${withProblem(page, "again")}&away` };
       if (answer === "approve") await requireThemselves(owner, "app approve refused", nowMs);
-      await (answer === "approve" ? approve : decline)(await store(), ask, asking, owner, nowMs);
+      await (answer === "approve" ? approve : decline)(
+        await store(),
+        authorizationRequest,
+        client,
+        owner,
+        nowMs,
+      );
     }
-    return { to: (await isAnswered(ask)) ? `${page}?answered=${ask.by}` : page };
+    return {
+      to: (await isSettled(authorizationRequest)) ? `${page}?answered=${authorizationRequest.by}` : page,
+    };
   },
 );
 

@@ -1,11 +1,11 @@
-import { type Operation, operations } from "@/lib/api/operations";
-import { documentPages, markdownPath } from "@/lib/api/pages";
+import { settings } from "@/lib/config/settings";
 import type { DocumentPage } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-words";
-import { settings } from "@/lib/settings/settings";
+import { operationWords } from "@/lib/docs/operation-descriptions";
+import { type Operation, operations } from "@/lib/http/operations";
+import { documentPages, markdownPath } from "@/lib/http/pages";
 import { htmlPage, type Shown } from "../../html-page";
 import { Documents, Name } from "../documents";
 

@@ -1,24 +1,24 @@
-import { refusal } from "@/lib/api/headers";
-import { actions, pages } from "@/lib/api/pages";
 import { searchDocuments } from "@/lib/docs/search";
-import { hall } from "@/lib/pages/hall";
+import { createHandler } from "@/lib/http/page-handler";
+import { actions, pages } from "@/lib/http/pages";
+import { errorParts } from "@/lib/http/response";
 
-const mostHits = 8;
+const maxHits = 8;
 
 /** What the palette shows of a hit, and under which heading. */
 export type PaletteHit = { kind: "Error codes" | "Documents"; path: string; title: string; snippet: string };
 
 /** What the palette shows while one types. */
-export const GET = hall(
+export const GET = createHandler(
   actions.findHits,
   ({ url }) => ({
     status: 200,
-    body: searchDocuments((url.searchParams.get("q") ?? "").slice(0, 200), mostHits).map(
+    body: searchDocuments((url.searchParams.get("q") ?? "").slice(0, 200), maxHits).map(
       ({ path, title, snippet }): PaletteHit => ({ kind: kindOf(path), path, title, snippet }),
     ),
     caching: "private, max-age=300",
   }),
-  { say: (error) => refusal(error) },
+  { renderError: (error) => errorParts(error) },
 );
 
 const kindOf = (path: string) => (path.startsWith(`${pages.errors.path}#`) ? "Error codes" : "Documents");

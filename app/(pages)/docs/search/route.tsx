@@ -1,9 +1,9 @@
-import { pages } from "@/lib/api/pages";
 import { searchDocuments } from "@/lib/docs/search";
+import { pages } from "@/lib/http/pages";
 import { htmlPage } from "../../html-page";
 import { Documents } from "../documents";
 
-const mostHits = 20;
+const maxHits = 20;
 
 /** The search without JavaScript, and all hits with it. */
 export const GET = htmlPage(pages.search, ({ url }) => ({
@@ -16,7 +16,7 @@ export const GET = htmlPage(pages.search, ({ url }) => ({
 }));
 
 function Hits({ query }: { query: string }) {
-  const hits = searchDocuments(query, mostHits);
+  const hits = searchDocuments(query, maxHits);
   return (
     <article>
       <h1>Search the documents</h1>

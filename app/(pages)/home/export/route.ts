@@ -1,12 +1,12 @@
 import { requireOwner } from "@/lib/accounts/owner";
 import { exportPerson } from "@/lib/accounts/person";
-import { actions, pages } from "@/lib/api/pages";
-import { goTo, readFields, withProblem } from "@/lib/pages/form";
-import { hall } from "@/lib/pages/hall";
-import { store } from "@/lib/store/store";
+import { store } from "@/lib/db/store";
+import { readFields, redirectTo, withProblem } from "@/lib/http/form";
+import { createHandler } from "@/lib/http/page-handler";
+import { actions, pages } from "@/lib/http/pages";
 
 /** Hands its owner all that is kept about the account, as a file. */
-export const POST = hall(
+export const POST = createHandler(
   actions.exportPerson,
   async (call) => {
     const { account } = await requireOwner(call, readFields(call)("account"));
@@ -18,6 +18,7 @@ export const POST = hall(
     };
   },
   {
-    say: ({ status }) => goTo({ to: withProblem(pages.home.path, status === 409 ? "account" : "export") }),
+    renderError: ({ status }) =>
+      redirectTo({ to: withProblem(pages.home.path, status === 409 ? "account" : "export") }),
   },
 );

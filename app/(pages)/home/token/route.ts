@@ -1,14 +1,14 @@
 import { requireOwner, requireThemselves } from "@/lib/accounts/owner";
-import { refusal } from "@/lib/api/headers";
-import { actions } from "@/lib/api/pages";
-import { readFields } from "@/lib/pages/form";
-import { hall } from "@/lib/pages/hall";
-import { startProgramSession } from "@/lib/session/session";
-import { nameCopiedToken } from "@/lib/session/session-name";
-import { store } from "@/lib/store/store";
+import { startProgramSession } from "@/lib/auth/session";
+import { nameCopiedToken } from "@/lib/auth/session-name";
+import { store } from "@/lib/db/store";
+import { readFields } from "@/lib/http/form";
+import { createHandler } from "@/lib/http/page-handler";
+import { actions } from "@/lib/http/pages";
+import { errorParts } from "@/lib/http/response";
 
 /** Starts a session for a program, and hands its owner the token: `{token, expiresAt}`. */
-export const POST = hall(
+export const POST = createHandler(
   actions.mintToken,
   async (call) => {
     const { nowMs } = call;
@@ -20,5 +20,5 @@ export const POST = hall(
     const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
     return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
   },
-  { say: (error) => refusal(error) },
+  { renderError: (error) => errorParts(error) },
 );

@@ -1,12 +1,12 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { acceptInvitation } from "@/lib/accounts/invitations";
-import { actions, pages } from "@/lib/api/pages";
-import { form, type Submission, withProblem } from "@/lib/pages/form";
-import { mintLocalSubject } from "@/lib/session/session";
-import { sendCode } from "@/lib/sign-in/local-sign-in";
-import { store } from "@/lib/store/store";
+import { sendCode } from "@/lib/auth/local-sign-in";
+import { mintLocalSubject } from "@/lib/auth/session";
+import { store } from "@/lib/db/store";
+import { type FormSubmission, form, withProblem } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
 
-const page = (field: Submission["field"]) =>
+const page = (field: FormSubmission["field"]) =>
   `${pages.invitation.path}?token=${encodeURIComponent(field("token"))}`;
 
 /** Accepts an invitation, and goes on to sign in: the code proves that the mailbox is theirs. */
@@ -20,6 +20,6 @@ export const POST = form(actions.acceptInvitation, page, async (submission) => {
   if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
   // The page itself says what is wrong with the link.
   if (typeof accepted === "string") return { to: page(field) };
-  const onward = await sendCode(email, submission);
-  return { ...onward, to: `${onward.to}?opened` };
+  const redirect = await sendCode(email, submission);
+  return { ...redirect, to: `${redirect.to}?opened` };
 });

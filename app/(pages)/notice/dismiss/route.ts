@@ -1,18 +1,18 @@
-import { actions, pages } from "@/lib/api/pages";
-import { goTo } from "@/lib/pages/form";
-import { hall } from "@/lib/pages/hall";
-import { dismissNotice } from "@/lib/pages/notice";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { redirectTo } from "@/lib/http/form";
+import { dismissNotice } from "@/lib/http/notice";
+import { createHandler } from "@/lib/http/page-handler";
+import { actions, pages } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 
 /** Puts the notice that shows now away, in this browser and for this message, and leads back to where it was read. */
-export const POST = hall(
+export const POST = createHandler(
   actions.dismissNotice,
   async ({ headers, nowMs }) => {
     const banner = await readSiteBanner(nowMs);
-    return goTo({ to: pageBefore(headers), cookies: banner ? [dismissNotice(banner)] : [] });
+    return redirectTo({ to: pageBefore(headers), cookies: banner ? [dismissNotice(banner)] : [] });
   },
-  { say: ({ status, message }) => ({ status, body: `${message}\n` }) },
+  { renderError: ({ status, message }) => ({ status, body: `${message}\n` }) },
 );
 
 /** Within this site, whatever `Referer` says; whole, because a path that begins with two slashes names another site. */

@@ -1,9 +1,15 @@
-import { readCookie } from "@/lib/api/cookies";
-import { actions, pages } from "@/lib/api/pages";
-import { goTo, withProblem } from "@/lib/pages/form";
-import { log } from "@/lib/process/log";
-import { type AskedCode, codeMinutes, findAskedCode, longCodeHours, mostTries } from "@/lib/sign-in/code";
-import { store } from "@/lib/store/store";
+import {
+  codeMinutes,
+  findRequestedCode,
+  longCodeHours,
+  maxTries,
+  type RequestedCode,
+} from "@/lib/auth/sign-in-code";
+import { store } from "@/lib/db/store";
+import { readCookie } from "@/lib/http/cookies";
+import { redirectTo, withProblem } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
+import { log } from "@/lib/runtime/log";
 import { htmlPage } from "../../html-page";
 import { tellMoment } from "../../moment";
 import { findProblem, type Problem, ProblemNote, problemOfField, titleOf } from "../../problem";
@@ -12,7 +18,7 @@ import { TryAgain } from "../../try-again";
 export const GET = htmlPage(pages.code, async ({ url, headers }) => {
   const browser = readCookie(headers, "office-code");
   const asked = browser && (await findCode(browser));
-  if (!asked) return goTo({ to: withProblem(pages.signIn.path, "over") });
+  if (!asked) return redirectTo({ to: withProblem(pages.signIn.path, "over") });
   if (asked === "unavailable") return { title: "Type the code", content: <Unavailable /> };
   const query = Object.fromEntries(url.searchParams);
   const problem = findProblem(query, asked.isLong ? ofLongCode(query) : ofShortCode(query));
@@ -22,9 +28,9 @@ export const GET = htmlPage(pages.code, async ({ url, headers }) => {
   };
 });
 
-async function findCode(browser: string): Promise<AskedCode | "unavailable" | undefined> {
+async function findCode(browser: string): Promise<RequestedCode | "unavailable" | undefined> {
   try {
-    return await findAskedCode(await store(), browser, Date.now());
+    return await findRequestedCode(await store(), browser, Date.now());
   } catch (failure) {
     log().error({ err: failure }, "a sign-in code could not be read");
     return "unavailable";
@@ -44,7 +50,7 @@ function Unavailable() {
   );
 }
 
-type TypeCodeProps = { asked: AskedCode; problem: Problem | undefined; hasOpened: boolean };
+type TypeCodeProps = { asked: RequestedCode; problem: Problem | undefined; hasOpened: boolean };
 
 function TypeCode({ asked, problem, hasOpened }: TypeCodeProps) {
   return (
@@ -136,7 +142,7 @@ function Again({ email }: { email: string }) {
 }
 
 /** Shown to anybody who asks, so it says no more than that somebody asked. */
-function AboutLongCode({ email, postedAtMs, untilMs }: AskedCode) {
+function AboutLongCode({ email, postedAtMs, untilMs }: RequestedCode) {
   return (
     <>
       <p>
@@ -181,6 +187,6 @@ function ofLongCode({ left }: Query): Record<string, Problem> {
 
 function wrongCode(left: number): Problem {
   const tries = left === 1 ? "one more try" : `${left} more tries`;
-  const isSound = Number.isInteger(left) && left >= 1 && left <= mostTries;
+  const isSound = Number.isInteger(left) && left >= 1 && left <= maxTries;
   return { words: `That is not the code. You have ${isSound ? tries : "a few more tries"}.`, isTyped: true };
 }

@@ -1,19 +1,19 @@
-import { readCookies } from "@/lib/api/cookies";
-import { actions, pages } from "@/lib/api/pages";
-import { goTo, withProblem } from "@/lib/pages/form";
-import { hall } from "@/lib/pages/hall";
-import { endBrowserSession, signOut } from "@/lib/session/browser-session";
-import { verifyToken } from "@/lib/session/issuer";
-import { endSession } from "@/lib/session/session";
-import { dropSession } from "@/lib/sign-in/local-sign-in";
-import { store } from "@/lib/store/store";
+import { endBrowserSession, signOut } from "@/lib/auth/browser-session";
+import { clearSession } from "@/lib/auth/local-sign-in";
+import { endSession } from "@/lib/auth/session";
+import { verifyToken } from "@/lib/auth/verifier";
+import { store } from "@/lib/db/store";
+import { readCookies } from "@/lib/http/cookies";
+import { redirectTo, withProblem } from "@/lib/http/form";
+import { createHandler } from "@/lib/http/page-handler";
+import { actions, pages } from "@/lib/http/pages";
 
 /**
  * Signs out: ends every session that the browser proves, by whichever cookie and however many of a name, and with it
  * what was made in it. It counts towards no allowance. Where it cannot be done the browser keeps its cookies, because
  * only with them can it be tried again.
  */
-export const POST = hall(
+export const POST = createHandler(
   actions.signOut,
   async ({ headers, nowMs }) => {
     const db = await store();
@@ -22,12 +22,12 @@ export const POST = hall(
       const proof = await verifyToken(token, nowMs);
       if (proof) await endSession(db, signOut, proof.sessionId, nowMs);
     }
-    return goTo({ to: pages.front.path, cookies: dropSession() });
+    return redirectTo({ to: pages.front.path, cookies: clearSession() });
   },
   {
-    say: ({ status, message }) =>
+    renderError: ({ status, message }) =>
       status >= 500
-        ? goTo({ to: withProblem(pages.home.path, "sign-out") })
+        ? redirectTo({ to: withProblem(pages.home.path, "sign-out") })
         : { status, body: `${message}\n` },
   },
 );

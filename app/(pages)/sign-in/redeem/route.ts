@@ -1,8 +1,8 @@
-import { actions, pages } from "@/lib/api/pages";
-import { form, withProblem } from "@/lib/pages/form";
-import { redeemCode } from "@/lib/sign-in/code";
-import { signIn } from "@/lib/sign-in/local-sign-in";
-import { store } from "@/lib/store/store";
+import { signIn } from "@/lib/auth/local-sign-in";
+import { redeemCode } from "@/lib/auth/sign-in-code";
+import { store } from "@/lib/db/store";
+import { form, withProblem } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
 
 const page = pages.code.path;
 const over = { to: withProblem(pages.signIn.path, "over") };

@@ -1,46 +1,46 @@
-import { readCookie, readCookies } from "@/lib/api/cookies";
-import { refusal } from "@/lib/api/headers";
-import { actions, pages } from "@/lib/api/pages";
-import { goTo, withProblem } from "@/lib/pages/form";
-import { type Call, cookieHeaders, hall } from "@/lib/pages/hall";
-import { renewBrowserSession } from "@/lib/session/browser-session";
-import type { MintedToken } from "@/lib/session/session-token";
-import { dropSession, writeSession } from "@/lib/sign-in/local-sign-in";
-import { store } from "@/lib/store/store";
+import { renewBrowserSession } from "@/lib/auth/browser-session";
+import { clearSession, writeSession } from "@/lib/auth/local-sign-in";
+import type { MintedToken } from "@/lib/auth/session-token";
+import { store } from "@/lib/db/store";
+import { readCookie, readCookies } from "@/lib/http/cookies";
+import { redirectTo, withProblem } from "@/lib/http/form";
+import { cookieHeaders, createHandler, type PageRequest } from "@/lib/http/page-handler";
+import { actions, pages } from "@/lib/http/pages";
+import { errorParts } from "@/lib/http/response";
 
 /** Renews the session of an open page: 204, or 401 when it is over. */
-export const POST = hall(
+export const POST = createHandler(
   actions.renewSession,
   async (call) => {
     const session = await renew(call);
     return session
       ? { status: 204, body: null, headers: cookieHeaders([writeSession(session)]) }
-      : { status: 401, body: null, headers: cookieHeaders(dropSession()) };
+      : { status: 401, body: null, headers: cookieHeaders(clearSession()) };
   },
-  { say: (error) => refusal(error) },
+  { renderError: (error) => errorParts(error) },
 );
 
 /** Renews the session of a browser that comes back home, and sends it there; or to sign in. */
-export const GET = hall(
+export const GET = createHandler(
   actions.renewSession,
   async (call) => {
     const session = await renew(call);
     return session
-      ? goTo({ to: `${pages.home.path}?renewed`, cookies: [writeSession(session)] })
-      : goTo({
+      ? redirectTo({ to: `${pages.home.path}?renewed`, cookies: [writeSession(session)] })
+      : redirectTo({
           to: isHeld(call) ? withProblem(pages.signIn.path, "ended") : pages.signIn.path,
-          cookies: dropSession(),
+          cookies: clearSession(),
         });
   },
-  { say: () => goTo({ to: `${pages.home.path}?away` }) },
+  { renderError: () => redirectTo({ to: `${pages.home.path}?away` }) },
 );
 
 /** Whether somebody was signed in here. */
-function isHeld({ headers }: Call): boolean {
+function isHeld({ headers }: PageRequest): boolean {
   return readCookies(headers, "office-client").length > 0;
 }
 
-async function renew({ headers, nowMs }: Call): Promise<MintedToken | undefined> {
+async function renew({ headers, nowMs }: PageRequest): Promise<MintedToken | undefined> {
   const client = readCookie(headers, "office-client");
   return client ? renewBrowserSession(await store(), client, nowMs) : undefined;
 }

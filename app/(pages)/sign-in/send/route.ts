@@ -1,7 +1,7 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
-import { actions, pages } from "@/lib/api/pages";
-import { form, withProblem } from "@/lib/pages/form";
-import { sendCode } from "@/lib/sign-in/local-sign-in";
+import { sendCode } from "@/lib/auth/local-sign-in";
+import { form, withProblem } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
 
 const page = pages.signIn.path;
 

@@ -1,12 +1,12 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { joinWaitlist } from "@/lib/accounts/waitlist";
-import { ownNetworkKey } from "@/lib/api/client-address";
-import { actions, pages } from "@/lib/api/pages";
-import { counter } from "@/lib/api/rate-limit";
-import { form, withProblem } from "@/lib/pages/form";
-import { log } from "@/lib/process/log";
-import { waitlistBounds } from "@/lib/settings/limits";
-import { store } from "@/lib/store/store";
+import { waitlistBounds } from "@/lib/config/limits";
+import { store } from "@/lib/db/store";
+import { form, withProblem } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
+import { ownNetworkKey } from "@/lib/rate-limit/client-address";
+import { counter } from "@/lib/rate-limit/rate-limit";
+import { log } from "@/lib/runtime/log";
 
 const page = pages.waitlist.path;
 
@@ -30,5 +30,5 @@ async function mayJoin(headers: Headers): Promise<boolean> {
   const of = network
     ? counter("waitlist", ofOne, { windowSeconds })
     : counter("waitlist-of-unknown", ofAllUnknown, { windowSeconds });
-  return (await of.spend(network ?? "all", performance.now())).allowed;
+  return (await of.consume(network ?? "all", performance.now())).allowed;
 }

@@ -1,8 +1,8 @@
-import { mcpServer } from "@/lib/api/operations";
-import { publications } from "@/lib/api/pages";
-import { publish } from "@/lib/docs/publish";
-import { describeServer } from "@/lib/mcp/identity";
-import { settings } from "@/lib/settings/settings";
+import { settings } from "@/lib/config/settings";
+import { publish } from "@/lib/docs/publication-handler";
+import { mcpServer } from "@/lib/http/operations";
+import { publications } from "@/lib/http/pages";
+import { describeServer } from "@/lib/mcp/server-info";
 
 /** The MCP server as the registry of MCP servers has it: its `server.json`, named after our host. */
 export const GET = publish(publications.mcpServer, () => {

@@ -1,6 +1,6 @@
-import { publications } from "@/lib/api/pages";
-import { protectedResourceMetadata } from "@/lib/connect/metadata";
-import { publish } from "@/lib/docs/publish";
+import { publish } from "@/lib/docs/publication-handler";
+import { publications } from "@/lib/http/pages";
+import { protectedResourceMetadata } from "@/lib/oauth/metadata";
 
 /** Where a client that was refused at `/mcp` finds who lets it in (RFC 9728 §3.1). */
 export const GET = publish(publications.mcpResource, () => ({

@@ -1,8 +1,9 @@
 import { readBalance } from "@/lib/accounts/balance";
 import { identifyCaller } from "@/lib/accounts/caller";
-import { endpoint } from "@/lib/api/endpoint";
-import { operations } from "@/lib/api/operations";
+import { createOperationHandlers } from "@/lib/http/handler";
+import { operations } from "@/lib/http/operations";
 
-export const { GET, HEAD, OPTIONS } = endpoint(operations.creditsBalance, async ({ headers }, visit) =>
-  readBalance(await identifyCaller(headers, visit, "api")),
+export const { GET, HEAD, OPTIONS } = createOperationHandlers(
+  operations.creditsBalance,
+  async ({ headers }, context) => readBalance(await identifyCaller(headers, context, "api")),
 );

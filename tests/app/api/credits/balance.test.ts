@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { operations } from "@/lib/api/operations";
+import { operations } from "@/lib/http/operations";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
@@ -122,10 +122,10 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
   it("refuses a longer body with 413, counted as it comes, and nothing changes", async () => {
     const { target, states } = await recipient();
     const message = "The body is over 4 KiB.";
-    const refusal = { status: 413, code: "too_large", message } as const;
+    const errorParts = { status: 413, code: "too_large", message } as const;
     const long = "x".repeat(4 * 1024 + 1);
-    expectRefusal(service, await post(target, long), refusal);
-    expectRefusal(service, await post(target, long, { "Transfer-Encoding": "chunked" }), refusal);
+    expectRefusal(service, await post(target, long), errorParts);
+    expectRefusal(service, await post(target, long, { "Transfer-Encoding": "chunked" }), errorParts);
     expect(await states()).toEqual(scheduled);
   });
 

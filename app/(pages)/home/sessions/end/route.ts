@@ -1,8 +1,8 @@
 import { requireOwner } from "@/lib/accounts/owner";
-import { actions, pages } from "@/lib/api/pages";
-import { form } from "@/lib/pages/form";
-import { endSessionsOf } from "@/lib/session/session";
-import { store } from "@/lib/store/store";
+import { endSessionsOf } from "@/lib/auth/session";
+import { store } from "@/lib/db/store";
+import { form } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
 
 /** Ends one of the owner's sessions by its id, or "others": all but the browser's own. */
 export const POST = form(

@@ -1,0 +1,58 @@
+import type { ClerkClient } from "@clerk/backend";
+import { invitationDays } from "@/lib/auth/invitation-token";
+import type { ClerkSettings } from "@/lib/config/clerk-settings";
+import { settings } from "@/lib/config/settings";
+import { ApiError } from "@/lib/http/errors";
+import { pages } from "@/lib/http/pages";
+import { processSingleton } from "@/lib/process-singleton";
+import { withTimeout } from "@/lib/runtime/timeout";
+
+const queryTimeoutMs = 5000; // 5 seconds: its client has none of its own
+
+/**
+ * Has Clerk invite an email: it mails a link that leads to our page `/invitation`, and answers the link.
+ * Throws an {@link ApiError} when Clerk does not answer in time, or refuses.
+ */
+export async function createClerkInvitation(email: string): Promise<string> {
+  const { url } = await ask((clerk) =>
+    clerk.invitations.createInvitation({
+      emailAddress: email,
+      redirectUrl: `${settings().appUrl}${pages.invitation.path}`,
+      expiresInDays: invitationDays,
+      ignoreExisting: true,
+    }),
+  );
+  if (!url) throw new ApiError("upstream_failed", { message: "Clerk answered no link.", hint: tryAgain });
+  return url;
+}
+
+const tryAgain = "Try again; if it happens again, look at Clerk's dashboard and status page.";
+
+async function ask<T>(question: (clerk: ClerkClient) => Promise<T>): Promise<T> {
+  try {
+    return await withTimeout(queryTimeoutMs, clerkClient().then(question));
+  } catch (failure) {
+    throw new ApiError("upstream_failed", { message: inWords(failure as ClerkFailure), hint: tryAgain });
+  }
+}
+
+type ClerkFailure = { status?: number; errors?: { message: string; longMessage?: string }[] };
+
+function inWords({ status, errors }: ClerkFailure): string {
+  if (status === undefined) return "Clerk could not be reached, or did not answer in time.";
+  if (status === 401 || status === 403) return "Clerk does not accept our CLERK_SECRET_KEY.";
+  if (status === 429) return "Clerk has had too many requests from us.";
+  if (status >= 500) return `Clerk has a fault of its own (${status}).`;
+  const [said] = errors ?? [];
+  return `Clerk refused (${status}): ${(said?.longMessage ?? said?.message ?? "it does not say why").replace(/\.$/, "")}.`;
+}
+
+/** Its package is large, and most of the operator's commands never ask Clerk. */
+function clerkClient(): Promise<ClerkClient> {
+  return processSingleton("clerk", async () => {
+    const { createClerkClient } = await import("@clerk/backend");
+    const { secretKey, publishableKey, apiUrl } = settings().signIn as ClerkSettings;
+    const ours = { secretKey, publishableKey, telemetry: { disabled: true } };
+    return createClerkClient({ ...ours, ...(apiUrl ? { apiUrl } : {}) });
+  });
+}

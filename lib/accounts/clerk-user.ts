@@ -1,0 +1,242 @@
+import * as z from "zod";
+import { openAccount } from "@/lib/accounts/accounts";
+import { consumeInvitation } from "@/lib/accounts/invitations";
+import { endSessionsOf } from "@/lib/auth/session";
+import { auditedTransaction } from "@/lib/db/audit";
+import { pseudonymOf } from "@/lib/db/pseudonym";
+import type { Db } from "@/lib/db/store";
+import { moveSuppression } from "@/lib/mail/suppressions";
+import { log } from "@/lib/runtime/log";
+
+/** A user as Clerk's webhooks tell of it. */
+export type ClerkUser = z.infer<typeof clerkUser>;
+
+/** `user.created` and `user.updated` data; the email is the primary one, and only a verified one counts. */
+export const clerkUser = z
+  .object({
+    id: z.string().regex(/^user_\w+$/),
+    updated_at: z.number(),
+    banned: z.boolean().default(false),
+    locked: z.boolean().default(false),
+    /** None where a lock has no end. */
+    lockout_expires_in_seconds: z.number().nullish(),
+    primary_email_address_id: z.string().nullable(),
+    email_addresses: z.array(
+      z.object({
+        id: z.string(),
+        email_address: z.email(),
+        verification: z.object({ status: z.string() }).nullable(),
+      }),
+    ),
+  })
+  .transform(({ id, updated_at, primary_email_address_id, email_addresses, ...bars }) => ({
+    id,
+    updatedAtMs: updated_at,
+    barredForMs: readBars(bars),
+    email: email_addresses
+      .find(
+        (address) => address.id === primary_email_address_id && address.verification?.status === "verified",
+      )
+      ?.email_address.toLowerCase(),
+  }));
+
+type Bars = { banned: boolean; locked: boolean; lockout_expires_in_seconds?: number | null | undefined };
+
+/** For how long Clerk lets a user in nowhere. No delivery says that a lock has run out. */
+function readBars({ banned, locked, lockout_expires_in_seconds: lockedFor }: Bars): number {
+  if (banned) return Number.POSITIVE_INFINITY;
+  if (!locked) return 0;
+  return lockedFor == null ? Number.POSITIVE_INFINITY : lockedFor * 1000;
+}
+
+/**
+ * Brings our account in step with a user of Clerk's: links it to the account of its email, or accepts the
+ * invitation of its email, and moves the account's email after it. One transaction; delivered twice, late
+ * or in another order, the deliveries of a user leave the same state. Where Clerk bars the user, every session that we
+ * keep ends, apps' too.
+ */
+export async function syncClerkUser(
+  db: Db,
+  { id, email, updatedAtMs, barredForMs }: ClerkUser,
+  nowMs: number,
+): Promise<void> {
+  await auditedTransaction(
+    db,
+    { by: "clerk", what: "user update", whom: email ?? id, look: lookAt(id) },
+    nowMs,
+    async (transaction) => {
+      if (await isErased(transaction, id)) return;
+      const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, forEverMs);
+      await noteBars(transaction, { id, barredUntilMs, updatedAtMs });
+      if (!email) return;
+      const known = await noteUser(transaction, { id, email, updatedAtMs });
+      if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
+        const invitation = await consumeInvitation(transaction, { email }, nowMs);
+        if (invitation) await openAccount(transaction, email, { ...invitation.terms, subject: id }, nowMs);
+      }
+      if (known.isDeleted) await deleteAccountOf(transaction, id);
+      else await moveAccount(transaction, id, known.email, nowMs);
+    },
+  );
+  const barred = await findBarred(db, id, nowMs);
+  if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);
+}
+
+const notBarred = { barred_until_ms: null, barred_told_at_ms: null };
+const forEverMs = Date.UTC(9999, 11, 31);
+
+/** Deletes the account of a user that Clerk deleted, with its mail; a delivery that comes late makes no other. */
+export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promise<void> {
+  if (await isErased(db, id)) return;
+  const look = lookAt(id);
+  const whom = (await look(db))?.email || id;
+  await auditedTransaction(
+    db,
+    { by: "clerk", what: "user delete", whom, look },
+    nowMs,
+    async (transaction) => {
+      await transaction
+        .insertInto("clerk_users")
+        .values({ id, email: "", updated_at_ms: 0, is_deleted: 1, ...notBarred })
+        .onConflict((conflict) =>
+          conflict
+            .column("id")
+            .doUpdateSet({ email: "", is_deleted: 1 })
+            .where("clerk_users.is_deleted", "=", 0),
+        )
+        .execute();
+      await deleteAccountOf(transaction, id);
+    },
+  );
+}
+
+/** Whether the person was erased, of whom a delivery that comes late tells. */
+async function isErased(db: Db, id: string): Promise<boolean> {
+  const erased = db.selectFrom("clerk_users").select("id").where("id", "=", pseudonymOf(id));
+  return (await erased.executeTakeFirst()) !== undefined;
+}
+
+/** What an entry of the audit says of a user: the account and until when it is barred, or else what Clerk said. */
+function lookAt(subject: string) {
+  return async (db: Db) => {
+    const account = await db
+      .selectFrom("accounts")
+      .selectAll()
+      .where("subject", "=", subject)
+      .executeTakeFirst();
+    const user = await db.selectFrom("clerk_users").selectAll().where("id", "=", subject).executeTakeFirst();
+    return account ? { ...account, barred_until_ms: user?.barred_until_ms ?? 0 } : user;
+  };
+}
+
+async function deleteAccountOf(transaction: Db, subject: string): Promise<void> {
+  await transaction.deleteFrom("accounts").where("subject", "=", subject).execute();
+}
+
+/** Notes until when a user is barred, by the newest delivery; of two as new, the one that bars for longer. */
+async function noteBars(
+  transaction: Db,
+  { id, barredUntilMs, updatedAtMs }: { id: string; barredUntilMs: number; updatedAtMs: number },
+): Promise<void> {
+  const told = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
+  await transaction
+    .insertInto("clerk_users")
+    .values({ id, email: "", updated_at_ms: 0, is_deleted: 0, ...told })
+    .onConflict((conflict) =>
+      conflict
+        .column("id")
+        .doUpdateSet(told)
+        .where(({ or, and, eb }) =>
+          or([
+            eb("clerk_users.barred_told_at_ms", "is", null),
+            eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),
+            and([
+              eb("clerk_users.barred_told_at_ms", "=", updatedAtMs),
+              eb("clerk_users.barred_until_ms", "<", barredUntilMs),
+            ]),
+          ]),
+        ),
+    )
+    .execute();
+}
+
+/** The account of a user who is barred now. */
+async function findBarred(db: Db, subject: string, nowMs: number): Promise<{ id: string } | undefined> {
+  return db
+    .selectFrom("accounts")
+    .innerJoin("clerk_users", "clerk_users.id", "accounts.subject")
+    .select("accounts.id")
+    .where("accounts.subject", "=", subject)
+    .where("clerk_users.barred_until_ms", ">", nowMs)
+    .executeTakeFirst();
+}
+
+/** Notes the newest there is to know, and answers it. The row's lock puts the deliveries of a user in line. */
+async function noteUser(
+  transaction: Db,
+  { id, email, updatedAtMs }: { id: string; email: string; updatedAtMs: number },
+): Promise<{ email: string; isDeleted: boolean }> {
+  await transaction
+    .insertInto("clerk_users")
+    .values({ id, email, updated_at_ms: updatedAtMs, is_deleted: 0, ...notBarred })
+    .onConflict((conflict) =>
+      conflict
+        .column("id")
+        .doUpdateSet({ email, updated_at_ms: updatedAtMs })
+        .where(({ or, and, eb }) =>
+          or([
+            eb("clerk_users.updated_at_ms", "<", updatedAtMs),
+            and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
+          ]),
+        )
+        .where("clerk_users.is_deleted", "=", 0),
+    )
+    .execute();
+  const row = await transaction
+    .selectFrom("clerk_users")
+    .select(["email", "is_deleted"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return { email: row.email, isDeleted: row.is_deleted === 1 };
+}
+
+async function hasAccount(transaction: Db, subject: string): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Gives the account that an operator added for this email its subject. */
+async function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {
+  const linked = await transaction
+    .updateTable("accounts")
+    .set({ subject })
+    .where("email", "=", email)
+    .where("subject", "is", null)
+    .returning("id")
+    .executeTakeFirst();
+  return linked !== undefined;
+}
+
+async function moveAccount(transaction: Db, subject: string, email: string, nowMs: number): Promise<void> {
+  const account = await transaction
+    .selectFrom("accounts")
+    .select(["id", "email"])
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+  if (!account || account.email === email) return;
+  const holder = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("email", "=", email)
+    .executeTakeFirst();
+  if (holder) {
+    log().warn({ accountId: account.id }, "an account keeps its email: another account has the new one");
+    return;
+  }
+  await transaction.updateTable("accounts").set({ email }).where("id", "=", account.id).execute();
+  await moveSuppression(transaction, { from: account.email, to: email }, nowMs);
+}

@@ -1,0 +1,42 @@
+import { createHash, randomBytes } from "node:crypto";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
+import { pages } from "@/lib/http/pages";
+
+export const invitationDays = 14;
+export const invitationMs = invitationDays * dayMs;
+
+/** Why an invitation cannot be accepted. */
+export type InvitationProblem = "unknown" | "used" | "expired" | "foreign-email";
+
+/** A new token for the link of an invitation. Only its hash is stored. */
+export function mintInvitationToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** The token has 256 random bits, so a plain hash is as good as a slow one. */
+export function hashInvitationToken(token: string): string {
+  return createHash("sha256").update(`corner-office:invitation:v1:${token}`).digest("base64url");
+}
+
+/** The address of the page that accepts an invitation. */
+export function invitationUrl(token: string): string {
+  return `${settings().appUrl}${pages.invitation.path}?token=${token}`;
+}
+
+/** Why the invitation of a link cannot be accepted by anyone; `undefined` when it can. */
+export async function findInvitationProblem(
+  db: Db,
+  token: string,
+  nowMs: number,
+): Promise<InvitationProblem | undefined> {
+  const invitation = await db
+    .selectFrom("invitations")
+    .select(["accepted_at_ms", "expires_at_ms"])
+    .where("token_hash", "=", hashInvitationToken(token))
+    .executeTakeFirst();
+  if (!invitation) return "unknown";
+  if (invitation.accepted_at_ms !== null) return "used";
+  return invitation.expires_at_ms <= nowMs ? "expired" : undefined;
+}

@@ -1,0 +1,51 @@
+/*
+ * What an owner knows a session by. The words are ours: of what a client sends, only which of them fits.
+ */
+
+/** Each is looked for in turn: most browsers also name the ones that they descend from. */
+const browsers: [name: string, sign: RegExp][] = [
+  ["Edge", /\bEdg(?:e|A|iOS)?\//],
+  ["Opera", /\bOPR\//],
+  ["Vivaldi", /\bVivaldi\//],
+  ["Samsung Internet", /\bSamsungBrowser\//],
+  ["Firefox", /\b(?:Firefox|FxiOS)\//],
+  ["Chromium", /\bChromium\//],
+  ["Chrome", /\b(?:Headless)?Chrom(?:e|ium)\/|\bCriOS\//],
+  ["Safari", /\bSafari\//],
+];
+
+const systems: [name: string, sign: RegExp][] = [
+  ["iPhone", /\biPhone\b/],
+  ["iPad", /\biPad\b/],
+  ["Android", /\bAndroid\b/],
+  ["ChromeOS", /\bCrOS\b/],
+  ["Windows", /\bWindows\b/],
+  ["macOS", /\bMac OS X\b/],
+  ["Linux", /\bLinux\b/],
+];
+
+/** For example "Chromium on Linux". */
+export function describeBrowser(headers: Pick<Headers, "get">): string {
+  const agent = headers.get("user-agent") ?? "";
+  const find = (names: typeof browsers) => names.find(([, sign]) => sign.test(agent))?.[0];
+  const [browser, system] = [find(browsers), find(systems)];
+  // Chromium calls itself Chrome there, and says here what it is (https://wicg.github.io/ua-client-hints/).
+  const brands = headers.get("sec-ch-ua") ?? "";
+  const isChromium =
+    browser === "Chrome" && brands.includes('"Chromium"') && !brands.includes('"Google Chrome"');
+  return `${isChromium ? "Chromium" : (browser ?? "A browser")}${system ? ` on ${system}` : ""}`;
+}
+
+/** For example "Token copied on 21 November". */
+export function nameCopiedToken(nowMs: number): string {
+  return `Token copied on ${dayOf(nowMs)}`;
+}
+
+/** For example "Token from the operator on 21 November". */
+export function nameOperatorsToken(nowMs: number): string {
+  return `Token from the operator on ${dayOf(nowMs)}`;
+}
+
+function dayOf(nowMs: number): string {
+  return new Date(nowMs).toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+}

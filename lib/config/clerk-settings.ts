@@ -1,0 +1,109 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { isLoopback } from "@/lib/config/loopback";
+
+/** What it takes to let Clerk sign people in. */
+export type ClerkSettings = {
+  publishableKey: string;
+  secretKey: string;
+  /** Its webhook is signed with it. */
+  webhookKey: Buffer;
+  publicKey: KeyObject;
+  /** The `iss` of its tokens, which is the address of its Frontend API. */
+  issuer: string;
+  authorizedParties: string[];
+  /** Of its Backend API; none: Clerk's own. */
+  apiUrl: string | undefined;
+};
+
+export const clerkNames = [
+  "CLERK_PUBLISHABLE_KEY",
+  "CLERK_SECRET_KEY",
+  "CLERK_JWT_KEY",
+  "CLERK_WEBHOOK_SIGNING_SECRET",
+] as const;
+
+type Name =
+  | (typeof clerkNames)[number]
+  | "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY"
+  | "CLERK_AUTHORIZED_PARTIES"
+  | "CLERK_API_URL";
+
+/** Parses the settings of Clerk, and adds what is wrong with them to `faults`: one line each, no secret in it. */
+export function parseClerk(
+  env: Readonly<Partial<Record<Name, string | undefined>>>,
+  appUrl: string,
+  faults: string[],
+): ClerkSettings | undefined {
+  const [publishableKey, secretKey, jwtKey, webhookSecret] = [
+    env.CLERK_PUBLISHABLE_KEY ?? env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY,
+    env.CLERK_SECRET_KEY,
+    env.CLERK_JWT_KEY,
+    env.CLERK_WEBHOOK_SIGNING_SECRET,
+  ];
+  const values = [publishableKey, secretKey, jwtKey, webhookSecret];
+  const missing = clerkNames.filter((_, at) => !values[at]);
+  if (missing.length === clerkNames.length) return undefined;
+  if (!publishableKey || !secretKey || !jwtKey || !webhookSecret) {
+    faults.push(`${missing.join(", ")}: missing, while other Clerk keys are set`);
+    return undefined;
+  }
+  const frontendHost = parsePublishableKey(publishableKey);
+  if (!frontendHost)
+    faults.push("CLERK_PUBLISHABLE_KEY: is not a Clerk publishable key (pk_live_… or pk_test_…)");
+  if (!/^sk_(live|test)_\w+$/.test(secretKey))
+    faults.push("CLERK_SECRET_KEY: is not a Clerk secret key (sk_live_… or sk_test_…)");
+  else if (frontendHost && secretKey.slice(3, 8) !== publishableKey.slice(3, 8))
+    faults.push("CLERK_SECRET_KEY: is of another instance than CLERK_PUBLISHABLE_KEY (live and test)");
+  const publicKey = parseJwtKey(jwtKey);
+  if (!publicKey) faults.push("CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form");
+  const [, webhookKey] = /^whsec_([A-Za-z0-9+/]{16,}={0,2})$/.exec(webhookSecret) ?? [];
+  if (!webhookKey) faults.push("CLERK_WEBHOOK_SIGNING_SECRET: is not a signing secret (whsec_…)");
+  const authorizedParties = env.CLERK_AUTHORIZED_PARTIES?.split(",").map((party) => party.trim()) ?? [appUrl];
+  if (authorizedParties.some((party) => !URL.canParse(party) || new URL(party).origin !== party)) {
+    faults.push("CLERK_AUTHORIZED_PARTIES: must be origins separated by commas");
+  }
+  if (!frontendHost || !publicKey || !webhookKey) return undefined;
+  return {
+    publishableKey,
+    secretKey,
+    webhookKey: Buffer.from(webhookKey, "base64"),
+    publicKey,
+    issuer: `https://${frontendHost}`,
+    authorizedParties,
+    apiUrl: env.CLERK_API_URL,
+  };
+}
+
+/** Clerk's test instances are for development: slow, small, and open to whoever knows a test code. */
+export function warnOfTestKeys({ publishableKey }: ClerkSettings, appUrl: string): string[] {
+  const { protocol, hostname } = new URL(appUrl);
+  const isForDevelopment = protocol === "http:" || isLoopback(hostname) || developmentHosts.test(hostname);
+  if (isForDevelopment || publishableKey.startsWith("pk_live_")) return [];
+  return [`CLERK_PUBLISHABLE_KEY: is of a test instance, while APP_URL is ${appUrl}: use a live one there`];
+}
+
+/** Names that the world does not resolve (RFC 6761, RFC 6762, RFC 9476 and ICANN's `.internal`). */
+const developmentHosts = /\.(?:localhost|test|local|internal|alt)$/;
+
+/** A publishable key is `pk_live_` or `pk_test_` and the base64 of the Frontend API's host and a `$`. */
+function parsePublishableKey(key: string): string | undefined {
+  const encoded = /^pk_(?:live|test)_([A-Za-z0-9+/=_-]+)$/.exec(key)?.[1] ?? "";
+  return /^([a-z0-9.-]+)\$$/.exec(Buffer.from(encoded, "base64").toString())?.[1];
+}
+
+/** Takes PEM, PEM with literal `\n`, or its bare base64 body. Clerk signs with RSA-2048, e = 65537. */
+function parseJwtKey(text: string): KeyObject | undefined {
+  const body = text
+    .replace(/\\n/g, "\n")
+    .replace(/-----[A-Z ]+-----/g, "")
+    .replace(/\s/g, "");
+  try {
+    const key = createPublicKey({ key: Buffer.from(body, "base64"), format: "der", type: "spki" });
+    const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {};
+    return key.asymmetricKeyType === "rsa" && modulusLength === 2048 && publicExponent === 65_537n
+      ? key
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

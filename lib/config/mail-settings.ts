@@ -1,0 +1,162 @@
+import { createPrivateKey } from "node:crypto";
+import * as z from "zod";
+import { isLoopback } from "@/lib/config/loopback";
+
+/** Who delivers mail, and what that takes. */
+export type MailSettings = { from: MailAddress } & (
+  | { kind: "files" }
+  | { kind: "resend"; apiKey: string; baseUrl: string; webhookKey: Buffer | undefined }
+  | { kind: "smtp"; server: SmtpServer; dkim: DkimKey | undefined }
+);
+
+export type MailAddress = { name: string; address: string };
+
+export type SmtpServer = {
+  host: string;
+  port: number;
+  /** TLS from the first byte; otherwise by STARTTLS, which only a loopback server may lack. */
+  secure: boolean;
+  requireTLS: boolean;
+  auth: { user: string; pass: string } | undefined;
+};
+
+/** An RSA key in PEM form, and where its public half is published (RFC 6376 §3.6.2.1). */
+export type DkimKey = { domainName: string; keySelector: string; privateKey: string };
+
+const resendUrl = "https://api.resend.com";
+const senderNames = ["RESEND_API_KEY", "SMTP_URL"] as const;
+const dkimNames = ["DKIM_DOMAIN", "DKIM_SELECTOR", "DKIM_PRIVATE_KEY"] as const;
+const needs = {
+  RESEND_WEBHOOK_SECRET: "RESEND_API_KEY",
+  RESEND_BASE_URL: "RESEND_API_KEY",
+  DKIM_DOMAIN: "SMTP_URL",
+  DKIM_SELECTOR: "SMTP_URL",
+  DKIM_PRIVATE_KEY: "SMTP_URL",
+} as const;
+
+type Name = (typeof senderNames)[number] | keyof typeof needs | "EMAIL_FROM";
+
+/** Parses the settings of mail, and adds what is wrong with them to `faults`: one line each, no secret in it. */
+export function parseMail(
+  env: Readonly<Partial<Record<Name, string | undefined>>>,
+  appUrl: string,
+  faults: string[],
+): MailSettings {
+  const from = parseFrom(env.EMAIL_FROM, appUrl, faults);
+  for (const [name, needed] of Object.entries(needs) as [keyof typeof needs, Name][]) {
+    if (env[name] && !env[needed]) faults.push(`${name}: needs ${needed}`);
+  }
+  if (env.RESEND_API_KEY && env.SMTP_URL) faults.push("RESEND_API_KEY, SMTP_URL: set one, not both");
+  const [given] = senderNames.filter((name) => env[name]);
+  if (!given) return { kind: "files", from };
+  if (!env.EMAIL_FROM) faults.push(`EMAIL_FROM: is required with ${given}`);
+  if (given === "RESEND_API_KEY") return { from, ...parseResend(env, appUrl, faults) };
+  return { from, ...parseSmtp(env, from, appUrl, faults) };
+}
+
+function parseFrom(text: string | undefined, appUrl: string, faults: string[]): MailAddress {
+  const name = "Corner Office";
+  if (!text) return { name, address: `office@${new URL(appUrl).hostname}` };
+  const [, quoted = "", address = ""] = /^(?:(.*?)\s*<([^<>]*)>)$/.exec(text.trim()) ?? [
+    "",
+    name,
+    text.trim(),
+  ];
+  if (/\p{Cc}/u.test(text) || !z.email().safeParse(address).success) {
+    faults.push(
+      "EMAIL_FROM: must be an address like office@example.com or Corner Office <office@example.com>",
+    );
+  }
+  return { name: quoted.replace(/^"(.*)"$/, "$1") || name, address };
+}
+
+function parseResend(
+  env: Readonly<Partial<Record<Name, string | undefined>>>,
+  appUrl: string,
+  faults: string[],
+) {
+  const apiKey = env.RESEND_API_KEY ?? "";
+  if (!/^re_\w+$/.test(apiKey)) faults.push("RESEND_API_KEY: is not a key of Resend (re_…)");
+  const baseUrl = (env.RESEND_BASE_URL ?? resendUrl).replace(/\/$/, "");
+  const { protocol, hostname } = URL.canParse(baseUrl) ? new URL(baseUrl) : { protocol: "", hostname: "" };
+  if (protocol !== "https:" && !(protocol === "http:" && isLoopback(hostname))) {
+    faults.push("RESEND_BASE_URL: must be an https address, or http on a loopback one");
+  }
+  requireLinksForTheWorld("RESEND_API_KEY", hostname, appUrl, faults);
+  const [, secret] = /^whsec_([A-Za-z0-9+/]{16,}={0,2})$/.exec(env.RESEND_WEBHOOK_SECRET ?? "") ?? [];
+  if (env.RESEND_WEBHOOK_SECRET && !secret) {
+    faults.push("RESEND_WEBHOOK_SECRET: is not a signing secret (whsec_…)");
+  }
+  const webhookKey = secret ? Buffer.from(secret, "base64") : undefined;
+  return { kind: "resend" as const, apiKey, baseUrl, webhookKey };
+}
+
+function parseSmtp(
+  env: Readonly<Partial<Record<Name, string | undefined>>>,
+  from: MailAddress,
+  appUrl: string,
+  faults: string[],
+) {
+  const text = env.SMTP_URL ?? "";
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isSmtp = url && /^smtps?:$/.test(url.protocol) && url.hostname && /^\/?$/.test(url.pathname);
+  if (!url || !isSmtp || url.search || url.hash || !url.username !== !url.password) {
+    faults.push("SMTP_URL: must be an address like smtps://user:password@smtp.example.com");
+    return { kind: "files" as const };
+  }
+  requireLinksForTheWorld("SMTP_URL", url.hostname, appUrl, faults);
+  const secure = url.protocol === "smtps:";
+  const server = {
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
+    requireTLS: !isLoopback(url.hostname),
+    auth: url.username
+      ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
+      : undefined,
+  };
+  return { kind: "smtp" as const, server, dkim: parseDkim(env, from, faults) };
+}
+
+/** A link of RFC 8058 §3.1 is https, and nobody but this machine can follow one to a loopback address. */
+function requireLinksForTheWorld(name: Name, host: string, appUrl: string, faults: string[]): void {
+  if (isLoopback(host) || appUrl.startsWith("https:")) return;
+  faults.push(`APP_URL: must be https with ${name}, because the links in mail go there`);
+}
+
+function parseDkim(
+  env: Readonly<Partial<Record<Name, string | undefined>>>,
+  from: MailAddress,
+  faults: string[],
+): DkimKey | undefined {
+  const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_PRIVATE_KEY } = env;
+  const missing = dkimNames.filter((name) => !env[name]);
+  if (missing.length === dkimNames.length) return undefined;
+  if (!domainName || !keySelector || !DKIM_PRIVATE_KEY) {
+    faults.push(`${missing.join(", ")}: missing, while other DKIM settings are set`);
+    return undefined;
+  }
+  // DMARC compares the two (RFC 7489 §3.1.1).
+  if (!`.${from.address.split("@")[1]}`.endsWith(`.${domainName}`)) {
+    faults.push("DKIM_DOMAIN: must be the domain of EMAIL_FROM, or one above it");
+  }
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(keySelector))
+    faults.push("DKIM_SELECTOR: must be a name like mail");
+  const privateKey = parsePrivateKey(DKIM_PRIVATE_KEY);
+  if (!privateKey)
+    faults.push("DKIM_PRIVATE_KEY: is not an RSA private key in PEM form, of 2048 bits or more");
+  return privateKey ? { domainName, keySelector, privateKey } : undefined;
+}
+
+/** Takes PEM, and PEM with literal `\n`. RFC 8301 §3.2 asks signers for 2048 bits. */
+function parsePrivateKey(text: string): string | undefined {
+  try {
+    const key = createPrivateKey(text.replace(/\\n/g, "\n"));
+    const isStrong = (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048;
+    return key.asymmetricKeyType === "rsa" && isStrong
+      ? key.export({ type: "pkcs8", format: "pem" }).toString()
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+import { resolve } from "node:path";
+import * as z from "zod";
+import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/config/clerk-settings";
+import { quotas } from "@/lib/config/limits";
+import { isLoopback } from "@/lib/config/loopback";
+import { parseMail } from "@/lib/config/mail-settings";
+import { processSingleton } from "@/lib/process-singleton";
+
+export type Settings = ReturnType<typeof parseSettings>;
+
+/** How people sign in, and what it takes to verify their session tokens. */
+export type SignIn = { kind: "none" } | { kind: "local" } | ({ kind: "clerk" } & ClerkSettings);
+
+/** The settings cannot be used; `message` has one readable line per fault and no value of a secret. */
+export class SettingsError extends Error {
+  constructor(faults: string[]) {
+    super(faults.join("\n"));
+  }
+}
+
+/** The settings of this process, parsed once. Throws a {@link SettingsError}. */
+export function settings(): Settings {
+  return processSingleton("settings", () => parseSettings(process.env));
+}
+
+/** Parses an environment; an empty value is unset. Throws a {@link SettingsError}. */
+export function parseSettings(environment: Record<string, string | undefined>) {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
+  const checked = environmentSchema.safeParse(given);
+  if (!checked.success) {
+    throw new SettingsError(checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+  }
+  const env = checked.data;
+  const faults: string[] = [];
+  const production = env.NODE_ENV === "production";
+  const appUrl = env.APP_URL ?? `http://localhost:${env.PORT}`;
+  const clerk = parseClerk(env, appUrl, faults);
+  const mail = parseMail(env, appUrl, faults);
+  const signIn = env.SIGN_IN ?? (clerk ? "clerk" : production ? "none" : "local");
+
+  if (signIn === "clerk" && !clerk && faults.length === 0) {
+    faults.push(`SIGN_IN: is clerk, which needs ${clerkNames.join(", ")}`);
+  }
+  if (!env.UPSTASH_REDIS_REST_URL !== !env.UPSTASH_REDIS_REST_TOKEN) {
+    faults.push("UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: set both or neither");
+  }
+  if (env.REDIS_URL && env.UPSTASH_REDIS_REST_URL) {
+    faults.push("REDIS_URL, UPSTASH_REDIS_REST_URL: set one, not both");
+  }
+  if ((env.DATABASE_URL || signIn === "clerk" || mail.kind !== "files") && !env.APP_URL) {
+    faults.push("APP_URL: is required with DATABASE_URL, with Clerk and to send mail");
+  }
+  if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL) {
+    faults.push("DATABASE_DIRECT_URL: needs DATABASE_URL");
+  }
+  if ((env.DATABASE_URL || env.UPSTASH_REDIS_REST_URL || env.REDIS_URL) && !env.APP_SECRET) {
+    faults.push(
+      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
+    );
+  }
+  if (faults.length > 0) throw new SettingsError(faults);
+
+  return {
+    /** What may be meant, but hardly is: said at the start and by `check`. */
+    warnings: signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : [],
+    production,
+    appUrl,
+    /** `Strict-Transport-Security` (RFC 6797): for a year, where our address is https. */
+    hsts: appUrl.startsWith("https:")
+      ? `max-age=31536000${env.HSTS_INCLUDE_SUBDOMAINS ? "; includeSubDomains" : ""}`
+      : undefined,
+    appSecret: env.APP_SECRET,
+    previousAppSecret: env.APP_SECRET_PREVIOUS,
+    dataDir: resolve(env.DATA_DIR),
+    retentionDays: env.RETENTION_DAYS,
+    databaseUrl: env.DATABASE_URL,
+    databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL,
+    databasePool: env.DATABASE_POOL,
+    upstash:
+      env.UPSTASH_REDIS_REST_URL && env.UPSTASH_REDIS_REST_TOKEN
+        ? { url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN }
+        : undefined,
+    redisUrl: env.REDIS_URL,
+    signIn: (signIn === "clerk" && clerk ? { kind: signIn, ...clerk } : { kind: signIn }) as SignIn,
+    mail,
+    supportEmail: env.SUPPORT_EMAIL,
+    connectClientHosts: env.CONNECT_CLIENT_HOSTS.split(",").map((host) => host.trim()),
+    connectRegistration: env.CONNECT_REGISTRATION,
+    trustedProxyHops: env.TRUSTED_PROXY_HOPS,
+    onVercel: env.VERCEL === "1",
+    requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
+    port: env.PORT,
+    host: env.HOST,
+    /** How long a stopping instance goes on answering: in production long enough for a balancer to look again. */
+    drainSeconds: env.DRAIN_SECONDS ?? (production ? 5 : 0),
+    metricsPort: env.METRICS_PORT,
+    logLevel: env.LOG_LEVEL,
+  };
+}
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .trim()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((number) => number >= least && number <= most, `must be a whole number from ${least} to ${most}`);
+
+const secret = z.string().min(32, "must be 32 characters or more");
+
+const postgresUrl = z.string().regex(/^postgres(ql)?:\/\/./, "must be a postgres:// address");
+
+const environmentSchema = z.object({
+  NODE_ENV: z.string().optional(),
+  VERCEL: z.string().optional(),
+  APP_URL: z.string().transform(parseAppUrl).optional(),
+  HSTS_INCLUDE_SUBDOMAINS: z
+    .enum(["true", "false"], { error: "must be true or false" })
+    .default("false")
+    .transform((text) => text === "true"),
+  APP_SECRET: secret.optional(),
+  APP_SECRET_PREVIOUS: secret.optional(),
+  DATA_DIR: z.string().default(".data"),
+  RETENTION_DAYS: wholeNumber(30, 36_500).default(730), // 2 years
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_DIRECT_URL: postgresUrl.optional(),
+  DATABASE_POOL: wholeNumber(1, 1000).default(10),
+  UPSTASH_REDIS_REST_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
+  UPSTASH_REDIS_REST_TOKEN: z.string().optional(),
+  REDIS_URL: z
+    .url({
+      protocol: /^rediss?$/,
+      error: "must be an address like rediss://user:password@redis.example.com:6379",
+    })
+    .optional(),
+  SIGN_IN: z.enum(["clerk", "local", "none"], { error: "must be clerk, local or none" }).optional(),
+  CLERK_PUBLISHABLE_KEY: z.string().optional(),
+  NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: z.string().optional(),
+  CLERK_SECRET_KEY: z.string().optional(),
+  CLERK_JWT_KEY: z.string().optional(),
+  CLERK_WEBHOOK_SIGNING_SECRET: z.string().optional(),
+  CLERK_AUTHORIZED_PARTIES: z.string().optional(),
+  CLERK_API_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
+  EMAIL_FROM: z.string().optional(),
+  RESEND_API_KEY: z.string().optional(),
+  RESEND_WEBHOOK_SECRET: z.string().optional(),
+  RESEND_BASE_URL: z.string().optional(),
+  SMTP_URL: z.string().optional(),
+  DKIM_DOMAIN: z.string().optional(),
+  DKIM_SELECTOR: z.string().optional(),
+  DKIM_PRIVATE_KEY: z.string().optional(),
+  SUPPORT_EMAIL: z.email("must be an email address").optional(),
+  CONNECT_CLIENT_HOSTS: z.string().default("claude.ai,chatgpt.com,vscode.dev"),
+  CONNECT_REGISTRATION: z
+    .enum(["on", "off"], { error: "must be on or off" })
+    .default("off")
+    .transform((text) => text === "on"),
+  TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
+  RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
+  RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),
+  PORT: wholeNumber(1, 65_535).default(3000),
+  HOST: z.string().optional(),
+  DRAIN_SECONDS: wholeNumber(0, 300).optional(),
+  METRICS_PORT: wholeNumber(1, 65_535).optional(),
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
+    .default("info"),
+});
+
+function parseAppUrl(text: string, context: z.RefinementCtx): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const refuse = (message: string) => {
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  };
+  if (!url || !/^https?:$/.test(url.protocol))
+    return refuse("must be an address like https://office.example.com");
+  if (url.href !== `${url.origin}/`) return refuse("must be an origin only: no path, query or credentials");
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    return refuse("must be https unless it is a loopback address");
+  }
+  return url.origin;
+}

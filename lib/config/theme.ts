@@ -1,0 +1,91 @@
+/*
+ * How everything of ours looks, in one place: pages, the unsubscribe page and mails take their colours, sizes and
+ * times from here. `npm run bundle` writes them as custom properties for the style sheets.
+ */
+
+/** A colour on paper and in the dark. */
+export type Colour = readonly [light: string, dark: string];
+
+export const colours = {
+  ink: ["#1b1e1a", "#ecebe5"],
+  quiet: ["#5a6058", "#a8ada4"],
+  paper: ["#fbfaf6", "#131512"],
+  /** Above the paper: cards, fields. */
+  raised: ["#ffffff", "#1b1e1a"],
+  /** Below it: code, the foot of a page. */
+  sunken: ["#f4f2ea", "#0e100d"],
+  /** Between things. */
+  line: ["#e2dfd4", "#2f342d"],
+  /** Around what can be typed into or pressed: 3:1 against what is beside it. */
+  edge: ["#85887c", "#7d8479"],
+  accent: ["#10694d", "#7ed3b0"],
+  onAccent: ["#ffffff", "#0c1f17"],
+  link: ["#0e6147", "#7ed3b0"],
+  /** The three colours of a status, each with a tint to stand on. */
+  good: ["#10694d", "#7ed3b0"],
+  goodTint: ["#e3f1ea", "#17352a"],
+  soon: ["#7a5300", "#f0c75e"],
+  soonTint: ["#fdf0cd", "#40330a"],
+  stopped: ["#97271a", "#ffb4a6"],
+  stoppedTint: ["#fbe7e3", "#4b1f17"],
+  /** Code. */
+  codeWord: ["#8c3a0f", "#f2a97e"],
+  codeText: ["#0e6147", "#8fd9b6"],
+  codeNumber: ["#5b3fa0", "#c4aef5"],
+  codeName: ["#1a4f7d", "#92c3ee"],
+} as const satisfies Record<string, Colour>;
+
+/** The type: our own serif for headings, each reader's system for everything else. */
+export const type = {
+  /** Georgia, made as wide and as tall as our serif, stands in until that has come. */
+  serif: '"Newsreader", "Newsreader stand-in", ui-serif, Georgia, serif',
+  sans: "system-ui, -apple-system, sans-serif",
+  mono: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
+  /** For mails, whose readers load no fonts. */
+  mailSerif: "Georgia, 'Times New Roman', serif",
+  mailSans: "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif",
+} as const;
+
+const sizes = {
+  "size-small": "0.8125rem",
+  "size-less": "0.9rem",
+  "size-more": "1.125rem",
+  "size-3": "1.3125rem",
+  "size-2": "1.625rem",
+  "size-1": "clamp(2rem, 1.6rem + 1.6vw, 2.75rem)",
+  "size-front": "clamp(2.5rem, 1.6rem + 4vw, 4.5rem)",
+};
+
+const spaces = {
+  "space-1": "0.25rem",
+  "space-2": "0.5rem",
+  "space-3": "0.75rem",
+  "space-4": "1rem",
+  "space-5": "1.5rem",
+  "space-6": "2rem",
+  "space-7": "3rem",
+  "space-8": "4.5rem",
+  "space-9": "7rem",
+};
+
+const radii = { "radius-1": "0.375rem", "radius-2": "0.625rem", "radius-3": "1rem" };
+
+const motion = { quick: "120ms ease-out", calm: "240ms cubic-bezier(0.2, 0, 0, 1)" };
+
+/** Everything that a style sheet reads, as custom properties. */
+export function themeAsCss(): string {
+  const properties = [
+    ...Object.entries<Colour>(colours).map(([name, [light, dark]]) => [
+      name,
+      `light-dark(${light}, ${dark})`,
+    ]),
+    ...["serif", "sans", "mono"].map((name) => [name, type[name as keyof typeof type]]),
+    ...[sizes, spaces, radii, motion].flatMap((group) => Object.entries(group)),
+  ];
+  const lines = properties.map(([name = "", value]) => `  --${kebab(name)}: ${value};`);
+  return `:root {\n  color-scheme: light dark;\n${lines.join("\n")}\n}\n`;
+}
+
+function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

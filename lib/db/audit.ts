@@ -1,0 +1,207 @@
+import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
+import {
+  ColumnNode,
+  DeleteQueryNode,
+  InsertQueryNode,
+  type Kysely,
+  type KyselyPlugin,
+  RawNode,
+  TableNode,
+  UpdateQueryNode,
+} from "kysely";
+import { paginate } from "@/lib/db/pagination";
+import type { Tables } from "@/lib/db/tables";
+
+/** The tables that are written to without an entry, and why; all others are written to by {@link auditedTransaction} alone. */
+export const unaudited: Partial<Record<keyof Tables, string>> = {
+  connect_state:
+    "an app's codes and tokens change with every use; the session that they stand for is entered",
+  clerk_sessions_ended: "Clerk keeps its sessions; those of ours that end with one are entered",
+  sign_in_codes: "anybody may ask for one; a sign-in is entered",
+  sign_in_emails: "as sign_in_codes",
+  sign_in_mails: "as sign_in_codes; an invitation is entered",
+};
+
+/** The tables to which rows are added without an entry, and why; whatever else becomes of these rows is entered. */
+export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
+  waitlist: "anybody may join, and the row says all that an entry would",
+};
+
+/** Columns of other tables that tell how far something has come, and are set as it goes on. */
+const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
+  local_sessions: ["last_seen_at_ms"],
+  onboarding_emails: [
+    "state",
+    "recipient_hash",
+    "next_attempt_at_ms",
+    "lease_until_ms",
+    "attempts",
+    "first_attempt_at_ms",
+    "failure",
+  ],
+};
+
+/** On whose word something changes: a command's, the service's own, a provider's webhook, or somebody's at a page. */
+export type Actor =
+  | "operator"
+  | "service"
+  | "clerk"
+  | "resend"
+  | "owner"
+  | "visitor"
+  | "app"
+  | "invitation"
+  | "unsubscribe link"
+  /** Who is signed in for an owner at Clerk, by the subject that Clerk names. */
+  | `impersonator ${string}`;
+
+export type AuditedChange = {
+  by: Actor;
+  /** For example `account set`. */
+  what: string;
+  /** An email in lower case or, where none is known, what else names whose it is. */
+  whom: string | null;
+  /** Reads what is to change; asked before and after. */
+  look: (transaction: Kysely<Tables>) => Promise<unknown>;
+};
+
+/**
+ * Changes something in one transaction, and writes who did, what, to whom, and what was there before and after. Nothing
+ * else can write to the tables concerned; where nothing changes, nothing is written.
+ */
+export function auditedTransaction<T>(
+  db: Kysely<Tables>,
+  { by, what, whom, look }: AuditedChange,
+  nowMs: number,
+  work: (transaction: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (guarded) => {
+    const writes = new CountWrites();
+    const transaction = guarded.withoutPlugins().withPlugin(writes);
+    const before = await look(transaction);
+    const result = await work(transaction);
+    const after = await look(transaction);
+    const isSame = JSON.stringify(before) === JSON.stringify(after);
+    if (writes.rows > 0 || !isSame)
+      await write(transaction, { by, what, whom, ...differing(before, after) }, nowMs);
+    return result;
+  });
+}
+
+/** Writes down what somebody decided that changes no table which wants an entry, for example that an app is declined. */
+export async function recordAudit(
+  db: Kysely<Tables>,
+  { by, what, whom, after }: Pick<AuditedChange, "by" | "what" | "whom"> & { after: object },
+  nowMs: number,
+): Promise<void> {
+  await write(db.withoutPlugins(), { by, what, whom, ...differing(null, after) }, nowMs);
+}
+
+type NewEntry = Pick<AuditedChange, "by" | "what" | "whom"> & ReturnType<typeof differing>;
+
+async function write(db: Kysely<Tables>, { by, ...entry }: NewEntry, nowMs: number): Promise<void> {
+  const row = { id: randomUUID(), at_ms: nowMs, who: nameOf(by), ...entry };
+  await db.insertInto("audit_entries").values(row).execute();
+}
+
+/** Refuses what would change a table past {@link auditedTransaction}, save for {@link unaudited} ones and progress. */
+export const rejectUnaudited: KyselyPlugin = {
+  transformQuery({ node }) {
+    const table = auditedTable(node);
+    if (table) throw new Error(`${table} is written to by change() of lib/db/audit.ts only`);
+    return node;
+  },
+  async transformResult({ result }) {
+    return result;
+  },
+};
+
+class CountWrites implements KyselyPlugin {
+  rows = 0;
+  private readonly queries = new WeakSet<object>();
+
+  transformQuery({ node, queryId }: Parameters<KyselyPlugin["transformQuery"]>[0]) {
+    if (auditedTable(node)) this.queries.add(queryId);
+    return node;
+  }
+
+  async transformResult({ result, queryId }: Parameters<KyselyPlugin["transformResult"]>[0]) {
+    if (this.queries.has(queryId)) this.rows += Number(result.numAffectedRows ?? result.rows.length);
+    return result;
+  }
+}
+
+type QueryNode = Parameters<KyselyPlugin["transformQuery"]>[0]["node"];
+
+/** The table that a query writes to, if that wants an entry. */
+function auditedTable(node: QueryNode): string | undefined {
+  let target: object | undefined;
+  if (InsertQueryNode.is(node)) target = node.into;
+  else if (UpdateQueryNode.is(node)) target = node.table;
+  else if (DeleteQueryNode.is(node)) target = node.from.froms[0];
+  else if (RawNode.is(node) && !isReading(node)) return "what raw SQL names";
+  if (!target) return undefined;
+  if (!TableNode.is(target as TableNode)) return "more than one table";
+  const { name } = (target as TableNode).table.identifier;
+  const reasons = InsertQueryNode.is(node) ? { ...unaudited, ...unauditedInserts } : unaudited;
+  return Object.hasOwn(reasons, name) || isProgress(node, name) ? undefined : name;
+}
+
+const isReading = ({ sqlFragments }: RawNode) => /^\s*(?:select|pragma)\b/i.test(sqlFragments[0] ?? "");
+
+function isProgress(node: QueryNode, table: string): boolean {
+  const columns: readonly string[] | undefined = progress[table as keyof Tables];
+  if (!columns || !UpdateQueryNode.is(node)) return false;
+  const names = (node.updates ?? []).map(({ column }) => ColumnNode.is(column) && column.column.name);
+  return names.every((name) => name && columns.includes(name));
+}
+
+/** Operators are told apart by their names on the machine where they give commands. */
+function nameOf(by: Actor): string {
+  if (by !== "operator") return by;
+  try {
+    return `operator ${process.env.SUDO_USER ?? userInfo().username}`;
+  } catch {
+    return by; // A container's user may have no name.
+  }
+}
+
+/** What is only in one of two, or differs: JSON, none where there is nothing. */
+function differing(before: unknown, after: unknown): { before: string | null; after: string | null } {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  const pick = (from: unknown, other: unknown) => {
+    if (!from) return null;
+    const fields = from as Record<string, unknown>;
+    const others = (other ?? {}) as Record<string, unknown>;
+    const differs = (name: string) => JSON.stringify(fields[name]) !== JSON.stringify(others[name]);
+    return JSON.stringify(Object.fromEntries([...names].filter(differs).map((name) => [name, fields[name]])));
+  };
+  return { before: pick(before, after), after: pick(after, before) };
+}
+
+export type AuditEntry = Tables["audit_entries"];
+
+/** Which entries a list has: what is left out restricts nothing. */
+export type AuditFilter = {
+  /** Only of these: an email, its hash, an account's id. */
+  whom?: string[] | undefined;
+  who?: string | undefined;
+  sinceMs?: number | undefined;
+  most?: number | undefined;
+};
+
+/** The entries, the newest first, page by page. */
+export function listAudit(db: Kysely<Tables>, { whom, who, sinceMs, most }: AuditFilter = {}) {
+  return paginate<AuditEntry>((last, limit) => {
+    let query = db.selectFrom("audit_entries").selectAll().orderBy("at_ms", "desc").orderBy("id", "desc");
+    if (whom) query = query.where("whom", "in", whom);
+    if (who !== undefined) query = query.where("who", "=", who);
+    if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs);
+    if (last) {
+      const { at_ms, id } = last;
+      query = query.where(({ eb, refTuple, tuple }) => eb(refTuple("at_ms", "id"), "<", tuple(at_ms, id)));
+    }
+    return query.limit(limit).execute();
+  }, most);
+}

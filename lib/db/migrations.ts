@@ -1,0 +1,396 @@
+import { createHash } from "node:crypto";
+import { type Kysely, type Migration, sql } from "kysely";
+
+/** A change of the schema: in a transaction, or indexes, which are made while the table is written to. */
+export type SchemaChange = Migration | IndexChange;
+
+/** Indexes to make, each by its name with what it is on, and to drop. */
+export type IndexChange = { makeIndexes: Record<string, string>; dropIndexes?: string[] };
+
+/**
+ * Every change of the schema, in order, in SQL that both engines speak. A landed one is never edited.
+ *
+ * They expand, and contract a release later: builds before and after a change run beside each other while instances are
+ * upgraded one by one, and a build that is taken back finds the schema of its successor. So a change adds tables,
+ * indexes, and columns that may be left out; it fills nothing row by row, and locks no table for longer than it takes
+ * to say so. What no build in use reads any more is dropped by a later release. `tests/lib/db/migrations.test.ts`
+ * runs older lists of changes on today's schema.
+ */
+export const migrations: Record<string, SchemaChange> = {
+  "001-first-tables": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("accounts")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull().unique())
+        .addColumn("subject", "text", (column) => column.unique())
+        .addColumn("plan", "text", (column) => column.notNull())
+        .addColumn("trial_ends_at_ms", "bigint")
+        .addColumn("assistant_limit", "bigint")
+        .addColumn("credit_thousandths", "bigint", (column) => column.notNull().defaultTo(0))
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .addCheckConstraint("accounts_balance", sql`credit_thousandths >= 0`)
+        .execute();
+      await db.schema
+        .createTable("credit_entries")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("account_id", "text", (column) =>
+          column.notNull().references("accounts.id").onDelete("cascade"),
+        )
+        .addColumn("thousandths", "bigint", (column) => column.notNull())
+        .addColumn("reason", "text", (column) => column.notNull())
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("credit_entries_account")
+        .on("credit_entries")
+        .column("account_id")
+        .execute();
+      await db.schema
+        .createTable("site_banner")
+        .addColumn("id", "bigint", (column) => column.primaryKey())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("message", "text", (column) => column.notNull())
+        .addColumn("starts_at_ms", "bigint")
+        .addColumn("ends_at_ms", "bigint")
+        .execute();
+      await db.schema
+        .createTable("onboarding_emails")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("account_id", "text", (column) =>
+          column.notNull().references("accounts.id").onDelete("cascade"),
+        )
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("due_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("state", "text", (column) => column.notNull())
+        .addUniqueConstraint("onboarding_emails_once", ["account_id", "kind"])
+        .execute();
+      await db.schema
+        .createTable("email_suppressions")
+        .addColumn("email_hash", "text", (column) => column.primaryKey())
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("local_sessions")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("account_id", "text", (column) =>
+          column.notNull().references("accounts.id").onDelete("cascade"),
+        )
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("local_sessions_account")
+        .on("local_sessions")
+        .column("account_id")
+        .execute();
+    },
+  },
+  "002-sign-in": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("waitlist")
+        .addColumn("email", "text", (column) => column.primaryKey())
+        .addColumn("joined_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("invited_at_ms", "bigint")
+        .execute();
+      await db.schema
+        .createTable("invitations")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("token_hash", "text", (column) => column.unique())
+        .addColumn("plan", "text", (column) => column.notNull())
+        .addColumn("trial_ends_at_ms", "bigint")
+        .addColumn("trial_days", "bigint")
+        .addColumn("assistant_limit", "bigint")
+        .addColumn("credit_thousandths", "bigint")
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("accepted_at_ms", "bigint")
+        .execute();
+      await db.schema.createIndex("invitations_email").on("invitations").column("email").execute();
+      await db.schema
+        .createTable("sign_in_codes")
+        .addColumn("browser_hash", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("code_hash", "text", (column) => column.notNull())
+        .addColumn("tries", "bigint", (column) => column.notNull())
+        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema.createIndex("sign_in_codes_email").on("sign_in_codes").column("email").execute();
+      await db.schema.alterTable("local_sessions").addColumn("client_hash", "text").execute();
+      await db.schema
+        .createIndex("local_sessions_client")
+        .unique()
+        .on("local_sessions")
+        .column("client_hash")
+        .execute();
+      await db.schema
+        .createTable("clerk_users")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("updated_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("is_deleted", "bigint", (column) => column.notNull().defaultTo(0))
+        .execute();
+    },
+  },
+  "003-mail-delivery": {
+    async up(db: Kysely<TablesAt003>) {
+      // The rows outlive their account now, and SQLite cannot drop a foreign key: the table is made anew.
+      await db.schema.alterTable("onboarding_emails").renameTo("onboarding_emails_before").execute();
+      await db.schema
+        .createTable("onboarding_emails")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("account_id", "text", (column) => column.notNull())
+        .addColumn("recipient_hash", "text", (column) => column.notNull())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("due_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("state", "text", (column) => column.notNull())
+        .addColumn("next_attempt_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("attempts", "bigint", (column) => column.notNull().defaultTo(0))
+        .addColumn("first_attempt_at_ms", "bigint")
+        .addColumn("lease_until_ms", "bigint")
+        .addColumn("failure", "text")
+        .addUniqueConstraint("onboarding_emails_once_each", ["account_id", "kind"])
+        .execute();
+      const rows = await db
+        .selectFrom("onboarding_emails_before as before")
+        .innerJoin("accounts", "accounts.id", "before.account_id")
+        .select(["before.id", "account_id", "kind", "due_at_ms", "state", "email"])
+        .execute();
+      const yesterdayMs = Date.now() - 24 * 60 * 60 * 1000;
+      for (const { email, ...row } of rows) {
+        // Nothing was delivered before. What is long overdue by now would arrive all at once, and out of place.
+        const isTooLate = row.state === "scheduled" && row.due_at_ms < yesterdayMs;
+        const late = isTooLate ? { state: "failed", failure: "due before mail was delivered" } : {};
+        await db
+          .insertInto("onboarding_emails")
+          .values({
+            ...row,
+            recipient_hash: hashEmailAt003(email),
+            next_attempt_at_ms: row.due_at_ms,
+            ...late,
+          })
+          .execute();
+      }
+      await db.schema.dropTable("onboarding_emails_before").execute();
+      await db.schema
+        .createIndex("onboarding_emails_due")
+        .on("onboarding_emails")
+        .columns(["state", "next_attempt_at_ms"])
+        .execute();
+      await db.schema
+        .createIndex("onboarding_emails_recipient")
+        .on("onboarding_emails")
+        .column("recipient_hash")
+        .execute();
+    },
+  },
+  "004-sessions-and-keys": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("signing_keys")
+        .addColumn("kid", "text", (column) => column.primaryKey())
+        .addColumn("place", "bigint", (column) => column.notNull().unique())
+        .addColumn("issuer", "text", (column) => column.notNull())
+        .addColumn("sealed_key", "text")
+        .addColumn("made_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("signs_from_ms", "bigint")
+        .addColumn("verifies_until_ms", "bigint")
+        .addColumn("revoked_at_ms", "bigint")
+        .execute();
+      const alterSessions = () => db.schema.alterTable("local_sessions");
+      await alterSessions().addColumn("kind", "text").execute();
+      await alterSessions().addColumn("name", "text").execute();
+      await alterSessions().addColumn("begun_at_ms", "bigint").execute();
+      await alterSessions().addColumn("last_seen_at_ms", "bigint").execute();
+      await alterSessions()
+        .addColumn("made_in", "text", (column) => column.references("local_sessions.id").onDelete("cascade"))
+        .execute();
+      for (const column of ["expires_at_ms", "made_in"]) {
+        await db.schema.createIndex(`local_sessions_${column}`).on("local_sessions").column(column).execute();
+      }
+    },
+  },
+  "005-sign-in-mails": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("sign_in_mails")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("sealed", "text", (column) => column.notNull())
+        .addColumn("attempts", "bigint", (column) => column.notNull().defaultTo(0))
+        .addColumn("next_attempt_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("sign_in_mails_next")
+        .on("sign_in_mails")
+        .column("next_attempt_at_ms")
+        .execute();
+    },
+  },
+  // Each holds what a runner looks for and nothing else: however much was sent, it finds the next at once.
+  "007-mail-indexes": {
+    makeIndexes: {
+      onboarding_emails_scheduled: "onboarding_emails (next_attempt_at_ms) where state = 'scheduled'",
+      onboarding_emails_sending: "onboarding_emails (lease_until_ms) where state = 'sending'",
+    },
+    dropIndexes: ["onboarding_emails_due"],
+  },
+  "008-sign-in-emails": {
+    async up(db: Kysely<unknown>) {
+      const codes = () => db.schema.alterTable("sign_in_codes");
+      await codes()
+        .addColumn("share", "text", (column) => column.notNull().defaultTo("stranger"))
+        .execute();
+      await codes().addColumn("asker_hash", "text").execute();
+      await db.schema
+        .createIndex("sign_in_codes_created")
+        .on("sign_in_codes")
+        .column("created_at_ms")
+        .execute();
+      await db.schema
+        .createIndex("sign_in_codes_share")
+        .on("sign_in_codes")
+        .columns(["email", "share", "created_at_ms"])
+        .execute();
+      await db.schema
+        .createTable("sign_in_emails")
+        .addColumn("email", "text", (column) => column.primaryKey())
+        .addColumn("long_code_hash", "text", (column) => column.notNull())
+        .addColumn("long_code_until_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("sign_in_emails_until")
+        .on("sign_in_emails")
+        .column("long_code_until_ms")
+        .execute();
+    },
+  },
+  "009-connect": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("connect_state")
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("id_hash", "text", (column) => column.notNull())
+        .addColumn("payload", "text", (column) => column.notNull())
+        .addColumn("grant_id", "text")
+        .addColumn("look_up_hash", "text")
+        .addColumn("consumed_at_ms", "bigint")
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .addPrimaryKeyConstraint("connect_state_id", ["kind", "id_hash"])
+        .execute();
+      for (const column of ["grant_id", "look_up_hash", "expires_at_ms"]) {
+        await db.schema.createIndex(`connect_state_${column}`).on("connect_state").column(column).execute();
+      }
+    },
+  },
+  "010-audit": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("audit_entries")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("at_ms", "bigint", (column) => column.notNull())
+        .addColumn("who", "text", (column) => column.notNull())
+        .addColumn("what", "text", (column) => column.notNull())
+        .addColumn("whom", "text")
+        .addColumn("before", "text")
+        .addColumn("after", "text")
+        .execute();
+      const index = (name: string) => db.schema.createIndex(`audit_entries_${name}`).on("audit_entries");
+      await index("at").columns(["at_ms", "id"]).execute();
+      await index("whom").columns(["whom", "at_ms", "id"]).execute();
+    },
+  },
+  // Each finds what is old enough to go.
+  "011-retention": {
+    makeIndexes: {
+      waitlist_joined: "waitlist (joined_at_ms, email)",
+      invitations_created: "invitations (created_at_ms)",
+      onboarding_emails_settled: "onboarding_emails (due_at_ms) where state in ('sent', 'stopped', 'failed')",
+    },
+  },
+  "020-connect-clients": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("connect_clients")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("redirect_uris", "text", (column) => column.notNull())
+        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+    },
+  },
+  // However much was sent: what was given up is counted at once.
+  "040-failed-mails": {
+    makeIndexes: {
+      onboarding_emails_failed: "onboarding_emails (next_attempt_at_ms) where state = 'failed'",
+    },
+  },
+  // Every instance looks for them once an hour.
+  "041-erasures": {
+    makeIndexes: {
+      audit_entries_erasures: "audit_entries (at_ms) where what = 'person erase'",
+    },
+  },
+  // The oldest of what no owner has let in goes first.
+  "042-connect-pending": {
+    makeIndexes: {
+      connect_state_pending: "connect_state (kind, expires_at_ms) where grant_id is null",
+    },
+  },
+  // Who waits is counted whenever somebody joins.
+  "043-waitlist-waiting": {
+    makeIndexes: {
+      waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null",
+    },
+  },
+  "044-clerk-ends": {
+    async up(db: Kysely<unknown>) {
+      const users = () => db.schema.alterTable("clerk_users");
+      await users().addColumn("barred_until_ms", "bigint").execute();
+      await users().addColumn("barred_told_at_ms", "bigint").execute();
+      await db.schema.alterTable("local_sessions").addColumn("clerk_session", "text").execute();
+      await db.schema
+        .createTable("clerk_sessions_ended")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("ended_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("clerk_sessions_ended_at")
+        .on("clerk_sessions_ended")
+        .column("ended_at_ms")
+        .execute();
+    },
+  },
+};
+
+/** What migration 003 reads and writes, as it was then. */
+type TablesAt003 = {
+  accounts: { id: string; email: string };
+  onboarding_emails_before: {
+    id: string;
+    account_id: string;
+    kind: string;
+    due_at_ms: number;
+    state: string;
+  };
+  onboarding_emails: {
+    id: string;
+    account_id: string;
+    recipient_hash: string;
+    kind: string;
+    due_at_ms: number;
+    state: string;
+    next_attempt_at_ms: number;
+    failure?: string;
+  };
+};
+
+/** How migration 003 hashed an address. Landed rows hold it, so it stays whatever becomes of today's. */
+function hashEmailAt003(email: string): string {
+  return createHash("sha256")
+    .update(`corner-office:email-suppression:v1:${email.toLowerCase()}`)
+    .digest("base64url");
+}

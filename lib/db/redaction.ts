@@ -1,0 +1,148 @@
+import { type Kysely, sql } from "kysely";
+import { paginate } from "@/lib/db/pagination";
+import type { Tables } from "@/lib/db/tables";
+
+/**
+ * The columns in which anything may stand: what people typed, apps called themselves and providers answered. All others
+ * hold our own words, ids and hashes. And by which key each table is read, in an order that has an index.
+ */
+const texts = {
+  audit_entries: { key: ["at_ms", "id"], columns: ["who", "whom", "before", "after"] },
+  connect_clients: { key: ["id"], columns: ["name", "redirect_uris"] },
+  connect_state: { key: ["kind", "id_hash"], columns: ["payload"] },
+  credit_entries: { key: ["id"], columns: ["reason"] },
+  local_sessions: { key: ["id"], columns: ["name"] },
+  onboarding_emails: { key: ["id"], columns: ["failure"] },
+  site_banner: { key: ["id"], columns: ["message"] },
+} as const satisfies {
+  [Table in keyof Tables]?: Record<"key" | "columns", readonly (keyof Tables[Table])[]>;
+};
+
+export type TextTable = keyof typeof texts;
+export const textTables = Object.keys(texts) as TextTable[];
+
+/** Another word for whatever is matched. */
+export type Alias = { mention: RegExp; by: string };
+
+type Key = (string | number)[];
+type Row = Record<string, string | number | null>;
+
+/**
+ * The keys of the rows in whose texts somebody is mentioned. Nothing but reading them all finds these: it is done page by
+ * page, so that no query nears the deadline, and belongs outside a transaction, which would hold up everybody who writes.
+ */
+export async function findMentions(db: Kysely<Tables>, table: TextTable, aliases: Alias[]): Promise<Key[]> {
+  const { key, columns } = texts[table];
+  const location = sql.join(key.map((column) => sql.ref(column)));
+  const selected = sql.join([...key, ...columns].map((column) => sql.ref(column)));
+  const pages = paginate<Row>(async (last, limit) => {
+    const after = last ? sql`where (${location}) > (${sql.join(keyOf(table, last))})` : sql``;
+    const page = sql<Row>`select ${selected} from ${sql.table(table)} ${after} order by ${location} limit ${limit}`;
+    return (await page.execute(db)).rows;
+  });
+  const found: Key[] = [];
+  for await (const page of pages) {
+    const named = page.filter((row) => Object.keys(rename(table, row, aliases)).length > 0);
+    found.push(...named.map((row) => keyOf(table, row)));
+  }
+  return found;
+}
+
+/** Puts other words in place of mentions in these rows, in the caller's transaction. Answers whether there were any. */
+export async function replaceMentions(
+  transaction: Kysely<Tables>,
+  table: TextTable,
+  keys: Key[],
+  aliases: Alias[],
+): Promise<boolean> {
+  const db = transaction as unknown as Kysely<Record<string, Row>>;
+  let hasReplaced = false;
+  for (const key of keys) {
+    const is = Object.fromEntries(texts[table].key.map((column, at) => [column, key[at]]));
+    const row = await db
+      .selectFrom(table)
+      .selectAll()
+      .where(({ and }) => and(is))
+      .executeTakeFirst();
+    const renamed = row ? rename(table, row, aliases) : {};
+    if (Object.keys(renamed).length === 0) continue;
+    await db
+      .updateTable(table)
+      .set(renamed)
+      .where(({ and }) => and(is))
+      .execute();
+    hasReplaced = true;
+  }
+  return hasReplaced;
+}
+
+const keyOf = (table: TextTable, row: Row) =>
+  texts[table].key.map((column) => row[column] as string | number);
+
+/** The texts of a row that are others under these aliases. */
+function rename(table: TextTable, row: Row, aliases: Alias[]): Row {
+  const renamed: Row = {};
+  for (const column of texts[table].columns) {
+    const text = row[column];
+    if (typeof text !== "string") continue;
+    const other = aliases.reduce((so, { mention, by }) => so.replace(mention, () => by), text);
+    if (other !== text) renamed[column] = other;
+  }
+  return renamed;
+}
+
+/* Of what surrounds an address, what makes it a part of another; unless that is an escape, which ends in a letter too. */
+const notBefore = "(?<![\\w.+%'-])";
+const escapeBefore = [
+  "%(?:25){0,4}(?!2[57bde]|5f)[\\da-f]{2}",
+  "=(?:3d|20|22|3c)",
+  "\\\\u00[\\da-f]{2}",
+  "\\\\[bfnrt]",
+].join("|");
+const notAfter = "(?!\\.?[\\w-])";
+
+/** An address however it is spelt, in any letter case; not where it is a part of another. */
+export function mentionsOfEmail(email: string): RegExp {
+  const plain = `(?:${notBefore}|(?<=${escapeBefore}))${spelled(email)}${notAfter}`;
+  return new RegExp([plain, ...inBase64(email)].join("|"), "gi");
+}
+
+/** An id of ours however it is spelt, in whatever it is a part of. */
+export function mentionsOfId(id: string): RegExp {
+  return new RegExp([spelled(id), ...inBase64(id)].join("|"), "gi");
+}
+
+const entities: Record<string, string> = { "@": "commat", ".": "period", "+": "plus", _: "lowbar" };
+
+/**
+ * A text, each character of which may be escaped for an address (RFC 3986, more than once), quoted-printable, JSON or
+ * HTML.
+ */
+function spelled(text: string): string {
+  return [...text]
+    .map((character) => {
+      const cases = [...new Set([character.toLowerCase(), character.toUpperCase()])];
+      const codes = cases.map((one) => one.charCodeAt(0));
+      const hex = `(?:${codes.map((code) => code.toString(16).padStart(2, "0")).join("|")})`;
+      const ways = [
+        character.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"),
+        `(?:%(?:25){0,4}|=)${hex}`,
+        `\\\\{1,8}u\\{?0{0,4}${hex}\\}?`,
+        `&#(?:0{0,4}(?:${codes.join("|")})|x0{0,4}${hex});?`,
+        ...(entities[character] ? [`&${entities[character]};`] : []),
+      ];
+      return `(?:${ways.join("|")})`;
+    })
+    .join("");
+}
+
+/** A text as it stands in base64 of something longer: from each of three places on, the characters that are its alone. */
+function inBase64(text: string): string[] {
+  return [0, 1, 2].map((offset) => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
+    const whole = bytes
+      .toString("base64")
+      .slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6));
+    return whole.replace(/[+/]/g, (character) => (character === "+" ? "[+-]" : "[/_]"));
+  });
+}

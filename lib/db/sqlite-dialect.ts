@@ -1,0 +1,232 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SelectQueryNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  ValueNode,
+} from "kysely";
+import type Database from "libsql";
+import { type OpenFile, SqliteFile, whileLocked } from "@/lib/db/sqlite-file";
+import { withTimeout } from "@/lib/runtime/timeout";
+
+/**
+ * Kysely's dialect for a SQLite file that other processes write to as well.
+ *
+ * Kysely's own waits for another process's lock inside a native call, which stops the event loop for as
+ * long; this one waits between short calls. Reads have a connection of their own, so that they never
+ * queue behind a transaction. `libsql` refuses every later COMMIT once a prepared statement has met a lock,
+ * so the lock is taken first, by `BEGIN IMMEDIATE`, for single writes too.
+ *
+ * @param lockedForMs - how long a write waits, for the writes before it and for another process's lock, before it throws
+ */
+export function sqliteDialect(file: string, lockedForMs: number): Dialect {
+  return {
+    createDriver: () => new SqliteDriver(new SqliteFile(file), lockedForMs),
+    createQueryCompiler: () => new QueryCompiler(),
+    createAdapter: () => new TransactionalDdlAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+}
+
+/** SQLite's DDL is transactional, and `BEGIN IMMEDIATE` is the lock that keeps two migrators apart. */
+class TransactionalDdlAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl() {
+    return true;
+  }
+}
+
+/** `FOR UPDATE` and `SKIP LOCKED` mean nothing here: a transaction that writes has the whole file to itself. */
+class QueryCompiler extends SqliteQueryCompiler {
+  protected override visitSelectQuery({ endModifiers, ...query }: SelectQueryNode): void {
+    super.visitSelectQuery(query);
+  }
+}
+
+class SqliteDriver implements Driver {
+  private reader: OpenFile | undefined;
+  private writer: OpenFile | undefined;
+  private opening: Promise<OpenFile> | undefined;
+  private readonly reads = new Map<string, Read>();
+  private lastWrite: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly file: SqliteFile,
+    private readonly lockedForMs: number,
+  ) {}
+
+  async init() {}
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    return new SqliteConnection(this);
+  }
+
+  async beginTransaction(connection: SqliteConnection) {
+    connection.endWrite = await this.beginWrite();
+  }
+
+  async commitTransaction(connection: SqliteConnection) {
+    this.end(connection, "COMMIT");
+  }
+
+  /** Also asked for after a commit that failed, when there is nothing left to end. */
+  async rollbackTransaction(connection: SqliteConnection) {
+    this.end(connection, "ROLLBACK");
+  }
+
+  private end(connection: SqliteConnection, how: "COMMIT" | "ROLLBACK"): void {
+    const { endWrite } = connection;
+    connection.endWrite = undefined;
+    endWrite?.(how);
+  }
+
+  async releaseConnection() {}
+
+  async destroy() {
+    this.closeReader();
+    this.writer?.db.close();
+    this.writer = undefined;
+  }
+
+  /** Waits for its turn in this process, then for the file's write lock: for both together no longer than is allowed. */
+  async beginWrite(): Promise<EndWrite> {
+    const giveUpAtMs = performance.now() + this.lockedForMs;
+    let free = () => {};
+    const turn = this.lastWrite;
+    this.lastWrite = new Promise((resolve) => {
+      free = resolve;
+    });
+    try {
+      await withTimeout(this.lockedForMs, turn);
+    } catch {
+      turn.then(free);
+      throw new Error("the store is locked: other writes go first");
+    }
+    // Reads and answers have their turn between two writes, each of which waits for the disk.
+    await nextTurn();
+    try {
+      this.writer ??= await this.file.open(giveUpAtMs);
+      const { db, identity } = this.writer;
+      await whileLocked(giveUpAtMs, () => db.exec("BEGIN IMMEDIATE"));
+      return (how) => {
+        try {
+          endTransaction(db, how);
+          if (how === "COMMIT") this.requireSameFile(identity);
+        } finally {
+          free();
+        }
+      };
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  /** Throws when nobody will find what was written. What is at the file's path then is opened for the next query. */
+  private requireSameFile(identity: string): void {
+    if (this.file.identify() === identity) return;
+    void this.destroy();
+    throw new Error("the store's file was removed or replaced while it was open");
+  }
+
+  write(sql: string, parameters: readonly unknown[]): QueryResult<never> {
+    const statement = (this.writer as OpenFile).db.prepare(sql);
+    if (statement.reader) return { rows: statement.all(parameters) as never[] };
+    return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) };
+  }
+
+  async read(sql: string, parameters: readonly unknown[], isOfOne: boolean): Promise<QueryResult<never>> {
+    this.reader ??= await this.openReader();
+    try {
+      let read = this.reads.get(sql);
+      if (!read) {
+        const statement = this.reader.db.prepare(sql).raw();
+        read = { statement, columns: statement.columns().map(({ name }) => name) };
+        this.reads.set(sql, read);
+      }
+      return { rows: readRows(read, parameters, isOfOne) as never[] };
+    } catch (error) {
+      // A statement that failed may hold on to its snapshot: the next read starts afresh.
+      this.closeReader();
+      throw error;
+    }
+  }
+
+  private closeReader(): void {
+    this.reads.clear();
+    this.reader?.db.close();
+    this.reader = undefined;
+  }
+
+  /** One reader, however many ask for the first. */
+  private openReader(): Promise<OpenFile> {
+    this.opening ??= this.file.open(performance.now() + this.lockedForMs).finally(() => {
+      this.opening = undefined;
+    });
+    return this.opening;
+  }
+}
+
+function endTransaction(db: Database.Database, how: "COMMIT" | "ROLLBACK"): void {
+  try {
+    db.exec(how);
+  } catch (error) {
+    if (db.inTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+type Read = { statement: Database.Statement; columns: string[] };
+
+/** The rows as objects, which the binding itself makes a third slower; a read of one row takes half as long again. */
+function readRows(
+  { statement, columns }: Read,
+  parameters: readonly unknown[],
+  isOfOne: boolean,
+): Record<string, unknown>[] {
+  const toRow = (values: unknown[]) => {
+    const row: Record<string, unknown> = {};
+    for (let at = 0; at < columns.length; at++) row[columns[at] as string] = values[at];
+    return row;
+  };
+  if (!isOfOne) return Array.from(statement.iterate(parameters) as Iterable<unknown[]>, toRow);
+  const values = statement.get(parameters) as unknown[] | undefined;
+  return values ? [toRow(values)] : [];
+}
+
+type EndWrite = (how: "COMMIT" | "ROLLBACK") => void;
+
+class SqliteConnection implements DatabaseConnection {
+  /** While a transaction is open on this connection: ends it. */
+  endWrite: EndWrite | undefined;
+
+  constructor(private readonly driver: SqliteDriver) {}
+
+  async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.endWrite) return this.driver.write(sql, parameters);
+    if (SelectQueryNode.is(query)) return this.driver.read(sql, parameters, isOfOne(query));
+    const endWrite = await this.driver.beginWrite();
+    let how: "COMMIT" | "ROLLBACK" = "ROLLBACK";
+    try {
+      const result = this.driver.write(sql, parameters);
+      how = "COMMIT";
+      return result;
+    } finally {
+      endWrite(how);
+    }
+  }
+
+  streamQuery(): AsyncIterableIterator<never> {
+    throw new Error("This store does not stream.");
+  }
+}
+
+/** Whether a query says `LIMIT 1`. */
+function isOfOne({ limit }: SelectQueryNode): boolean {
+  return limit !== undefined && ValueNode.is(limit.limit) && limit.limit.value === 1;
+}

@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { Kysely, type LogEvent, PostgresDialect } from "kysely";
+import { type Settings, settings } from "@/lib/config/settings";
+import { rejectUnaudited } from "@/lib/db/audit";
+import { findPending, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
+import { migrations } from "@/lib/db/migrations";
+import { Connections } from "@/lib/db/postgres";
+import { sqliteDialect } from "@/lib/db/sqlite-dialect";
+import { forgetDeleted } from "@/lib/db/sqlite-file";
+import type { Tables } from "@/lib/db/tables";
+import { processSingleton } from "@/lib/process-singleton";
+import { metrics } from "@/lib/runtime/metrics";
+
+/** The database, or a transaction in it. */
+export type Db = Kysely<Tables>;
+
+/** A query that takes longer than this is an outage. */
+export const queryTimeoutMs = 2000; // 2 seconds
+
+const processStore = () => processSingleton("store", () => new Store(settings()));
+
+/** The process's database, migrated. Throws when it cannot be reached; the next call tries again. */
+export function store(): Promise<Db> {
+  return processStore().ready();
+}
+
+/** Brings the schema of the process's database up to date; answers the names of the changes that it took. */
+export function migrateStore(): Promise<string[]> {
+  return processStore().migrate();
+}
+
+/** Has the embedded store let go of what was deleted, which its log of changes would keep until it is written over. */
+export async function forgetDeletedRows(): Promise<void> {
+  const { databaseUrl, dataDir } = settings();
+  if (!databaseUrl) await forgetDeleted(fileIn(dataDir), performance.now() + queryTimeoutMs);
+}
+
+const fileIn = (dataDir: string) => join(dataDir, "store.sqlite");
+
+/** Closes the process's database. */
+export async function closeStore(): Promise<void> {
+  await processStore().close();
+}
+
+type StoreSettings = Pick<Settings, "dataDir"> &
+  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort">>;
+
+/** The connections to PostgreSQL, and how many requests wait for one; none where the store is embedded. */
+export function countConnections(): { used: number; idle: number; waiting: number } | undefined {
+  return processStore().countConnections();
+}
+
+/** One of the two engines behind one set of queries. Nothing is opened before it is asked for. */
+export class Store {
+  private readonly connections: Connections | undefined;
+  private readonly db: Db;
+  private migrated: Promise<Db> | undefined;
+
+  constructor(
+    private readonly settings: StoreSettings,
+    private readonly changes = migrations,
+  ) {
+    const { databaseUrl, databaseDirectUrl = databaseUrl, databasePool = 10, dataDir } = settings;
+    const isPooled = databaseDirectUrl !== databaseUrl;
+    const options = { connections: databasePool, queryTimeoutMs, isPooled };
+    this.connections = databaseUrl ? new Connections(databaseUrl, options) : undefined;
+    const dialect = this.connections
+      ? new PostgresDialect({ pool: this.connections })
+      : sqliteDialect(fileIn(dataDir), queryTimeoutMs);
+    const measured = settings.metricsPort === undefined ? undefined : metrics();
+    const measure = ({ level, queryDurationMillis }: LogEvent) =>
+      measured?.storeSeconds.observe(
+        { outcome: level === "query" ? "answered" : "failed" },
+        queryDurationMillis / 1000,
+      );
+    const watched = measured ? { log: measure } : {};
+    this.db = new Kysely<Tables>({ dialect, plugins: [rejectUnaudited], ...watched });
+  }
+
+  ready(): Promise<Db> {
+    this.migrated ??= this.migrate().then(
+      () => this.db,
+      (failure) => {
+        this.migrated = undefined;
+        throw failure;
+      },
+    );
+    return this.migrated;
+  }
+
+  countConnections() {
+    return this.connections?.count();
+  }
+
+  close(): Promise<void> {
+    return this.db.destroy();
+  }
+
+  async migrate(): Promise<string[]> {
+    const { databaseUrl, databaseDirectUrl = databaseUrl } = this.settings;
+    const store = this.db.withoutPlugins() as unknown as Kysely<never>;
+    if (!databaseDirectUrl) return migrateEmbedded(store, this.changes);
+    if ((await findPending(store, this.changes)).length === 0) return [];
+    return migratePostgres(databaseDirectUrl, this.changes);
+  }
+}

@@ -1,0 +1,76 @@
+import type { z } from "zod";
+import { denialCodes } from "@/lib/accounts/entitlement";
+import { headBoundsInWords, quotas } from "@/lib/config/limits";
+import { placeholderAddress } from "@/lib/docs/markdown";
+import { defaults, type HeaderDocument, headersOf } from "@/lib/docs/response-headers";
+import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import type { Operation, Status } from "@/lib/http/operations";
+import { pages } from "@/lib/http/pages";
+import { apiError, entitlementDenied } from "@/lib/http/schemas";
+import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
+
+/** One kind of answer of an operation, as the reference and the API description tell it. */
+export type AnswerDocument = {
+  status: number;
+  meaning: string;
+  /** An example for each `error.code` there can be; none where it worked. */
+  refusals: Partial<Record<PublicErrorCode, object>>;
+  schema: z.ZodType;
+  headers: readonly HeaderDocument[];
+};
+
+const meanings: Record<Status, string> = {
+  200: "It worked.",
+  400: "The request could not be understood.",
+  401: "There is no signed-in session.",
+  403: "Signed in, and the account may not run.",
+  405: "The method is not accepted.",
+  413: "The body is too large.",
+  429: "Too many requests from this address.",
+  500: "A fault of ours.",
+  502: "It is not certain that the emails are stopped; use the link again.",
+  503: "It cannot be answered at the moment.",
+};
+
+/** The answers of an operation, by rising status. */
+export function answersOf(operation: Operation): AnswerDocument[] {
+  return Object.entries(operation.answers).map(([text, schema]) => {
+    const status = Number(text) as Status;
+    const message = status === 429 && operation.quota ? spent(quotas[operation.quota]) : undefined;
+    const codes = operation.codes[status] ?? [];
+    return {
+      status,
+      meaning: meanings[status],
+      refusals: Object.fromEntries(codes.map((code) => [code, exampleRefusal(code, schema, message)])),
+      schema,
+      headers: headersOf(operation, status),
+    };
+  });
+}
+
+const spent = ({ requests, windowSeconds }: (typeof quotas)["health" | "mcp"]) =>
+  rateLimitMessage(requests, windowSeconds, 17);
+
+/** What is answered before anybody knows which operation was meant, so by any of them. */
+export const earlyRefusals = [
+  earlyRefusal("RequestTimeout", 408, "invalid_request", "The request took too long to arrive."),
+  earlyRefusal("HeadersTooLarge", 431, "too_large", `The headers are over ${headBoundsInWords}.`),
+];
+
+function earlyRefusal(name: string, status: number, code: PublicErrorCode, message: string) {
+  const refusals = { [code]: exampleRefusal(code, apiError, message) };
+  return { name, status, meaning: message, refusals, schema: apiError, headers: defaults("no-store") };
+}
+
+/** An example of the refusal with this code, in the shape of this schema. */
+export function exampleRefusal(
+  code: PublicErrorCode,
+  schema: z.ZodType = apiError,
+  message: string = errorCatalogue[code].message,
+) {
+  const { hint } = errorCatalogue[code];
+  const error = { code, message, hint, docs: `${placeholderAddress}${pages.errors.path}#${code}` };
+  if (schema !== entitlementDenied) return { error };
+  const [status] = Object.entries(denialCodes).find(([, other]) => other === code) ?? [];
+  return { ok: false, status, message, error };
+}

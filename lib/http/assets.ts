@@ -1,0 +1,22 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import type { files } from "@/lib/http/pages";
+
+/** The address of a file of `public/` that changes when any of them does, so that browsers may keep it for good. */
+export function versioned({ path }: (typeof files)[keyof typeof files]): string {
+  return `${path}?v=${assetsVersion()}`;
+}
+
+let version: string | undefined;
+
+/** Names what is in `public/`: another byte in any of its files, another version. */
+export function assetsVersion(): string {
+  version ??= readVersion();
+  return version;
+}
+
+function readVersion(): string {
+  const hash = createHash("sha256");
+  for (const file of readdirSync("public").sort()) hash.update(file).update(readFileSync(`public/${file}`));
+  return hash.digest("base64url").slice(0, 12);
+}

@@ -1,0 +1,104 @@
+import type { Readable } from "node:stream";
+import { bodyPieces, inKibibytes } from "@/lib/config/limits";
+import { ApiError } from "@/lib/http/errors";
+import { GrowingBuffer } from "@/lib/http/growing-buffer";
+
+/**
+ * The body of a request, read to its end. Throws an {@link ApiError}: 413 unread when it says that it is over the bound,
+ * and as soon as it is, whatever it said; 400 when it breaks off, or comes in pieces too small for its size.
+ */
+export async function readBody(request: Request, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
+  const received = new Received(maxBytes);
+  try {
+    await readInto(received, request);
+  } catch (thrown) {
+    if (thrown instanceof ApiError) throw thrown;
+    throw new ApiError("invalid_request", { message: "The body did not arrive whole." });
+  }
+  return received.bytes;
+}
+
+/** A stream of Node's that joins the pieces its body comes in, and says whether they are {@link areTooSmall}. */
+export type IncomingBody = Readable & { hasTooSmallPieces: boolean };
+
+/** Where a stand-in has the stream of its body, without one of the web's being made of it. */
+export const incomingBody = Symbol("incoming body");
+
+function readInto(
+  received: Received,
+  request: Request & { [incomingBody]?: () => IncomingBody },
+): Promise<void> {
+  return request[incomingBody] ? collect(request[incomingBody](), received) : readStream(request, received);
+}
+
+/** What has come of a body. */
+class Received {
+  private readonly buffer: GrowingBuffer;
+
+  constructor(private readonly maxBytes: number) {
+    this.buffer = new GrowingBuffer(maxBytes);
+  }
+
+  get bytes(): Buffer {
+    return this.buffer.bytes;
+  }
+
+  get length(): number {
+    return this.buffer.length;
+  }
+
+  /** Takes more of it, or answers why that is too much. */
+  add(chunk: Uint8Array): ApiError | undefined {
+    if (this.length + chunk.byteLength > this.maxBytes) return tooLarge(this.maxBytes);
+    this.buffer.append(chunk);
+    return undefined;
+  }
+}
+
+/** Whether a body comes in so many pieces of so few bytes that they cost more than they bring. */
+export function areTooSmall(pieces: number, bytes: number): boolean {
+  return pieces > bodyPieces.any + bytes / bodyPieces.bytesForOneMore;
+}
+
+type Chunks = AsyncIterable<Uint8Array>;
+
+async function readStream(request: Request, received: Received): Promise<void> {
+  const body = request.body as { values: (options: { preventCancel: true }) => Chunks } | null;
+  let pieces = 0;
+  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
+    const refused = received.add(chunk);
+    if (refused) throw refused;
+    if (areTooSmall(++pieces, received.length)) throw piecesTooSmall();
+  }
+}
+
+/** As a stream's own iterator would, at a third of the cost: what is refused stays unread, and the stream open. */
+function collect(stream: IncomingBody, received: Received): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      const refused = stream.hasTooSmallPieces ? piecesTooSmall() : received.add(chunk);
+      if (refused) stop(refused);
+    };
+    const stop = (refused?: ApiError) => {
+      stream.off("data", take).off("end", stop).off("close", breakOff).off("error", breakOff).pause();
+      if (refused) reject(refused);
+      else resolve();
+    };
+    const breakOff = () => reject(new Error("the body broke off"));
+    if (stream.destroyed) return breakOff();
+    stream.on("data", take).on("end", stop).on("close", breakOff).on("error", breakOff);
+  });
+}
+
+function tooLarge(maxBytes: number): ApiError {
+  const message = maxBytes > 0 ? `The body is over ${inKibibytes(maxBytes)}.` : "No body is taken here.";
+  return new ApiError("too_large", { message });
+}
+
+function piecesTooSmall(): ApiError {
+  return new ApiError("invalid_request", {
+    message: "The body comes in pieces that are too small.",
+    hint: `Send it in chunks of ${bodyPieces.bytesForOneMore} bytes or more, or all at once.`,
+  });
+}

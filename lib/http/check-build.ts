@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { compressFiles } from "@/lib/http/compressed-files";
+import { findRegisterDrift } from "@/lib/http/register-drift";
+
+/*
+ * The last step of the build: it fails when the registers and what was built know of different addresses, and
+ * compresses what was built.
+ */
+
+const builtRoutes = JSON.parse(readFileSync(".next/app-path-routes-manifest.json", "utf8"));
+const drift = findRegisterDrift({ builtRoutes: Object.values(builtRoutes), files: readdirSync("public") });
+if (drift.length > 0) {
+  process.stderr.write(
+    `${drift.join("\n")}\nThe registers are lib/http/pages.ts and lib/http/operations.ts.\n`,
+  );
+  process.exit(1);
+}
+compressFiles();

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { readCookie, writeCookie } from "@/lib/http/cookies";
+import { escapeHtml } from "@/lib/http/escape-html";
+import { actions, type Page, pages } from "@/lib/http/pages";
+import type { SiteBanner } from "@/lib/http/schemas";
+
+const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; another message shows at once
+
+/**
+ * Whether a page shows a notice to a reader: a `warning` on every page, a `promo` on those that are neither somebody's
+ * own nor for who is leaving, and neither to who has read that message and put it away.
+ */
+export function showsNotice(
+  banner: SiteBanner | null,
+  { access, path }: Pick<Page, "access" | "path">,
+  headers: Pick<Headers, "get">,
+): banner is SiteBanner {
+  if (banner === null) return false;
+  const dismissed = readCookie(headers, "office-notice");
+  if (dismissed !== undefined && dismissed === nameOf(banner)) return false;
+  return banner.kind === "warning" || (access !== "session" && path !== pages.unsubscribe.path);
+}
+
+/** The `Set-Cookie` of a browser whose reader has put this notice away. */
+export function dismissNotice(banner: SiteBanner): string {
+  return writeCookie("office-notice", nameOf(banner), dismissedSeconds);
+}
+
+function nameOf({ kind, message }: SiteBanner): string {
+  return createHash("sha256").update(`${kind}\n${message}`).digest("base64url").slice(0, 16);
+}
+
+/** Whether a page has the button that puts a notice away: not where a browser is asked to say from where it posts. */
+export function canDismiss({ path }: Pick<Page, "path">): boolean {
+  return path !== pages.unsubscribe.path;
+}
+
+const opening = '<div class="notice">';
+const closing = "</div>";
+
+/** Puts a notice, or none, into the place that a page has for it, whatever was there. */
+export function insertNotice(html: string, banner: SiteBanner | null, page: Pick<Page, "path">): string {
+  const start = html.indexOf(opening) + opening.length;
+  const end = html.indexOf(closing, start);
+  return html.slice(0, start) + (banner ? renderHtml(banner, page) : "") + html.slice(end);
+}
+
+function renderHtml({ kind, message }: SiteBanner, page: Pick<Page, "path">): string {
+  const button = canDismiss(page)
+    ? `<form method="post" action="${actions.dismissNotice.path}"><button type="submit" aria-label="Dismiss this notice"></button></form>`
+    : "";
+  return `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>${escapeHtml(message)}</p>${button}</aside>`;
+}

@@ -1,0 +1,205 @@
+import type { bodyLimits } from "@/lib/config/limits";
+import type { SignIn } from "@/lib/config/settings";
+import type { Method } from "@/lib/http/method";
+
+/** What there is at an address outside `/api` and `/mcp`, as the door and the hall of pages read it. */
+export type Route = {
+  /** The exact path; any other spelling is another address. */
+  path: `/${string}`;
+  /** What `Allow` lists, in this order. */
+  methods: readonly Method[];
+  /** Which bound its POST's body has; without one it takes no body. */
+  takes?: keyof typeof bodyLimits;
+  /** The kinds of sign-in under which it is there; under others it is a 404. */
+  under?: readonly SignIn["kind"][];
+  /** The same for everyone: the front server keeps its answers in memory, and shared caches may. */
+  isShared?: true;
+  onlyInDevelopment?: true;
+  /** There where the operator lets apps make themselves known. */
+  onlyWithRegistration?: true;
+};
+
+/** A script that a page loads: that of the documents, that of forms, the framework's, Clerk's where Clerk signs in. */
+export type Script = "documents" | "pages" | "framework" | "clerk";
+
+/** A page that people open. */
+export type Page = Route & {
+  /** Who may see it: anyone, an account's session, or whoever holds the link of a mail. */
+  access: "anyone" | "session" | "signed link";
+  loads: readonly Script[];
+  /** Whether a crawler may read it. */
+  isCrawled: boolean;
+  inSitemap: boolean;
+};
+
+const read = ["GET", "HEAD"] as const;
+const post = ["POST"] as const;
+
+const open = { methods: read, access: "anyone", isCrawled: true, inSitemap: true, loads: [] } as const;
+const closed = { ...open, isCrawled: false, inSitemap: false } as const;
+const document = { ...open, isShared: true, loads: ["documents"] } as const;
+
+/** The documents, each of which is there in Markdown too: at its path and `.md`. */
+export const documentPages = {
+  quickStart: { path: "/docs", ...document },
+  authentication: { path: "/docs/authentication", ...document },
+  connectAnApp: { path: "/docs/connect", ...document },
+  client: { path: "/docs/client", ...document },
+  apiReference: { path: "/docs/api", ...document },
+  healthOperation: { path: "/docs/api/health", ...document },
+  siteBannerOperation: { path: "/docs/api/site-banner", ...document },
+  entitlementOperation: { path: "/docs/api/entitlement", ...document },
+  creditsBalanceOperation: { path: "/docs/api/credits-balance", ...document },
+  unsubscribeOperation: { path: "/docs/api/unsubscribe", ...document },
+  headers: { path: "/docs/api/headers", ...document },
+  errorObject: { path: "/docs/api/error-object", ...document },
+  errors: { path: "/docs/api/errors", ...document },
+  limits: { path: "/docs/api/limits", ...document },
+  policy: { path: "/docs/api/policy", ...document },
+  mcp: { path: "/docs/mcp", ...document },
+} as const satisfies Record<string, Page>;
+
+/** The register of pages. Plain data: adding one starts here. */
+export const pages = {
+  front: { path: "/", ...open, isShared: true },
+  waitlist: { path: "/waitlist", ...open },
+  signIn: { path: "/sign-in", ...open, inSitemap: false, loads: ["clerk"] },
+  code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"] },
+  invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["pages", "clerk"] },
+  home: { path: "/home", ...closed, access: "session", loads: ["framework", "clerk"] },
+  unsubscribe: {
+    path: "/unsubscribe",
+    ...closed,
+    access: "signed link",
+    methods: ["GET", "HEAD", "POST"],
+    takes: "unsubscribe",
+  },
+  connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
+  search: { path: "/docs/search", ...closed, loads: ["documents"] },
+  changes: { path: "/changes", ...open, isShared: true },
+  status: { path: "/status", ...open, inSitemap: false },
+  nothingHere: { path: "/nothing-here", ...closed, isShared: true },
+  ...documentPages,
+} as const satisfies Record<string, Page>;
+
+const form = { methods: post, takes: "form" } as const;
+
+/** What the pages post to and ask for: forms, and what their scripts fetch. */
+export const actions = {
+  joinWaitlist: { path: "/waitlist/join", ...form, under: ["local", "clerk"] },
+  acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"] },
+  sendCode: { path: "/sign-in/send", ...form, under: ["local"] },
+  redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
+  signOut: { path: "/sign-in/out", ...form, under: ["local"] },
+  findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"] },
+  answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
+  renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
+  endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
+  exportPerson: { path: "/home/export", ...form, under: ["local", "clerk"] },
+  mintToken: { path: "/home/token", ...form, under: ["local", "clerk"] },
+  findHits: { path: "/docs/search.json", methods: read },
+  dismissNotice: { path: "/notice/dismiss", ...form },
+} as const satisfies Record<string, Route>;
+
+const createOperationHandlers = {
+  methods: ["POST", "OPTIONS"],
+  takes: "form",
+  under: ["local", "clerk"],
+} as const;
+
+/** The authorization server: where an app or an agent asks to be let in, and fetches its tokens. */
+export const connectEndpoints = {
+  authorization: { path: "/oauth/authorize", methods: read, under: ["local", "clerk"] },
+  /** Where the browser goes on once its owner has answered. */
+  resume: { path: "/oauth/resume", methods: read, under: ["local", "clerk"] },
+  token: { path: "/oauth/token", ...createOperationHandlers },
+  device: { path: "/oauth/device", ...createOperationHandlers },
+  revocation: { path: "/oauth/revoke", ...createOperationHandlers },
+  registration: { path: "/oauth/register", ...createOperationHandlers, onlyWithRegistration: true },
+} as const satisfies Record<string, Route>;
+
+/** What our providers call. */
+export const hooks = {
+  clerk: { path: "/hooks/clerk", methods: post, takes: "webhook" },
+  resend: { path: "/hooks/resend", methods: post, takes: "webhook" },
+} as const satisfies Record<string, Route>;
+
+/** What a balancer asks. */
+export const probes = { ready: { path: "/ready", methods: read } } as const satisfies Record<string, Route>;
+
+const published = { methods: read, isShared: true } as const;
+const forConnecting = { ...published, under: ["local", "clerk"] } as const;
+
+/** What programs read. */
+export const publications = {
+  openApi: { path: "/openapi.json", ...published },
+  llms: { path: "/llms.txt", ...published },
+  changesFeed: { path: "/changes.atom", ...published },
+  jwks: { path: "/.well-known/jwks.json", ...published },
+  authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
+  apiResource: { path: "/.well-known/oauth-protected-resource/api", ...forConnecting },
+  mcpResource: { path: "/.well-known/oauth-protected-resource/mcp", ...forConnecting },
+  mcpResourceUnderApi: { path: "/.well-known/oauth-protected-resource/api/mcp", ...forConnecting },
+  mcpServer: { path: "/.well-known/mcp/server.json", ...published },
+  apiCatalog: { path: "/.well-known/api-catalog", ...published },
+  securityTxt: { path: "/.well-known/security.txt", ...published },
+  sitemap: { path: "/sitemap.xml", ...published },
+  robots: { path: "/robots.txt", ...published },
+  emailPreviews: { path: "/previews/emails", methods: read, onlyInDevelopment: true },
+} as const satisfies Record<string, Route>;
+
+/** The files of `public/`. */
+export const files = {
+  icon: { path: "/favicon.ico", ...published },
+  vectorIcon: { path: "/favicon.svg", ...published },
+  office: { path: "/office.svg", ...published },
+  clientLoop: { path: "/client-loop-wide.svg", ...published },
+  clientLoopOnPhones: { path: "/client-loop-narrow.svg", ...published },
+  touchIcon: { path: "/apple-touch-icon.png", ...published },
+  socialCard: { path: "/social-card.png", ...published },
+  documentsCard: { path: "/social-card-documents.png", ...published },
+  newsCard: { path: "/social-card-news.png", ...published },
+  frontPicture: { path: "/picture-front.jpg", ...published },
+  operationPicture: { path: "/picture-operation.jpg", ...published },
+  homePicture: { path: "/picture-home-trial.jpg", ...published },
+  palettePicture: { path: "/picture-palette.jpg", ...published },
+  style: { path: "/pages.css", ...published },
+  documentsStyle: { path: "/documents.css", ...published },
+  script: { path: "/pages.js", ...published },
+  documentsScript: { path: "/documents.js", ...published },
+  serif: { path: "/newsreader-2.woff2", ...published },
+  serifLicence: { path: "/newsreader-licence.txt", ...published },
+  licence: { path: "/licence.txt", ...published },
+} as const satisfies Record<string, Route>;
+
+/** The framework's names of the routes that answer at many addresses. */
+export const routesOfMany = ["/docs/[[...path]]", "/markdown/[...path]"] as const;
+
+/**
+ * The framework's names of the pages that are all Clerk's component. Where Clerk signs in they are shown at the page's
+ * own address; at these there is nothing.
+ */
+export const clerkRoutes = {
+  [pages.signIn.path]: "/clerk/sign-in",
+  [pages.invitation.path]: "/clerk/invitation",
+} as const;
+
+/** The header by which the door tells the framework that Clerk signs in. */
+export const clerkSignsIn = "x-office-clerk";
+
+/** The path of a document's Markdown form. */
+export function markdownPath<Path extends Page["path"]>(path: Path): `${Path}.md` {
+  return `${path}.md`;
+}
+
+const markdownForms = Object.values(documentPages).map(
+  ({ path }): Route => ({ path: markdownPath(path), ...published }),
+);
+
+/** Everything that has an address outside `/api` and `/mcp`. */
+export const routes: readonly Route[] = [
+  ...[pages, actions, connectEndpoints, hooks, probes, publications, files].flatMap((table) =>
+    Object.values<Route>(table),
+  ),
+  ...markdownForms,
+];

@@ -1,0 +1,117 @@
+import { settings } from "@/lib/config/settings";
+import { ApiError } from "@/lib/http/errors";
+import { type ApiRoute, mcpServer, operations } from "@/lib/http/operations";
+import { hooks, type Page, pages, type Route, routes } from "@/lib/http/pages";
+import { createRequestContext } from "@/lib/http/request-context";
+import { errorParts, finalizeResponse } from "@/lib/http/response";
+
+const byPath = new Map<string, ApiRoute>();
+for (const operation of Object.values(operations)) byPath.set(operation.path, operation);
+for (const path of mcpServer.paths) byPath.set(path, mcpServer);
+
+/** The operation, or the MCP server, at exactly this path. */
+export function apiRouteAt(path: string): ApiRoute | undefined {
+  return byPath.get(path);
+}
+
+const routesByPath = new Map(routes.map((route) => [route.path as string, route]));
+
+/** What there is at exactly this path outside `/api` and `/mcp`, in this deployment. */
+export function routeAt(path: string): Route | undefined {
+  const route = routesByPath.get(path);
+  return route && isEnabled(route) ? route : undefined;
+}
+
+const pagesByPath = new Map(Object.values<Page>(pages).map((page) => [page.path as string, page]));
+
+/** The page at exactly this path, in this deployment. */
+export function pageAt(path: string): Page | undefined {
+  const page = pagesByPath.get(path);
+  return page && isEnabled(page) ? page : undefined;
+}
+
+/** Whether this deployment has a place: some are there only under one kind of sign-in, by a setting, or in development. */
+export function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Route): boolean {
+  const { signIn, production, connectRegistration } = settings();
+  if ((onlyInDevelopment && production) || (onlyWithRegistration && !connectRegistration)) return false;
+  return !under || under.includes(signIn.kind);
+}
+
+const hookPaths = new Set<string>(Object.values(hooks).map(({ path }) => path));
+
+/** Whether a path is that of a provider's webhook. */
+export function isWebhookPath(path: string): boolean {
+  return hookPaths.has(path);
+}
+
+/** Whether a path is that of one of Next's own files or, while the pages are worked on, of its tools. */
+export function isFrameworks(path: string): boolean {
+  return path.startsWith("/_next/") || path.startsWith("/__nextjs");
+}
+
+const readMethods = ["GET", "HEAD"];
+
+/** What is accepted at an address; `undefined` where nothing is known to be. */
+function methodsAt(path: string): readonly string[] | undefined {
+  if (isFrameworks(path)) return settings().production ? readMethods : [...readMethods, "POST"];
+  const methods = (apiRouteAt(path) ?? routeAt(path))?.methods;
+  return methods && acceptsClerkAction(path) ? [...methods, "POST"] : methods;
+}
+
+/** When somebody has signed in or out, Clerk's component has Next forget its pages: a server action, by POST. */
+function acceptsClerkAction(path: string): boolean {
+  return settings().signIn.kind === "clerk" && pageAt(path)?.loads.includes("clerk") === true;
+}
+
+/**
+ * The front door: refuses an unknown address (404) and a method that the address does not accept (405). Answers
+ * `undefined` when the request may come in, as may who looks for a page that is not there: a page says so.
+ *
+ * @param path - as it was sent, without its query
+ */
+export function rejectUnrouted(
+  method: string,
+  path: string,
+  headers: Pick<Headers, "get">,
+): Response | undefined {
+  const methods = methodsAt(path);
+  if (methods?.includes(method)) return undefined;
+  if (!methods && readMethods.includes(method) && !isProgramPath(path)) return undefined;
+  const error = methods
+    ? new ApiError("method_not_allowed", { headers: { allow: methods.join(", ") } })
+    : new ApiError("not_found");
+  return finalizeResponse(apiRouteAt(path), createRequestContext(method, path, headers), errorParts(error));
+}
+
+/** Where programs look: what is not there is said in JSON. Clients of MCP probe for an authorization server. */
+function isProgramPath(path: string): boolean {
+  return isUnderApi(path) || path === "/register" || /^\/(?:\.well-known|oauth)\//.test(path);
+}
+
+/** Whether a path is under `/api` or `/mcp` in any spelling: case, doubled or backward slashes, dots, encodings. */
+export function isUnderApi(path: string): boolean {
+  const plain = decodeFully(path)
+    .replace(/[\\/]+/g, "/")
+    .toLowerCase();
+  return underApi.test(plain) || underApi.test(withoutDotSegments(plain));
+}
+
+const underApi = /^\/(?:api|mcp)(?![\w-])/;
+
+/** Decodes percent signs as often as any server might: `%2561` is `%61` is `a`. */
+function decodeFully(path: string): string {
+  let decoded = path;
+  for (let pass = 0; pass < 4 && decoded.includes("%"); pass++) {
+    decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  }
+  return decoded;
+}
+
+function withoutDotSegments(path: string): string {
+  const kept: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === "..") kept.pop();
+    else if (segment !== "." && segment !== "") kept.push(segment);
+  }
+  return `/${kept.join("/")}`;
+}

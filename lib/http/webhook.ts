@@ -1,0 +1,80 @@
+import { createHmac } from "node:crypto";
+import * as z from "zod";
+import { ApiError } from "@/lib/http/errors";
+import { parseJson } from "@/lib/http/json";
+import { createHandler, type PageRequest } from "@/lib/http/page-handler";
+import type { Route } from "@/lib/http/pages";
+import { type Answer, errorParts, finalizeResponse } from "@/lib/http/response";
+import { isSameSecret } from "@/lib/runtime/constant-time";
+import { retryAfterOutage } from "@/lib/runtime/jitter";
+
+/** What becomes of one type of event. It may be delivered twice, late and out of order. */
+type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
+
+/**
+ * The route handler of a provider's webhook.
+ *
+ * 204 once the event is dealt with, and for one that we do not ask for. 400 `invalid_signature` unless it is
+ * signed with our key; 413 past the bound; 503 when its handler fails, so that the provider delivers it again.
+ * Nothing of a delivery is logged.
+ *
+ * @param key - reads the shared key; with none, no delivery can be verified, and no body is read
+ * @param handlers - by the event's `type`
+ */
+export function webhook(
+  route: Route,
+  key: () => Buffer | undefined,
+  handlers: Record<string, EventHandler>,
+): { POST: (request: Request) => Promise<Response> } {
+  const requireKey = (): Buffer => {
+    const shared = key();
+    if (!shared) throw new ApiError("invalid_signature");
+    return shared;
+  };
+  const receive = async (call: PageRequest): Promise<Answer> => {
+    await processEvent(call, requireKey(), handlers);
+    return { status: 204, body: null };
+  };
+  return {
+    POST: createHandler(route, receive, {
+      acceptsAnyOrigin: true,
+      admit: requireKey,
+      renderError: (error) => errorParts(error.status >= 500 ? tryAgain() : error),
+      finalizeResponse: (context, answer) => finalizeResponse(undefined, context, answer),
+    }),
+  };
+}
+
+const eventSchema = z.object({ type: z.string(), data: z.unknown() });
+
+async function processEvent(
+  { headers, body, nowMs }: PageRequest,
+  key: Buffer,
+  handlers: Record<string, EventHandler>,
+): Promise<void> {
+  if (!isSigned(headers, body, key, nowMs)) throw new ApiError("invalid_signature");
+  const event = eventSchema.safeParse(parseJson(body)).data;
+  if (!event) throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });
+  const handler = Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined;
+  await handler?.(event.data, nowMs);
+}
+
+const maxSignatures = 16; // one for each key of ours that they know
+const toleranceSeconds = 5 * 60; // 5 minutes, either way
+
+/**
+ * Whether a delivery is signed as Standard Webhooks 1.0 says, under its own header names or Svix's: HMAC-SHA-256
+ * of `<id>.<timestamp>.<body>`, one of the `v1,…` signatures, at most five minutes old.
+ */
+export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffer, nowMs: number): boolean {
+  const header = (name: string) => headers.get(`webhook-${name}`) ?? headers.get(`svix-${name}`) ?? "";
+  const [id, timestamp, signatures] = [header("id"), header("timestamp"), header("signature")];
+  if (!id || !/^\d{1,12}$/.test(timestamp)) return false;
+  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;
+  const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
+  return signatures.split(" ", maxSignatures).some((signature) => isSameSecret(signature, `v1,${expected}`));
+}
+
+function tryAgain(): ApiError {
+  return new ApiError("unavailable", { headers: retryAfterOutage() });
+}

@@ -1,0 +1,123 @@
+import { colours, type } from "@/lib/config/theme";
+import { escapeHtml } from "@/lib/http/escape-html";
+
+/** What a mail says, before it is set as text and as HTML. Plain words: whatever is in them is escaped. */
+export type MailContent = {
+  subject: string;
+  /** What stands above it, where that is not the subject. */
+  heading?: string;
+  /** What a mailbox shows beside the subject. */
+  preview: string;
+  body: Block[];
+  footer: Block[];
+};
+
+/** A paragraph, a list, a code to be typed, or a link that stands alone. */
+export type Block = string | { steps: string[] } | { points: string[] } | { code: string } | Link;
+
+type Link = { label: string; url: string };
+
+/** A letter as plain text (RFC 3676 readers wrap it themselves). */
+export function renderText({ body, footer }: MailContent): string {
+  return `${body.map(textOf).join("\n\n")}\n\n-- \n${footer.map(textOf).join("\n\n")}\n`;
+}
+
+function textOf(block: Block): string {
+  if (typeof block === "string") return block;
+  if ("steps" in block) return block.steps.map((step, at) => `${at + 1}. ${step}`).join("\n");
+  if ("points" in block) return block.points.map((point) => `* ${point}`).join("\n");
+  if ("code" in block) return block.code;
+  return `${block.label}:\n${block.url}`;
+}
+
+/**
+ * A letter as HTML: one column in tables, which Outlook's engine needs, light and dark, no image, no script, nothing
+ * from elsewhere. What matters is in `style` attributes too, because some mailboxes drop `<style>`. The first link that
+ * stands alone is the button.
+ */
+export function renderHtml({ subject, heading = subject, preview, body, footer }: MailContent): string {
+  const button = body.find((block) => typeof block !== "string" && "url" in block);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>${escapeHtml(subject)}</title>
+<style>
+:root { color-scheme: light dark; supported-color-schemes: light dark; }
+@media (prefers-color-scheme: dark) {
+  .paper { background: ${dark.paper} !important; color: ${dark.ink} !important; }
+  .raised { background: ${dark.raised} !important; border-color: ${dark.line} !important; }
+  .quiet { color: ${dark.quiet} !important; border-color: ${dark.line} !important; }
+  .link { color: ${dark.link} !important; }
+  .button, .button a { background: ${dark.accent} !important; color: ${dark.onAccent} !important; }
+  .mark { border-color: ${dark.ink} ${dark.accent} !important; }
+}
+</style>
+${forOutlook(`<style>td, p, a, li { font-family: 'Segoe UI', Arial, sans-serif !important; } h1 { font-family: Georgia, serif !important; }</style>`)}
+</head>
+<body class="paper" style="margin: 0; background: ${light.paper}; color: ${light.ink};">
+<div style="display: none; max-height: 0; overflow: hidden;">${escapeHtml(preview)}</div>
+<table role="presentation" class="paper" width="100%" cellpadding="0" cellspacing="0" style="background: ${light.paper}; color: ${light.ink};"><tr><td align="center" style="padding: 32px 20px;">
+${forOutlook(`<table role="presentation" width="560" cellpadding="0" cellspacing="0"><tr><td>`)}
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width: 560px; text-align: left; font: 16px/1.6 ${type.mailSans};"><tr><td>
+${mailHeader}
+<h1 style="margin: 0 0 16px; font: 600 26px/1.2 ${type.mailSerif}; letter-spacing: -0.01em;">${escapeHtml(heading)}</h1>
+${body.map((block) => (block === button ? setAsButton(block as Link) : htmlOf(block))).join("\n")}
+<div class="quiet" style="margin-top: 32px; border-top: 1px solid ${light.line}; padding-top: 16px; font-size: 14px; color: ${light.quiet};">
+${footer.map(htmlOf).join("\n")}
+</div>
+</td></tr></table>
+${forOutlook("</td></tr></table>")}
+</td></tr></table>
+</body>
+</html>
+`;
+}
+
+/** What Outlook's engine alone reads: it knows no `max-width`, and sets in Times what begins with a font it has not. */
+function forOutlook(html: string): string {
+  return `<!--[if mso]>${html}<![endif]-->`;
+}
+
+const light = inTheme(0);
+const dark = inTheme(1);
+
+function inTheme(theme: 0 | 1): Record<keyof typeof colours, string> {
+  const entries = Object.entries(colours).map(([name, colour]) => [name, colour[theme]]);
+  return Object.fromEntries(entries);
+}
+
+/** The mark, as the two borders of a cell: no mailbox asks whether to show it. */
+const mailHeader = `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 0 0 28px;"><tr>
+<td class="mark" width="14" height="14" style="width: 14px; height: 14px; border-style: solid; border-width: 4px 4px 0 0; border-color: ${light.ink} ${light.accent}; font-size: 0; line-height: 0;">&nbsp;</td>
+<td style="padding-left: 12px; font: 600 19px/1 ${type.mailSerif};">Corner Office</td>
+</tr></table>`;
+
+/** A cell with a ground of its own: Outlook's engine draws it, and every other makes all of it the link. */
+function setAsButton({ label, url }: Link): string {
+  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="button" bgcolor="${light.accent}" style="border-radius: 6px; background: ${light.accent}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light.accent}; color: ${light.onAccent}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
+}
+
+function htmlOf(block: Block): string {
+  if (typeof block === "string") return `<p style="margin: 0 0 16px;">${escapeHtml(block)}</p>`;
+  if ("steps" in block)
+    return `<ol style="margin: 0 0 16px; padding-left: 24px;">${itemsOf(block.steps)}</ol>`;
+  if ("points" in block)
+    return `<ul style="margin: 0 0 16px; padding-left: 24px;">${itemsOf(block.points)}</ul>`;
+  if ("code" in block) return setAsCode(block.code);
+  const link = `<a class="link" href="${escapeHtml(block.url)}" style="color: ${light.link};">${escapeHtml(block.label)}</a>`;
+  return `<p style="margin: 0 0 16px;">${link}</p>`;
+}
+
+function setAsCode(code: string): string {
+  const size = code.length > 8 ? "24px" : "38px";
+  const spacing = code.length > 8 ? "0.06em" : "0.22em";
+  return `<p class="raised" style="margin: 8px 0 24px; border: 1px solid ${light.line}; border-radius: 10px; padding: 18px 20px; background: ${light.raised}; font: 600 ${size}/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: ${spacing};">${escapeHtml(code)}</p>`;
+}
+
+function itemsOf(items: string[]): string {
+  return items.map((item) => `<li style="margin: 0 0 6px;">${escapeHtml(item)}</li>`).join("");
+}

@@ -1,0 +1,180 @@
+import type { KeyObject } from "node:crypto";
+import type Provider from "oidc-provider";
+import type { Client, Configuration, ErrorOut, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
+import { keyRing } from "@/lib/auth/key-ring";
+import { endSession, findSessionEnd } from "@/lib/auth/session";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import { connectEndpoints, pages } from "@/lib/http/pages";
+import { OAuthState } from "@/lib/oauth/adapter";
+import { appSessionId } from "@/lib/oauth/app-session";
+import { ClientStore, clientDefaults, isFetchableClient, nativeClient } from "@/lib/oauth/clients";
+import { lifetimes } from "@/lib/oauth/lifetimes";
+import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
+import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
+import { makeRingKey } from "@/lib/oauth/signing-key";
+import { log } from "@/lib/runtime/log";
+
+/** The library, read when the first app asks: it is large, and most starts have no need of it. */
+type Library = typeof import("oidc-provider");
+
+let made: Provider | undefined;
+
+/**
+ * The authorization server of this process: OAuth 2.1 as RFC 6749, 7009, 7636, 8252, 8628, 8707 and 9207 have it.
+ * Throws when the signing keys cannot be read; the next call tries again.
+ */
+export async function authorizationServer(): Promise<Provider> {
+  if (!made) {
+    const { publicKey } = await keyRing().signing(Date.now());
+    const library = await import("oidc-provider");
+    const { default: Provider } = library;
+    made = new Provider(settings().appUrl, configuration(library, publicKey));
+    // It is asked in process, and our bridge says by which scheme the browser came.
+    made.proxy = true;
+    // A refresh token or a code that came twice, or an app that gave its token back.
+    made.on("grant.revoked", (_, grantId) => endAppSession(grantId));
+    made.on("server_error", (_, failure) => log().error({ err: failure }, "the authorization server failed"));
+  }
+  return made;
+}
+
+/** With its session every token of a grant is refused. */
+function endAppSession(grantId: string): void {
+  store()
+    .then((db) => endSession(db, { by: "app", what: "app end" }, appSessionId(grantId), Date.now()))
+    .catch((failure) => log().error({ err: failure }, "an app's session could not be ended"));
+}
+
+function configuration(library: Library, publicKey: KeyObject): Configuration {
+  const { errors } = library;
+  return {
+    adapter: (kind: string) => (kind === "Client" ? new ClientStore() : new OAuthState(kind)),
+    clients: [nativeClient],
+    clientDefaults,
+    clientAuthMethods: ["none"],
+    clientBasedCORS: () => true,
+    claims: {},
+    scopes: [],
+    responseTypes: ["code"],
+    pkce: { required: () => true },
+    subjectTypes: ["public"],
+    jwks: { keys: [makeRingKey(library, publicKey)] },
+    cookies: { names: serverCookies },
+    routes: {
+      authorization: connectEndpoints.authorization.path,
+      token: connectEndpoints.token.path,
+      device_authorization: connectEndpoints.device.path,
+      revocation: connectEndpoints.revocation.path,
+      // Where a device's code is typed: our own page.
+      code_verification: pages.connect.path,
+    },
+    ttl: {
+      AccessToken: lifetimes.accessToken,
+      AuthorizationCode: lifetimes.code,
+      DeviceCode: lifetimes.deviceCode,
+      Interaction: lifetimes.request,
+      Session: lifetimes.request,
+      Grant: lifetimes.session,
+      RefreshToken: lifetimes.session,
+    },
+    interactions: { policy: alwaysAsk(library), url: () => pages.connect.path },
+    findAccount,
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
+    rotateRefreshToken: true,
+    expiresWithSession: async () => false,
+    formats: { customizers: { jwt: asSessionToken } },
+    renderError,
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      revocation: { enabled: true },
+      deviceFlow: { enabled: true, deviceInfo: (ctx) => ({ network: ctx.get(networkHeader) || undefined }) },
+      externalSigningSupport: { enabled: true, ack: "experimental-01" },
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: "draft-02",
+        allowFetch: async (_: unknown, clientId: string) => isFetchableClient(clientId),
+        allowClient: async (_: unknown, client: Client) =>
+          (client.redirectUris ?? []).every(isAllowedRedirectUri),
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: async (_, __, oneOf) => oneOf ?? (resourceAddresses()[0] as string),
+        useGrantedResource: async () => true,
+        getResourceServerInfo: async (_, resource) => {
+          if (!resourceAddresses().includes(resource)) throw new errors.InvalidTarget();
+          return {
+            audience: resource,
+            scope: accountScope,
+            accessTokenFormat: "jwt",
+            accessTokenTTL: lifetimes.accessToken,
+            jwt: { sign: { alg: "RS256" } },
+          };
+        },
+      },
+    },
+  };
+}
+
+/** By which it is told the network of whoever asks: the connection that it sees is none. */
+export const networkHeader = "x-office-network";
+
+/** Its own cookies, which never reach a browser: the bridge has one of ours in their place. */
+export const serverCookies = {
+  session: "session",
+  interaction: "interaction",
+  resume: "resume",
+} as const;
+
+/** Nothing is given without a click: whoever was let in before is asked again. */
+function alwaysAsk({ interactionPolicy: { Check, base } }: Library) {
+  const policy = base();
+  const approval = new Check(
+    "approval",
+    "the owner approves each time",
+    "interaction_required",
+    ({ oidc }) => (oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT),
+  );
+  policy.get("consent")?.checks.add(approval);
+  return policy;
+}
+
+/** Asked at every issue of a token: once its session has ended, or the account is gone, there is none. */
+async function findAccount(_: KoaContextWithOIDC, subject: string, token?: { grantId?: string | undefined }) {
+  if (token?.grantId && !(await findSessionEnd(await store(), appSessionId(token.grantId), Date.now())))
+    return undefined;
+  return { accountId: subject, claims: async () => ({ sub: subject }) };
+}
+
+/** An access token is a session token: the same claims and verifier, its session, and the one resource it is for. */
+async function asSessionToken(_: KoaContextWithOIDC, token: object, jwt: JWTStructured): Promise<void> {
+  const { grantId = "" } = token as { grantId?: string };
+  const sid = appSessionId(grantId);
+  const { sub, iat, aud, jti, scope, client_id } = jwt.payload;
+  const endsAtMs = (await findSessionEnd(await store(), sid, Date.now())) ?? 0;
+  const exp = Math.min(Number(jwt.payload.exp), Math.floor(endsAtMs / 1000));
+  const key = await keyRing().signing(Date.now());
+  jwt.header = { ...jwt.header, typ: "JWT", kid: key.kid };
+  jwt.payload = {
+    iss: key.issuer,
+    sub,
+    sid,
+    iat,
+    nbf: iat,
+    exp,
+    aud,
+    jti,
+    scope,
+    client_id,
+  };
+}
+
+/** What cannot be sent back to an app, because nobody knows whether it is one. */
+async function renderError(ctx: KoaContextWithOIDC, { error, error_description }: ErrorOut): Promise<void> {
+  ctx.body = new ApiError("invalid_request", { message: `${error_description ?? error}.` }).toJSON();
+}

@@ -1,0 +1,61 @@
+import { isIP } from "node:net";
+import type { AdapterPayload, ClientMetadata } from "oidc-provider";
+import { isLoopback } from "@/lib/config/loopback";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
+import { RegisteredClients } from "@/lib/oauth/registered-clients";
+
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
+/**
+ * What a client is where it does not say: public, so that PKCE and its redirect address are what binds a code to it,
+ * and native, since neither Claude Code nor Codex says that it is, and a loopback redirect takes any port of those alone.
+ */
+export const clientDefaults = {
+  application_type: "native",
+  token_endpoint_auth_method: "none",
+  response_types: ["code"],
+  grant_types: ["authorization_code", "refresh_token", deviceGrant],
+} as const satisfies Partial<ClientMetadata>;
+
+/**
+ * The client for a program on the person's own computer that neither publishes metadata nor is known to the operator.
+ * Loopback redirects match on any port (RFC 8252 §7.3); a program that cannot listen uses a device code (RFC 8628).
+ */
+export const nativeClient = {
+  client_id: "native",
+  client_name: "A program on this computer",
+  redirect_uris: ["/", "/callback", "/oauth/callback", "/mcp/oauth/callback"].flatMap((path) => [
+    `http://127.0.0.1${path}`,
+    `http://[::1]${path}`,
+    `http://localhost${path}`,
+  ]),
+} satisfies ClientMetadata;
+
+/** The name of a client that registered without one. */
+export const unnamedClient = "An app that gave no name";
+
+/** The clients that the operator has added, and those that have registered, as the authorization server asks for them. */
+export class ClientStore extends RegisteredClients {
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    const added = await findClient(await store(), id);
+    const client = added
+      ? { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris }
+      : settings().connectRegistration
+        ? await super.find(id)
+        : undefined;
+    // A build before this one took other spellings.
+    return client && { ...client, redirect_uris: client.redirect_uris?.filter(isAllowedRedirectUri) };
+  }
+}
+
+/**
+ * Whether the metadata document that a client's address names may be fetched: its host is on the operator's list, and
+ * is a name, so that nobody has us knock at this machine or its network, whatever the list says.
+ */
+export function isFetchableClient(clientId: string): boolean {
+  const { host, hostname } = new URL(clientId);
+  const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
+  return settings().connectClientHosts.includes(host) && !isAddress && !isLoopback(hostname);
+}

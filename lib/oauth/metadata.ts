@@ -1,0 +1,52 @@
+import { settings } from "@/lib/config/settings";
+import { connectEndpoints, documentPages } from "@/lib/http/pages";
+import { accountScope } from "@/lib/oauth/resources";
+
+/** What the authorization server says of itself (RFC 8414 §2). */
+export function authorizationServerMetadata() {
+  const { appUrl } = settings();
+  return {
+    issuer: appUrl,
+    authorization_endpoint: appUrl + connectEndpoints.authorization.path,
+    token_endpoint: appUrl + connectEndpoints.token.path,
+    device_authorization_endpoint: appUrl + connectEndpoints.device.path,
+    revocation_endpoint: appUrl + connectEndpoints.revocation.path,
+    ...(settings().connectRegistration && {
+      registration_endpoint: appUrl + connectEndpoints.registration.path,
+    }),
+    jwks_uri: `${appUrl}/.well-known/jwks.json`,
+    scopes_supported: [accountScope],
+    response_types_supported: ["code"],
+    response_modes_supported: ["query"],
+    grant_types_supported: [
+      "authorization_code",
+      "refresh_token",
+      "urn:ietf:params:oauth:grant-type:device_code",
+    ],
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: ["none"],
+    revocation_endpoint_auth_methods_supported: ["none"],
+    authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: true,
+    service_documentation: appUrl + documentPages.connectAnApp.path,
+  };
+}
+
+/** What a refused client is told of how it is let in (RFC 9728 §5.1, RFC 6750 §3). */
+export function authorizationHint(path: string): Record<string, string> {
+  const metadata = `${settings().appUrl}/.well-known/oauth-protected-resource${path}`;
+  return { resource_metadata: metadata, scope: accountScope };
+}
+
+/** What one of our resources says of itself, so that a client finds who lets it in (RFC 9728 §2). */
+export function protectedResourceMetadata(path: string) {
+  const { appUrl } = settings();
+  return {
+    resource: appUrl + path,
+    resource_name: "Corner Office",
+    authorization_servers: [appUrl],
+    scopes_supported: [accountScope],
+    bearer_methods_supported: ["header"],
+    resource_documentation: appUrl + documentPages.connectAnApp.path,
+  };
+}

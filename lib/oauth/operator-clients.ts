@@ -1,0 +1,112 @@
+import * as z from "zod";
+import { endSession } from "@/lib/auth/session";
+import { isLoopback } from "@/lib/config/loopback";
+import { auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import { appSessionId } from "@/lib/oauth/app-session";
+import { findRegisteredClient, forgetRegisteredClient } from "@/lib/oauth/registered-clients";
+
+/** An app that the operator has made known, so that its owner reads its name and its own scheme takes the answer. */
+export type AddedClient = { id: string; name: string; redirectUris: string[]; addedAtMs: number };
+
+const row = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    redirect_uris: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+    added_at_ms: z.int(),
+  })
+  .transform(({ id, name, redirect_uris, added_at_ms }): AddedClient => {
+    return { id, name, redirectUris: redirect_uris, addedAtMs: added_at_ms };
+  });
+
+/** Adds a client. Throws an {@link ApiError} when its id is taken. */
+export async function addClient(
+  db: Db,
+  client: Omit<AddedClient, "addedAtMs">,
+  nowMs: number,
+): Promise<void> {
+  const { id, name, redirectUris } = client;
+  const added = await auditedTransaction(db, about("connect add", id, nowMs), nowMs, (transaction) =>
+    transaction
+      .insertInto("connect_clients")
+      .values({ id, name, redirect_uris: JSON.stringify(redirectUris), added_at_ms: nowMs })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning("id")
+      .executeTakeFirst(),
+  );
+  if (!added) {
+    throw new ApiError("invalid_request", {
+      message: "There is a client with this id.",
+      hint: "Remove it first, or take another.",
+    });
+  }
+}
+
+/** All of them, in the order of their ids. */
+export async function listClients(db: Db): Promise<AddedClient[]> {
+  const rows = await db.selectFrom("connect_clients").selectAll().orderBy("id").execute();
+  return rows.map((found) => row.parse(found));
+}
+
+export async function findClient(db: Db, id: string): Promise<AddedClient | undefined> {
+  const found = await db.selectFrom("connect_clients").selectAll().where("id", "=", id).executeTakeFirst();
+  return found && row.parse(found);
+}
+
+/**
+ * Removes a client, one that has registered too, and ends every session that owners have let it have: its next request
+ * is refused. Throws an {@link ApiError} when there is none.
+ */
+export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
+  if (!(await findKnown(db, id, nowMs))) {
+    throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
+  }
+  await auditedTransaction(db, about("connect remove", id, nowMs), nowMs, async (transaction) => {
+    await transaction.deleteFrom("connect_clients").where("id", "=", id).execute();
+    await forgetRegisteredClient(transaction, id, nowMs);
+  });
+  for (const grantId of await findGrants(db, id)) {
+    await endSession(db, { by: "operator", what: "connect remove" }, appSessionId(grantId), nowMs);
+  }
+}
+
+/** The grants of a client, which its codes and refresh tokens name. */
+async function findGrants(db: Db, clientId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("connect_state")
+    .select(["grant_id", "payload"])
+    .where("grant_id", "is not", null)
+    .where("payload", "like", `%${JSON.stringify(clientId)}%`)
+    .execute();
+  const ofClient = rows.filter(({ payload }) => JSON.parse(payload).clientId === clientId);
+  return [...new Set(ofClient.flatMap(({ grant_id }) => grant_id ?? []))];
+}
+
+/** Where a client in use takes its answer though its scheme is no host name: this very address, and no other of it. */
+const cursorsRedirect = "cursor://anysphere.cursor-mcp/oauth/callback";
+
+/**
+ * Whether an app's answer may go there: a loopback address on any port, HTTPS, or a scheme of the app's own, which is
+ * a host name of its maker's turned round (RFC 8252 §7). Only in its canonical spelling and without a user name: an
+ * owner, a browser and we must read the same host in it (RFC 3986 §7.6).
+ */
+export function isAllowedRedirectUri(uri: string): boolean {
+  if (!/^[!-~]+$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return false;
+  if (uri === cursorsRedirect) return true;
+  const { protocol, hostname, username, password, href } = new URL(uri);
+  if (href !== uri || username !== "" || password !== "") return false;
+  if (protocol === "http:") return isLoopback(hostname);
+  if (protocol === "https:") return !isLoopback(hostname);
+  return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
+}
+
+async function findKnown(db: Db, id: string, nowMs: number) {
+  return (await findClient(db, id)) ?? (await findRegisteredClient(db, id, nowMs));
+}
+
+function about(what: string, id: string, nowMs: number) {
+  const look = async (transaction: Db) => ({ client: (await findKnown(transaction, id, nowMs)) ?? null });
+  return { by: "operator", what, whom: id, look } as const;
+}

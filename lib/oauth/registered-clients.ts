@@ -1,0 +1,142 @@
+import type { AdapterPayload } from "oidc-provider";
+import * as z from "zod";
+import { type Db, store } from "@/lib/db/store";
+import { hash, OAuthState } from "@/lib/oauth/adapter";
+import { lifetimes } from "@/lib/oauth/lifetimes";
+import { seal, unseal } from "@/lib/runtime/seal";
+
+/*
+ * A client that registers is told an id that carries what it said of itself, sealed (RFC 7591 §A.5.2): strangers fill no
+ * table, and evict nobody. The row of a client begins when an owner lets it in. A client that the operator removes
+ * before its id has expired is kept as removed for that long.
+ */
+
+const idPrefix = "app_";
+const purpose = "client-id:v1";
+const removedKind = "RemovedClient";
+
+/** A client that has registered: all of it but the times is its own word. */
+export type RegisteredClient = {
+  id: string;
+  name: string;
+  redirectUris: string[];
+  /** Unknown of those that registered before it was written down. */
+  addedAtMs: number | undefined;
+  forgottenAtMs: number;
+};
+
+const registration = z.object({
+  client_id: z.string(),
+  client_name: z.string(),
+  redirect_uris: z.array(z.string()),
+  client_id_issued_at: z.int().optional(),
+});
+
+type Registration = z.infer<typeof registration>;
+
+const row = z
+  .object({
+    payload: z.string().transform((text) => registration.parse(JSON.parse(text))),
+    expires_at_ms: z.int(),
+  })
+  .transform(({ payload, expires_at_ms }) => toClient(payload, expires_at_ms));
+
+/** Registers a client: its metadata, with the id that carries them. */
+export function issueClient(
+  application: Pick<Registration, "client_name" | "redirect_uris">,
+  nowMs: number,
+): Registration {
+  const metadata = { ...application, client_id_issued_at: Math.floor(nowMs / 1000) };
+  return { client_id: idPrefix + seal(purpose, idPrefix, JSON.stringify(metadata)), ...metadata };
+}
+
+/** All that owners have let in and that are not forgotten, in the order in which they will be. */
+export async function listRegisteredClients(db: Db, nowMs: number): Promise<RegisteredClient[]> {
+  const rows = await db
+    .selectFrom("connect_state")
+    .select(["payload", "expires_at_ms"])
+    .where("kind", "=", "Client")
+    .where("expires_at_ms", ">", nowMs)
+    .orderBy("expires_at_ms")
+    .execute();
+  return rows.map((found) => row.parse(found));
+}
+
+export async function findRegisteredClient(
+  db: Db,
+  id: string,
+  nowMs: number,
+): Promise<RegisteredClient | undefined> {
+  const found = await db
+    .selectFrom("connect_state")
+    .select(["payload", "expires_at_ms"])
+    .where("kind", "=", "Client")
+    .where("id_hash", "=", hash(id))
+    .executeTakeFirst();
+  if (found) return row.parse(found);
+  const issued = await findIssued(db, id, nowMs);
+  return issued && toClient(issued, endOf(issued));
+}
+
+/** Forgets one now. */
+export async function forgetRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
+  const id_hash = hash(id);
+  await db.deleteFrom("connect_state").where("kind", "=", "Client").where("id_hash", "=", id_hash).execute();
+  const issued = readIssued(id, nowMs);
+  if (!issued) return;
+  await db
+    .insertInto("connect_state")
+    .values({ kind: removedKind, id_hash, payload: "{}", expires_at_ms: endOf(issued) })
+    .execute();
+}
+
+/** Clients that have made themselves known (RFC 7591); each is forgotten at its end, which every approval puts off. */
+export class RegisteredClients extends OAuthState {
+  constructor() {
+    super("Client");
+  }
+
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    return (await super.find(id)) ?? (await findIssued(await store(), id, Date.now()));
+  }
+
+  /** Keeps one for so much longer; nothing where a client is not one of these. */
+  async keep(id: string, forSeconds: number): Promise<void> {
+    const client = await this.find(id);
+    if (client) await this.upsert(id, client, forSeconds);
+  }
+}
+
+async function findIssued(db: Db, id: string, nowMs: number): Promise<Registration | undefined> {
+  const issued = readIssued(id, nowMs);
+  if (!issued) return undefined;
+  const removed = await db
+    .selectFrom("connect_state")
+    .select("kind")
+    .where("kind", "=", removedKind)
+    .where("id_hash", "=", hash(id))
+    .executeTakeFirst();
+  return removed ? undefined : issued;
+}
+
+/** What an id of ours carries, until it expires. One client has one spelling: another would not be the one removed. */
+function readIssued(id: string, nowMs: number): Registration | undefined {
+  const sealed = id.slice(idPrefix.length);
+  const isCanonical = Buffer.from(sealed, "base64url").toString("base64url") === sealed;
+  const text = id.startsWith(idPrefix) && isCanonical ? unseal(purpose, idPrefix, sealed) : undefined;
+  if (text === undefined) return undefined;
+  const issued = registration.parse({ client_id: id, ...JSON.parse(text) });
+  return endOf(issued) > nowMs ? issued : undefined;
+}
+
+/** When a client is forgotten that no owner lets in. */
+function endOf({ client_id_issued_at = 0 }: Registration): number {
+  return (client_id_issued_at + lifetimes.unusedClient) * 1000;
+}
+
+function toClient(client: Registration, forgottenAtMs: number): RegisteredClient {
+  const { client_id: id, client_name: name, redirect_uris: redirectUris } = client;
+  const { client_id_issued_at: issuedAt } = client;
+  const addedAtMs = issuedAt === undefined ? undefined : issuedAt * 1000;
+  return { id, name, redirectUris, addedAtMs, forgottenAtMs };
+}

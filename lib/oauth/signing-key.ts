@@ -1,0 +1,31 @@
+import { type KeyObject, sign } from "node:crypto";
+import { keyRing } from "@/lib/auth/key-ring";
+
+/**
+ * Stands for the ring of signing keys: whichever key a token's header names signs it, and the server holds none.
+ *
+ * @param publicKey - of any key of the ring: the server wants to know of what kind they are
+ */
+export function makeRingKey(
+  { ExternalSigningKey }: Pick<typeof import("oidc-provider"), "ExternalSigningKey">,
+  publicKey: KeyObject,
+) {
+  class RingKey extends ExternalSigningKey {
+    override get alg(): string {
+      return "RS256";
+    }
+
+    override keyObject(): KeyObject {
+      return publicKey;
+    }
+
+    override async sign(data: Uint8Array): Promise<Buffer> {
+      const [header = ""] = Buffer.from(data).toString().split(".");
+      const { kid } = JSON.parse(Buffer.from(header, "base64url").toString()) as { kid: string };
+      const key = await keyRing().find(kid, Date.now());
+      if (!key) throw new Error("the key that was to sign has been revoked");
+      return sign("sha256", data, key.privateKey);
+    }
+  }
+  return new RingKey();
+}

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { oauthBounds } from "@/lib/config/limits";
+import { type Db, store } from "@/lib/db/store";
+import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+
+const everyMs = 2000;
+// The embedded store answers nothing else meanwhile: some milliseconds of work, then as much time for everyone else.
+const batchRows = 100;
+const pauseMs = 10;
+
+/** What strangers make us keep until an owner answers. */
+const pendingKinds = ["Interaction", "DeviceCode"];
+
+/**
+ * Deletes what the authorization server keeps no longer: rows that have expired and, past the ceiling, the oldest
+ * that no owner has answered. It does so in batches, however many there are.
+ */
+export async function sweepState(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
+  await deleteUntil(db, nowMs, {}, signal);
+  for (const kind of pendingKinds) {
+    const evicted = await db
+      .selectFrom("connect_state")
+      .select("expires_at_ms")
+      .where("kind", "=", kind)
+      .where("grant_id", "is", null)
+      .orderBy("expires_at_ms", "desc")
+      .limit(1)
+      .offset(oauthBounds.pendingRows)
+      .executeTakeFirst();
+    // All of a kind live equally long, so who expires first is the oldest.
+    if (evicted) await deleteUntil(db, evicted.expires_at_ms, { pendingKind: kind }, signal);
+  }
+}
+
+/** Sweeps every two seconds, so that a flood finds little more room than the ceiling. */
+export function startStateSweep(): BackgroundLoop {
+  const round = async (signal: AbortSignal) => sweepState(await store(), Date.now(), signal);
+  return startBackgroundLoop(round, { pauseMs: everyMs, failed: "expired OAuth state could not be deleted" });
+}
+
+async function deleteUntil(
+  db: Db,
+  untilMs: number,
+  { pendingKind }: { pendingKind?: string },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let rows = db.selectFrom("connect_state").where("expires_at_ms", "<=", untilMs);
+  if (pendingKind) rows = rows.where("kind", "=", pendingKind).where("grant_id", "is", null);
+  const batch = rows
+    .select(["kind", "id_hash"])
+    .orderBy("expires_at_ms")
+    .limit(batchRows)
+    .forUpdate()
+    .skipLocked();
+  while (!signal?.aborted) {
+    const { numDeletedRows } = await db
+      .deleteFrom("connect_state")
+      .where(({ eb, refTuple }) => eb(refTuple("kind", "id_hash"), "in", batch.$asTuple("kind", "id_hash")))
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows < batchRows) return;
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+  }
+}

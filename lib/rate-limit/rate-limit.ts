@@ -1,0 +1,109 @@
+import { type QuotaName, quotas } from "@/lib/config/limits";
+import { settings } from "@/lib/config/settings";
+import { processSingleton } from "@/lib/process-singleton";
+import { rateLimitKey } from "@/lib/rate-limit/client-address";
+import type { CounterStore } from "@/lib/rate-limit/counter-store";
+import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
+import { RedisStore } from "@/lib/rate-limit/redis-store";
+import { SharedCounter } from "@/lib/rate-limit/shared-counter";
+import { UpstashStore } from "@/lib/rate-limit/upstash-store";
+import { metrics } from "@/lib/runtime/metrics";
+
+const storeTimeoutMs = 400; // the shared store, a round
+
+/** The headers that every counted answer carries, as names and values in turn, and what the counter decided. */
+type RateLimitResult = {
+  headers: readonly string[];
+  errorParts?: { message: string; retryAfterSeconds: number | undefined };
+};
+
+/**
+ * Spends one request of the client's quota. Its headers are those of draft-ietf-httpapi-ratelimit-headers-11, and the
+ * older pair. It answers at once where the counter does.
+ */
+export function consumeRateLimit(
+  name: QuotaName,
+  request: Request,
+): RateLimitResult | Promise<RateLimitResult> {
+  const quota = rateLimitOf(name);
+  const decision = quota.counter.consume(rateLimitKey(request.headers), performance.now());
+  return decision instanceof Promise
+    ? decision.then((late) => toResult(quota, late))
+    : toResult(quota, decision);
+}
+
+function toResult(quota: Quota, decision: RateLimitDecision): RateLimitResult {
+  const headers = rateLimitHeaders(quota, decision);
+  if (decision.allowed) return { headers };
+  const { name, limit, windowSeconds } = quota;
+  metrics()?.quotaRefusals.inc({ quota: name });
+  const wait = decision.retryAfterSeconds;
+  return {
+    headers,
+    errorParts: { message: rateLimitMessage(limit, windowSeconds, wait), retryAfterSeconds: wait },
+  };
+}
+
+type Quota = {
+  name: QuotaName;
+  limit: number;
+  windowSeconds: number;
+  counter: LocalCounter | SharedCounter;
+  /** The headers that say the same in every answer. */
+  fixed: readonly string[];
+};
+
+function rateLimitOf(name: QuotaName): Quota {
+  return processSingleton(`quota ${name}`, () => {
+    const limit = settings().requestsPerMinute[name];
+    const { windowSeconds } = quotas[name];
+    const policy = `"${name}";q=${limit};w=${windowSeconds}`;
+    const fixed = ["ratelimit-policy", policy, "ratelimit-limit", String(limit)];
+    return { name, limit, windowSeconds, counter: counter(name, limit, { windowSeconds }), fixed };
+  });
+}
+
+/** What a refusal says to a client that has spent its quota. */
+export function rateLimitMessage(
+  limit: number,
+  windowSeconds: number,
+  waitSeconds: number | undefined,
+): string {
+  return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds. Wait ${waitSeconds} seconds.`;
+}
+
+/** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */
+function rateLimitHeaders({ name, fixed }: Quota, decision: RateLimitDecision): readonly string[] {
+  const remaining = String(decision.remaining);
+  const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
+  return [...fixed, "ratelimit", `"${name}";r=${remaining}${wait}`, "ratelimit-remaining", remaining];
+}
+
+/**
+ * The counter of that name: shared by all instances where a shared store is configured, else of this process. While
+ * the store is away health checks go on uncounted, and everything else is counted in this process.
+ */
+export function counter(
+  name: string,
+  limit: number,
+  { windowSeconds }: { windowSeconds: number },
+): LocalCounter | SharedCounter {
+  return processSingleton(`counter ${name}`, () => {
+    const windowMs = windowSeconds * 1000;
+    const inProcess = new LocalCounter(limit, windowMs);
+    const store = counterStore();
+    if (!store) return inProcess;
+    const fallback = (key: string, nowMs: number) =>
+      name === "health" ? { allowed: true, remaining: 0 } : inProcess.consume(key, nowMs);
+    return new SharedCounter(store, { name, limit, windowMs, storeTimeoutMs, fallback });
+  });
+}
+
+/** The store that all instances share for their counters; none where each process counts for itself. */
+export function counterStore(): CounterStore | undefined {
+  return processSingleton("counter store", () => {
+    const { upstash, redisUrl } = settings();
+    if (upstash) return new UpstashStore(upstash);
+    return redisUrl ? new RedisStore(redisUrl) : undefined;
+  });
+}

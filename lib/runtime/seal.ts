@@ -1,0 +1,47 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { derivedKeys, type Purpose } from "@/lib/runtime/app-secret";
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * Text that only who knows `APP_SECRET` reads again, and only beside the same label: AES-256-GCM (NIST SP 800-38D)
+ * under the key of one purpose, in base64url.
+ *
+ * @param label - what the sealed text belongs to, such as its row's id; not a secret, and not in the result
+ */
+export function seal(purpose: Purpose, label: string, text: string): string {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv("aes-256-gcm", derivedKeys(purpose)[0], nonce).setAAD(Buffer.from(label));
+  const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
+}
+
+/** The text that was sealed, under the newest secret or the one before; `undefined` when it is not ours to the byte. */
+export function unseal(purpose: Purpose, label: string, sealed: string): string | undefined {
+  for (const key of derivedKeys(purpose)) {
+    const text = open(key, label, sealed);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Whether the newest secret sealed it, so that it outlasts `APP_SECRET_PREVIOUS`. */
+export function isSealedWithCurrentSecret(purpose: Purpose, label: string, sealed: string): boolean {
+  return open(derivedKeys(purpose)[0], label, sealed) !== undefined;
+}
+
+function open(key: Buffer, label: string, sealed: string): string | undefined {
+  const bytes = Buffer.from(sealed, "base64url");
+  const nonce = bytes.subarray(0, nonceBytes);
+  const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
+  if (tag.length < tagBytes) return undefined;
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(label)).setAuthTag(tag);
+  const opened = decipher.update(bytes.subarray(nonceBytes + tagBytes));
+  try {
+    return Buffer.concat([opened, decipher.final()]).toString("utf8");
+  } catch {
+    // Sealed with another key, or altered.
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { brotliCompress, gzip } from "node:zlib";
+import { hashContent, matchesEtag } from "@/lib/http/etag";
+import type { HeaderList } from "@/lib/http/response";
+import { LruCache } from "@/lib/runtime/lru-cache";
+
+type Encoding = "br" | "gzip" | "identity";
+
+type Representation = { content: Buffer; etag: string; fields: HeaderList };
+
+/** How an encoding is made where the build has not. */
+const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
+
+const minCompressedBytes = 1024; // what fits into one packet is not worth compressing
+
+/** An answer that is the same for everyone: held in memory as it is sent, in each encoding and with its `ETag`. */
+export class CachedResponse {
+  private readonly hash: string;
+  private readonly fields: HeaderList;
+  private readonly isCompressible: boolean;
+  private readonly made = new Map<Encoding, Promise<Representation>>();
+
+  /**
+   * @param fields - its headers, names in lower case, but for those that depend on the encoding
+   * @param encoded - the content in the encodings that were made beforehand
+   */
+  constructor(
+    private readonly status: number,
+    fields: HeaderList,
+    private readonly content: Buffer,
+    private readonly encoded: Partial<Record<Encoding, Buffer>> = {},
+  ) {
+    this.hash = hashContent(content);
+    const type = fields[fields.indexOf("content-type") + 1] ?? "";
+    this.isCompressible = content.length >= minCompressedBytes && /^text\/|json|javascript|xml/.test(type);
+    this.fields = this.isCompressible ? [...fields, "vary", "Accept-Encoding"] : fields;
+  }
+
+  /** Answers a GET or HEAD: 304 to whoever has it already (RFC 9110 §13.1.2), else in the best encoding it takes. */
+  async send({ method, headers }: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const encoding = this.isCompressible ? bestEncoding(headers["accept-encoding"]) : "identity";
+    let representation = this.made.get(encoding);
+    if (!representation) {
+      representation = this.represent(encoding);
+      this.made.set(encoding, representation);
+    }
+    const { content, etag, fields } = await representation;
+    if (this.status === 200 && matchesEtag(headers["if-none-match"], etag)) {
+      outgoing.writeHead(304, ["etag", etag, ...this.fields]).end();
+      return;
+    }
+    outgoing.writeHead(this.status, fields as string[]).end(method === "HEAD" ? undefined : content);
+  }
+
+  private async represent(encoding: Encoding): Promise<Representation> {
+    if (encoding === "identity") return this.describe(this.content, `"${this.hash}"`);
+    const content = this.encoded[encoding] ?? (await compress[encoding](this.content));
+    return this.describe(content, `"${this.hash}-${encoding}"`, ["content-encoding", encoding]);
+  }
+
+  private describe(content: Buffer, etag: string, encoding: HeaderList = []): Representation {
+    const length = ["content-length", String(content.length)];
+    return { content, etag, fields: [...this.fields, ...encoding, "etag", etag, ...length] };
+  }
+}
+
+// Browsers send one of a few lines; what is made of them is remembered.
+const cache = new LruCache<Encoding>(100);
+
+/** The encoding that a client likes best of ours (RFC 9110 §12.5.3). */
+function bestEncoding(accepted = ""): Encoding {
+  let best = cache.get(accepted);
+  if (!best) {
+    best = weigh(accepted);
+    cache.set(accepted, best);
+  }
+  return best;
+}
+
+function weigh(accepted: string): Encoding {
+  const weights = new Map(
+    accepted
+      .toLowerCase()
+      .split(",")
+      .map((coding) => {
+        const [name = "", weight = "q=1"] = coding.split(";").map((part) => part.trim());
+        return [name, Number(weight.replace(/^q=/, ""))] as const;
+      }),
+  );
+  const weightOf = (name: Encoding) => weights.get(name) ?? weights.get("*") ?? 0;
+  const [br, gzip] = [weightOf("br"), weightOf("gzip")];
+  if (br > 0 && br >= gzip) return "br";
+  return gzip > 0 ? "gzip" : "identity";
+}

@@ -1,0 +1,136 @@
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { discardWithinMs, headBounds } from "@/lib/config/limits";
+import { ApiError } from "@/lib/http/errors";
+import { createRequestContext } from "@/lib/http/request-context";
+import { errorParts, finalizeResponse } from "@/lib/http/response";
+import { apiRouteAt, rejectUnrouted, routeAt } from "@/lib/http/router";
+import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
+import { pathOf } from "@/lib/server/request-target";
+
+/** What Node says of a request that its parser gave up on. */
+type ParseError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number };
+
+const requestLineErrors = new Set([
+  "HPE_INVALID_METHOD",
+  "HPE_INVALID_CONSTANT",
+  "HPE_INVALID_URL",
+  "HPE_INVALID_VERSION",
+]);
+
+/** A token (RFC 9110 §5.6.2), a target without blanks, and a version of HTTP that Node's parser takes. */
+const requestLine = /^([\w!#$%&'*+.^`|~-]+) ([^ \t\r\n\v\f]+) HTTP\/(?:0\.9|1\.[01]|2\.0)\r?\n/;
+
+/** What may still become one. */
+const beginningOfLine = /^[\w!#$%&'*+.^`|~-]+(?: [^ \t\r\n\v\f]*(?: [\w/.]*\r?)?)?$/;
+
+const noHeaders = new Headers();
+const rejected = new WeakSet<Socket>();
+/** What has come of request lines that are not whole yet. */
+const partialLines = new WeakMap<Socket, string>();
+
+/**
+ * Answers what Node's parser gave up on from the bytes alone, after the requests before it, and closes the connection:
+ * an unknown address (404), a method that is not accepted there (405), headers over the bound (431), a request too slow
+ * (408), and bytes that are no request (400).
+ *
+ * @param latest - the answer to the latest request of this connection, while it has not left
+ */
+export function answerClientError(
+  error: ParseError,
+  socket: Socket,
+  latest: ServerResponse | undefined,
+): void {
+  // The parser fails again with every packet that follows, and with the end of the connection.
+  if (!socket.writable || rejected.has(socket)) return;
+  const head = headOf(error, socket);
+  if (isOfRequestLine(error) && beginningOfLine.test(head) && head.length <= headBounds.bytes) {
+    partialLines.set(socket, head);
+    return;
+  }
+  rejected.add(socket);
+  afterAnswers(socket, latest, () => endWith(socket, answerTo(error, head)));
+}
+
+/** Answers CONNECT, which Node hands over with the bare socket: we are no proxy. */
+export function refuseConnect(target: string, socket: Socket, latest: ServerResponse | undefined): void {
+  const path = pathOf(target);
+  const refused = (path.startsWith("/") && rejectUnrouted("CONNECT", path, noHeaders)) || notAllowed(path);
+  afterAnswers(socket, latest, () => endWith(socket, refused));
+}
+
+function notAllowed(path: string): Response {
+  const error = new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
+  return finalizeResponse(undefined, createRequestContext("CONNECT", path, noHeaders), errorParts(error));
+}
+
+function isOfRequestLine({ code = "" }: ParseError): boolean {
+  return requestLineErrors.has(code);
+}
+
+/** The head that the parser stopped in, as far as this packet has it: Node keeps none before that. */
+function headOf(error: ParseError, socket: Socket): string {
+  const packet = error.rawPacket?.toString("latin1") ?? "";
+  const partial = partialLines.get(socket);
+  if (partial !== undefined) return partial + packet;
+  const endOfPrevious = isOfRequestLine(error) ? "\n" : "\r\n\r\n";
+  const endsAt = packet.lastIndexOf(endOfPrevious, Math.max(0, (error.bytesParsed ?? 0) - 2));
+  // A server skips empty lines before a request (RFC 9112 §2.2).
+  return packet.slice(endsAt === -1 ? 0 : endsAt).replace(/^[\r\n]+/, "");
+}
+
+/** Waits until the requests that came whole are answered; a body that broke off is answered for at once. */
+function afterAnswers(socket: Socket, latest: ServerResponse | undefined, next: () => void): void {
+  const proceed = () => afterAnswers(socket, undefined, next);
+  if (!latest) {
+    if (socket.writable) next();
+  } else if (latest.req.complete || latest.writableEnded) latest.once("close", proceed);
+  // Its turn comes when all before it have left.
+  else if (!latest.socket) latest.once("socket", () => afterAnswers(socket, latest, next));
+  // A second answer would end up inside the one that has begun.
+  else if (latest.headersSent) socket.destroy();
+  else next();
+}
+
+/** Sends the last answer of a connection. What the client still sends is read and discarded (RFC 9112 §9.6). */
+async function endWith(socket: Socket, response: Response): Promise<void> {
+  socket.on("error", () => socket.destroy());
+  const deadline = setTimeout(() => socket.destroy(), discardWithinMs);
+  socket.once("close", () => clearTimeout(deadline));
+  socket.resume().end(await serialize(response));
+}
+
+function answerTo(error: ParseError, head: string): Response {
+  const [, method = /^\w*/.exec(head)?.[0] ?? "", target = ""] = requestLine.exec(head) ?? [];
+  const path = pathOf(target);
+  const refused = isOfRequestLine(error) && path.startsWith("/") && rejectUnrouted(method, path, noHeaders);
+  if (refused) return refused;
+  const context = createRequestContext(method, path, noHeaders);
+  return finalizeResponse(apiRouteAt(path), context, errorParts(toApiError(error, path)));
+}
+
+function toApiError({ code }: ParseError, path: string): ApiError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return headTooLarge();
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new ApiError("invalid_request", {
+        status: 408,
+        message: "The request took too long to arrive.",
+      });
+    case "HPE_INVALID_URL":
+      if (path.startsWith("/") && !apiRouteAt(path) && !routeAt(path)) return new ApiError("not_found");
+      return new ApiError("invalid_request", {
+        message: "The request target has characters that do not belong in one.",
+      });
+    default:
+      return new ApiError("invalid_request", { message: "The bytes received are not an HTTP request." });
+  }
+}
+
+async function serialize(response: Response): Promise<string> {
+  const reason = STATUS_CODES[response.status];
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const head = `HTTP/1.1 ${response.status} ${reason}\r\n${headers}date: ${new Date().toUTCString()}\r\nconnection: close`;
+  return `${head}\r\n\r\n${await response.text()}`;
+}

@@ -1,0 +1,68 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { extname, join } from "node:path";
+import { assetsVersion } from "@/lib/http/assets";
+import { compressedFolder, fileFolders } from "@/lib/http/compressed-files";
+import { headersAt } from "@/lib/http/page-headers";
+import { files } from "@/lib/http/pages";
+import { CachedResponse } from "@/lib/server/cached-response";
+
+const types: Record<string, string> = {
+  ".css": "text/css; charset=UTF-8",
+  ".ico": "image/x-icon",
+  ".js": "text/javascript; charset=UTF-8",
+  ".json": "application/json",
+  ".map": "application/json",
+  ".jpg": "image/jpeg",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=UTF-8",
+  ".woff2": "font/woff2",
+};
+
+const immutable = "public, max-age=31536000, immutable";
+const revalidate = "public, no-cache";
+
+/** The files of the build, held in memory from the first time that one is asked for. */
+export class FileCache {
+  private readonly files = new Map<string, string>();
+  /** By how long a browser may keep it, and its path. */
+  private readonly kept = {
+    [immutable]: new Map<string, CachedResponse>(),
+    [revalidate]: new Map<string, CachedResponse>(),
+  };
+
+  constructor() {
+    for (const [address, folder] of Object.entries(fileFolders)) {
+      for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+        const file = join(folder, name);
+        if (statSync(file).isFile()) this.files.set(address + name, file);
+      }
+    }
+  }
+
+  /** The file at this address; a browser may keep it for good when its name or its query says which version it is. */
+  find(path: string, query: string): CachedResponse | undefined {
+    const file = this.files.get(path);
+    if (!file) return undefined;
+    const isNamedByVersion = path.startsWith("/_next/") || path === files.serif.path;
+    const caching = isNamedByVersion || query === `v=${assetsVersion()}` ? immutable : revalidate;
+    let kept = this.kept[caching].get(path);
+    if (!kept) {
+      kept = read(path, file, caching);
+      this.kept[caching].set(path, kept);
+    }
+    return kept;
+  }
+}
+
+function read(path: string, file: string, caching: string): CachedResponse {
+  const type = types[extname(file)] ?? "application/octet-stream";
+  const fields = [...headersAt(path, ""), "content-type", type, "cache-control", caching];
+  const encoded = Object.fromEntries(
+    Object.entries({ br: ".br", gzip: ".gz" })
+      .map(([encoding, ending]) => [encoding, join(compressedFolder, path + ending)] as const)
+      .filter(([, compressed]) => existsSync(compressed))
+      .map(([encoding, compressed]) => [encoding, readFileSync(compressed)]),
+  );
+  return new CachedResponse(200, fields, readFileSync(file), encoded);
+}

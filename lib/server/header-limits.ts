@@ -1,0 +1,29 @@
+import type { IncomingMessage } from "node:http";
+import { headBounds, headBoundsInWords } from "@/lib/config/limits";
+import { ApiError } from "@/lib/http/errors";
+
+/** Refuses a head over its bounds, without exactly one Host (RFC 9112 §3.2), or whose target has no path. */
+export function refuseHead(incoming: IncomingMessage, path: string): ApiError | undefined {
+  const { rawHeaders, httpVersion, method = "", url = "" } = incoming;
+  let bytes = method.length + url.length + " HTTP/1.1\r\n".length + 1 + "\r\n".length;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    bytes += name.length + (rawHeaders[at + 1] ?? "").length + ": \r\n".length;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  if (bytes > headBounds.bytes || rawHeaders.length > 2 * headBounds.lines) return headTooLarge();
+  if (hosts !== 1 && !(hosts === 0 && httpVersion === "1.0")) {
+    return new ApiError("invalid_request", { message: "The request needs one Host header." });
+  }
+  if (path.startsWith("/")) return undefined;
+  return new ApiError("invalid_request", { message: "The request target is not a path." });
+}
+
+/** What the server takes as a whole, wherever it is asked (RFC 9110 §9.3.7). */
+export const allowedAtAll = "GET, HEAD, POST, OPTIONS";
+
+/** The refusal of a head over its bounds. */
+export function headTooLarge(): ApiError {
+  return new ApiError("too_large", { status: 431, message: `The headers are over ${headBoundsInWords}.` });
+}

@@ -1,0 +1,46 @@
+import { createServer, type Server } from "node:http";
+import { countConnections, store } from "@/lib/db/store";
+import { countByState, findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
+import { log } from "@/lib/runtime/log";
+import type { Metrics } from "@/lib/runtime/metrics";
+import { withTimeout } from "@/lib/runtime/timeout";
+
+const waitAtMostMs = 1000;
+
+/**
+ * Serves what is counted and measured, in Prometheus' format, at `/metrics`. It has a port of its own and asks nobody
+ * who they are: the port is for the network of those who watch.
+ */
+export function createMetricsServer(metrics: Metrics): Server {
+  return createServer(async (incoming, outgoing) => {
+    if (incoming.url !== "/metrics") return outgoing.writeHead(404).end("There is only /metrics here.\n");
+    await look(metrics);
+    const text = await metrics.registry.metrics();
+    outgoing.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
+  });
+}
+
+/** Measures what nobody reports by itself. Of a store that is away there is nothing to say but that. */
+async function look(metrics: Metrics): Promise<void> {
+  for (const [state, connections] of Object.entries(countConnections() ?? {})) {
+    metrics.storeConnections.set({ state }, connections);
+  }
+  metrics.outboxMails.reset();
+  metrics.outboxDue.reset();
+  metrics.outboxOldestDueSeconds.reset();
+  try {
+    const nowMs = Date.now();
+    const db = await withTimeout(waitAtMostMs, store());
+    const [onboarding, signIn, states] = await withTimeout(
+      waitAtMostMs,
+      Promise.all([findOnboardingBacklog(db, nowMs), findSignInBacklog(db, nowMs), countByState(db)]),
+    );
+    for (const { mails, ...labels } of states) metrics.outboxMails.set(labels, mails);
+    for (const [outbox, { due, oldestDueAtMs }] of Object.entries({ onboarding, "sign-in": signIn })) {
+      metrics.outboxDue.set({ outbox }, due);
+      metrics.outboxOldestDueSeconds.set({ outbox }, due > 0 ? (nowMs - oldestDueAtMs) / 1000 : 0);
+    }
+  } catch (failure) {
+    log().debug({ err: failure }, "the outboxes could not be measured");
+  }
+}

@@ -1,0 +1,116 @@
+import { hasSessionCookie } from "@/lib/auth/session-hint";
+import { readCookie } from "@/lib/http/cookies";
+import { insertNotice, showsNotice } from "@/lib/http/notice";
+import { type Page, pages } from "@/lib/http/pages";
+import type { HeaderList } from "@/lib/http/response";
+import { pageAt, routeAt } from "@/lib/http/router";
+import { withTimeout } from "@/lib/runtime/timeout";
+import { CachedResponse } from "@/lib/server/cached-response";
+import type { RenderedPage } from "@/lib/server/page-renderer";
+import { readSiteBanner } from "@/lib/site-banner";
+
+const maxAgeMs = 1000;
+const maxShown = 4; // another notice, other answers
+
+type CookieHeaders = Pick<Headers, "get">;
+
+/** Has the answer of an address made, by whoever makes it, for a browser that sends these cookies. */
+type RenderPage = (path: string, cookie: string | undefined) => Promise<RenderedPage>;
+
+/** What belongs to one answer alone, and what is said anew of the one that is kept. */
+const notCached = new Set(
+  "accept-ranges content-encoding content-length etag last-modified vary x-middleware-rewrite x-request-id".split(
+    " ",
+  ),
+);
+
+/** The least that a browser sends which looks signed in. */
+const cookieOfSignedIn = "__session=x";
+
+/**
+ * The answers that are the same for everyone, held in memory: pages, documents and what is published. Each is made
+ * once, or as often as it says itself; while it cannot be made anew, the last one goes on serving. A page is there
+ * twice, because who looks signed in has another way in.
+ */
+export class PageCache {
+  private readonly kept = new Map<string, CachedPage>();
+  private readonly making = new Map<string, Promise<CachedPage>>();
+
+  constructor(private readonly make: RenderPage) {}
+
+  /** The answer at this path, if it is such a one. A path that is nowhere has the page that says so. */
+  async find(path: string, headers: CookieHeaders): Promise<CachedResponse | undefined> {
+    const route = routeAt(path);
+    if (route && !route.isShared) return undefined;
+    const page = route ? pageAt(path) : pages.nothingHere;
+    const cookie = page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined;
+    const kept = await this.get(route?.path ?? pages.nothingHere.path, cookie);
+    return kept.answer(page, headers);
+  }
+
+  private async get(path: string, cookie: string | undefined): Promise<CachedPage> {
+    const key = cookie ? `${path} ${cookie}` : path;
+    const kept = this.kept.get(key);
+    if (kept?.isGood) return kept;
+    let making = this.making.get(key);
+    if (!making) {
+      making = this.renew(key, path, cookie).finally(() => this.making.delete(key));
+      this.making.set(key, making);
+    }
+    return kept ? withTimeout(maxAgeMs, making).catch(() => kept) : making;
+  }
+
+  private async renew(key: string, path: string, cookie: string | undefined): Promise<CachedPage> {
+    const made = await this.make(path, cookie);
+    if (made.status >= 500) throw new Error(`${path} cannot be made: ${made.status}`);
+    const page = new CachedPage(made);
+    this.kept.set(key, page);
+    return page;
+  }
+}
+
+class CachedPage {
+  private readonly fields: HeaderList;
+  private readonly goodUntilMs: number;
+  /** As it is sent, by the notice that shows and by who may keep it. */
+  private readonly shown = new Map<string, CachedResponse>();
+
+  constructor(private readonly made: RenderedPage) {
+    const fields = made.headers.map((field, at) => (at % 2 === 0 ? field.toLowerCase() : field));
+    this.fields = fields.filter((_, at) => !notCached.has(fields[at - (at % 2)] ?? ""));
+    const caching = fields[fields.indexOf("cache-control") + 1] ?? "";
+    const maxAge = /max-age=(\d+)/.exec(caching)?.[1];
+    this.goodUntilMs = maxAge ? performance.now() + Number(maxAge) * 1000 : Number.POSITIVE_INFINITY;
+  }
+
+  get isGood(): boolean {
+    return performance.now() < this.goodUntilMs;
+  }
+
+  /** As it is sent now: of a page, with the notice that shows, from the same copy as the API's. */
+  async answer(page: Page | undefined, headers: CookieHeaders): Promise<CachedResponse> {
+    const { status, content } = this.made;
+    if (!page) return this.show("", () => new CachedResponse(status, this.fields, content));
+    const banner = await readSiteBanner();
+    const notice = showsNotice(banner, page, headers) ? banner : null;
+    // Who has put a notice away may see less than others.
+    const isPrivate = readCookie(headers, "office-notice") !== undefined;
+    return this.show(`${isPrivate} ${notice ? `${notice.kind} ${notice.message}` : ""}`, () => {
+      const fields = this.fields.map((field) =>
+        isPrivate && field === "public, no-cache" ? "private, no-cache" : field,
+      );
+      const noticed = Buffer.from(insertNotice(content.toString(), notice, page));
+      return new CachedResponse(status, [...fields, "vary", "Cookie"], noticed);
+    });
+  }
+
+  private show(name: string, make: () => CachedResponse): CachedResponse {
+    let shown = this.shown.get(name);
+    if (!shown) {
+      if (this.shown.size >= maxShown) this.shown.clear();
+      shown = make();
+      this.shown.set(name, shown);
+    }
+    return shown;
+  }
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, type IncomingMessage, request as sendRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { currentSecret } from "@/lib/runtime/app-secret";
+import { log, relayToLog } from "@/lib/runtime/log";
+import { metrics } from "@/lib/runtime/metrics";
+import { recordOutage } from "@/lib/runtime/outages";
+import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
+
+/** The bundle of `page-renderer-main.ts`, next to the one that this is in. */
+const rendererMain = fileURLToPath(new URL("../server/page-renderer-main.js", import.meta.url));
+const stoppedWithinMs = 500; // by then it has nothing under way
+/** To its code the front server is a proxy that is trusted. Nobody asks it for what it has counted. */
+const ownSettings = {
+  TRUSTED_PROXY_HOPS: "1",
+  VERCEL: "",
+  DATABASE_POOL: "2",
+  METRICS_PORT: "",
+};
+/** Of its memory, in MiB. Without our own flags: the source maps of Next's bundles alone would take another 200 MiB. */
+const nodeFlags = ["--max-old-space-size=256", "--max-semi-space-size=4"];
+const restartDelaysMs = [100, 500, 2000, 10_000, 30_000];
+const stableAfterMs = 60_000; // a process that stood this long is started again at once
+
+type Options = {
+  /** What it runs. */
+  program?: string;
+  /** How long a page waits for the process when all begins, and when it is being started again. */
+  readyWithinMs?: { atFirst: number; again: number };
+  /** Longer than any page waits for anything. */
+  renderedWithinMs?: number;
+};
+
+/** What the process says of itself. */
+export type RendererMessage = { is: "ready" } | { is: "broken"; fault: string };
+
+/** What is asked of it. */
+export type RenderRequest = Pick<IncomingMessage, "method" | "url"> & { body?: Buffer | undefined };
+
+/** A page as it was rendered; its headers are names and values in turn. */
+export type RenderedPage = { status: number; headers: string[]; content: Buffer };
+
+type Run = { child: ChildProcess; socketPath: string };
+
+/**
+ * The process that renders pages. It listens on a socket in a folder that only this user may enter, is started again
+ * when it ends or hangs, after ever longer pauses, and ends with this process.
+ */
+export class PageRenderer {
+  private readonly folder = mkdtempSync(join(tmpdir(), "corner-office-pages-"));
+  private readonly agent = new Agent({ keepAlive: true });
+  private run: Run | undefined;
+  private ready: Promise<Run>;
+  private runs = 0;
+  private isStopping = false;
+  private readonly program: string;
+  private readonly readyWithinMs: { atFirst: number; again: number };
+  private readonly renderedWithinMs: number;
+
+  constructor({
+    program = rendererMain,
+    readyWithinMs = { atFirst: 30_000, again: 5000 },
+    renderedWithinMs = 15_000,
+  }: Options = {}) {
+    this.program = program;
+    this.readyWithinMs = readyWithinMs;
+    this.renderedWithinMs = renderedWithinMs;
+    process.once("exit", () => rmSync(this.folder, { recursive: true, force: true }));
+    this.ready = this.launch();
+  }
+
+  /** Waits until it renders, and sees to it from then on that one does. Throws when it cannot be started at all. */
+  async start(): Promise<void> {
+    try {
+      await this.ready;
+    } catch (fault) {
+      if (!this.isStopping) throw fault;
+    }
+    this.watch();
+  }
+
+  /**
+   * Has it render what was asked for. Throws when that cannot be done: there is no process
+   * at the moment, or it does not answer in time, for which it is ended.
+   *
+   * @param headers - those that its code may see
+   */
+  async render(renderRequest: RenderRequest, headers: Record<string, string>): Promise<RenderedPage> {
+    const { atFirst, again } = this.readyWithinMs;
+    const { child, socketPath } = await withTimeout(this.runs === 1 ? atFirst : again, this.ready);
+    try {
+      const page = await withTimeout(this.renderedWithinMs, this.ask(renderRequest, { socketPath, headers }));
+      metrics()?.renders.inc({ outcome: "rendered" });
+      return page;
+    } catch (failure) {
+      metrics()?.renders.inc({ outcome: "failed" });
+      if (failure instanceof TimeoutError && child.kill("SIGKILL"))
+        log().error("the process that renders pages does not answer; it is ended");
+      throw failure;
+    }
+  }
+
+  /** Ends it. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    const { child } = this.run ?? {};
+    if (!child || hasEnded(child)) return;
+    if (child.connected) child.disconnect();
+    await withTimeout(stoppedWithinMs, once(child, "exit")).catch(() => child.kill("SIGKILL"));
+  }
+
+  private async watch(): Promise<void> {
+    for (let failures = 0; !this.isStopping; failures++) {
+      const startedAtMs = performance.now();
+      const { child } = await this.ready.catch(() => this.run as Run);
+      if (!hasEnded(child)) await once(child, "exit");
+      if (this.isStopping) return;
+      recordOutage("pages", true);
+      if (performance.now() - startedAtMs > stableAfterMs) failures = 0;
+      const pauseMs = restartDelaysMs[Math.min(failures, restartDelaysMs.length - 1)];
+      log().error(
+        { code: child.exitCode, signal: child.signalCode, pauseMs },
+        "the process that renders pages ended; it is started again",
+      );
+      metrics()?.pagesRestarts.inc();
+      this.ready = sleep(pauseMs).then(() => this.launch());
+    }
+  }
+
+  private async launch(): Promise<Run> {
+    // One that was killed has left its socket.
+    if (this.run) rmSync(this.run.socketPath, { force: true });
+    const socketPath = join(this.folder, String(++this.runs));
+    const child = fork(this.program, [socketPath], {
+      execArgv: nodeFlags,
+      env: { ...process.env, ...ownSettings, APP_SECRET: currentSecret() },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    this.run = { child, socketPath };
+    for (const output of [child.stdout, child.stderr]) if (output) relayToLog(output);
+    const ended = once(child, "exit").then(([code, signal]) => {
+      throw new Error(`The process that renders pages ended with ${code ?? signal}.`);
+    });
+    const [message] = (await Promise.race([once(child, "message"), ended])) as [RendererMessage];
+    if (message.is === "broken") throw new Error(message.fault);
+    recordOutage("pages", false);
+    return this.run;
+  }
+
+  private async ask(
+    { method, url, body }: RenderRequest,
+    { socketPath, headers }: { socketPath: string; headers: Record<string, string> },
+  ): Promise<RenderedPage> {
+    const request = sendRequest({ socketPath, agent: this.agent, method, path: url, headers });
+    request.end(body);
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    const content = await buffer(response);
+    return { status: response.statusCode ?? 500, headers: ownHeaders(response, content), content };
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** What belongs to a connection (RFC 9110 §7.6.1), and what the front server says itself. */
+const notHandedOn = new Set(["connection", "keep-alive", "transfer-encoding", "date"]);
+
+function ownHeaders({ rawHeaders, headers }: IncomingMessage, content: Buffer): string[] {
+  const own: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
+    if (!notHandedOn.has(name.toLowerCase())) own.push(name, value);
+  }
+  if (content.length > 0 && !headers["content-length"]) own.push("content-length", String(content.length));
+  return own;
+}

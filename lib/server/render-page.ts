@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { bodyLimits, renderConcurrency, renderRateLimit } from "@/lib/config/limits";
+import { settings } from "@/lib/config/settings";
+import { readBody } from "@/lib/http/body";
+import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import { boundHeaders, boundQuery } from "@/lib/http/handed-on";
+import { headersAt } from "@/lib/http/page-headers";
+import { pages } from "@/lib/http/pages";
+import { type Answer, errorParts, toResponse } from "@/lib/http/response";
+import { routeAt } from "@/lib/http/router";
+import { clientAddress, knownClientKey } from "@/lib/rate-limit/client-address";
+import { LocalCounter } from "@/lib/rate-limit/local-counter";
+import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
+import { log } from "@/lib/runtime/log";
+import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
+import { FileCache } from "@/lib/server/file-cache";
+import type { JoinedMessage } from "@/lib/server/joined-message";
+import { PageCache } from "@/lib/server/page-cache";
+import type { PageRenderer, RenderRequest } from "@/lib/server/page-renderer";
+import { leaveUnread, send, toHeaders, toRequest } from "@/lib/server/web-adapter";
+
+/**
+ * Answers what is the same for everyone from memory, and all else as the process of the pages renders it, for each
+ * client within its allowance and in its turn. Where a page cannot be had, it says so in words: 429 or 503, with
+ * `Retry-After`.
+ */
+export function createPageHandler(process: PageRenderer) {
+  const { requests, windowSeconds } = renderRateLimit;
+  const counter = new LocalCounter(requests, windowSeconds * 1000);
+  const limiter = new ConcurrencyLimiter(renderConcurrency);
+  const fileCache = new FileCache();
+  const pageCache = new PageCache((path, cookie) =>
+    process.render({ method: "GET", url: path }, { ...ownOriginHeaders(), ...(cookie && { cookie }) }),
+  );
+
+  function consume(client: string): void {
+    const { allowed, retryAfterSeconds } = counter.consume(client, performance.now());
+    if (allowed) return;
+    throw tooManyRequests({
+      message: rateLimitMessage(requests, windowSeconds, retryAfterSeconds),
+      retryAfterSeconds,
+    });
+  }
+
+  return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
+    let signal: AbortSignal | undefined;
+    try {
+      leaveUnread(incoming, outgoing);
+      const [path = "", query = ""] = incoming.url?.split("?", 2) ?? [];
+      const headers = toHeaders(incoming);
+      const kept = fileCache.find(path, query) ?? (await pageCache.find(path, headers));
+      if (kept) {
+        if (!routeAt(path)) outgoing.setHeader("x-request-id", requestIdOf(incoming));
+        return await kept.send(incoming, outgoing);
+      }
+      const client = knownClientKey(headers);
+      if (client) consume(client);
+      signal = abortOnClose(outgoing);
+      const renderRequest = await toRenderRequest(incoming, outgoing);
+      const page = await limiter.run(client, signal, () => process.render(renderRequest, handOn(incoming)));
+      outgoing.writeHead(page.status, page.headers).end(page.content);
+    } catch (thrown) {
+      if (signal?.aborted) return;
+      const error = thrown instanceof ApiError ? thrown : rendererUnavailable(thrown);
+      const defaults = ["cache-control", "no-store", "x-request-id", requestIdOf(incoming)];
+      defaults.push(...headersAt(pages.nothingHere.path, ""));
+      await send(
+        toResponse(incoming.method ?? "", toPageOrJson(error, incoming), defaults),
+        incoming,
+        outgoing,
+      );
+    }
+  };
+}
+
+/** Aborts when nobody waits for the answer any more. */
+function abortOnClose(outgoing: ServerResponse): AbortSignal {
+  const signal = new AbortController();
+  outgoing.once("close", () => signal.abort());
+  return signal.signal;
+}
+
+/** What is to be rendered. A POST is Clerk's component's, on a page of its own: the door lets in no other. */
+async function toRenderRequest(incoming: JoinedMessage, outgoing: ServerResponse): Promise<RenderRequest> {
+  const { method, url: target = "" } = incoming;
+  const url = boundQuery(target);
+  if (method !== "POST") return { method, url };
+  const request = toRequest(incoming, settings().appUrl + url, outgoing);
+  return { method, url, body: await readBody(request, bodyLimits.form) };
+}
+
+/** The id of the visit, as the front server has written it down. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  return String(headers["x-request-id"]);
+}
+
+/** All that is not in the list ends here, the names that Next believes in among it. */
+function handOn({ method, headers }: IncomingMessage): Record<string, string> {
+  const sent = boundHeaders(method, (name) => {
+    const value = headers[name];
+    return typeof value === "string" ? value : undefined;
+  });
+  const address = clientAddress(toHeaders({ headers } as IncomingMessage));
+  return {
+    ...Object.fromEntries(sent),
+    ...ownOriginHeaders(),
+    ...(address && { "x-forwarded-for": address }),
+  };
+}
+
+/** Who we are: never what a request says. */
+function ownOriginHeaders(): Record<string, string> {
+  const { host, protocol } = new URL(settings().appUrl);
+  return { host, "x-forwarded-host": host, "x-forwarded-proto": protocol.slice(0, -1) };
+}
+
+const retryAfterSeconds = 5;
+
+function rendererUnavailable(cause: unknown): ApiError {
+  log().warn({ err: cause }, "a page cannot be shown");
+  return new ApiError("unavailable", {
+    message: "This page cannot be shown at the moment.",
+    headers: { "retry-after": String(retryAfterSeconds) },
+  });
+}
+
+/** A refusal for whoever asks: a page for a person, which looks again by itself, our one shape of errors for a program. */
+function toPageOrJson(error: ApiError, { headers }: IncomingMessage): Answer {
+  const answer = errorParts(error);
+  if (!headers.accept?.includes("text/html")) return answer;
+  const seconds = error.headers["retry-after"];
+  const body = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="${seconds}">
+<title>One moment, please</title>
+<h1>One moment, please</h1>
+<p>${error.message}</p>
+<p>Nothing is lost. This page looks again by itself in ${seconds} seconds.</p>
+</html>
+`;
+  return { ...answer, body, mediaType: "text/html; charset=utf-8" };
+}

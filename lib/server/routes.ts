@@ -1,0 +1,104 @@
+import * as jwks from "@/app/.well-known/jwks.json/route";
+import * as answerApp from "@/app/(pages)/connect/answer/route";
+import * as findDevice from "@/app/(pages)/connect/device/route";
+import * as exportPerson from "@/app/(pages)/home/export/route";
+import * as endSession from "@/app/(pages)/home/sessions/end/route";
+import * as mintToken from "@/app/(pages)/home/token/route";
+import * as acceptInvitation from "@/app/(pages)/invitation/accept/route";
+import * as dismissNotice from "@/app/(pages)/notice/dismiss/route";
+import * as signOut from "@/app/(pages)/sign-in/out/route";
+import * as redeemCode from "@/app/(pages)/sign-in/redeem/route";
+import * as renewSession from "@/app/(pages)/sign-in/renew/route";
+import * as sendCode from "@/app/(pages)/sign-in/send/route";
+import * as status from "@/app/(pages)/status/route";
+import * as unsubscribePage from "@/app/(pages)/unsubscribe/route";
+import * as joinWaitlist from "@/app/(pages)/waitlist/join/route";
+import * as creditsBalance from "@/app/api/credits/balance/route";
+import * as unsubscribe from "@/app/api/email/unsubscribe/route";
+import * as entitlement from "@/app/api/entitlement/route";
+import * as health from "@/app/api/health/route";
+import * as mcpUnderApi from "@/app/api/mcp/route";
+import * as siteBanner from "@/app/api/site-banner/route";
+import * as clerk from "@/app/hooks/clerk/route";
+import * as resend from "@/app/hooks/resend/route";
+import * as mcp from "@/app/mcp/route";
+import * as authorization from "@/app/oauth/authorize/route";
+import * as device from "@/app/oauth/device/route";
+import * as registration from "@/app/oauth/register/route";
+import * as resume from "@/app/oauth/resume/route";
+import * as revocation from "@/app/oauth/revoke/route";
+import * as token from "@/app/oauth/token/route";
+import * as ready from "@/app/ready/route";
+import { type mcpServer, operations } from "@/lib/http/operations";
+import { actions, connectEndpoints, hooks, pages, probes, publications } from "@/lib/http/pages";
+
+type Handler = (request: Request) => Promise<Response>;
+type Handlers = Record<string, Handler>;
+
+/** The route handlers of the register's operations: the same exports that a platform would call. */
+const ofOperations: Record<keyof typeof operations, Handlers> = {
+  health,
+  siteBanner,
+  entitlement,
+  creditsBalance,
+  unsubscribe,
+};
+
+const ofMcp: Record<(typeof mcpServer.paths)[number], Handlers> = {
+  "/mcp": mcp,
+  "/api/mcp": mcpUnderApi,
+};
+
+/** What takes a body, or changes something: it is answered here, so that it goes on when no page can be rendered. */
+const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
+  joinWaitlist,
+  acceptInvitation,
+  sendCode,
+  redeemCode,
+  signOut,
+  findDevice,
+  answerApp,
+  renewSession,
+  endSession,
+  exportPerson,
+  mintToken,
+  dismissNotice,
+};
+
+const ofConnect: Record<keyof typeof connectEndpoints, Handlers> = {
+  authorization,
+  resume,
+  token,
+  device,
+  registration,
+  revocation,
+};
+
+const ofHooks: Record<keyof typeof hooks, Handlers> = { clerk, resend };
+
+const byPath = new Map<string, Handlers>([
+  ...inRegister(operations, ofOperations),
+  ...Object.entries(ofMcp),
+  ...inRegister(actions, ofActions),
+  ...inRegister(connectEndpoints, ofConnect),
+  ...inRegister(hooks, ofHooks),
+  [pages.unsubscribe.path, unsubscribePage],
+  // What it tells of is known in this process, and it is asked for when no page can be rendered.
+  [pages.status.path, status],
+  [probes.ready.path, ready],
+  // A key that is revoked is gone with the next request.
+  [publications.jwks.path, jwks],
+]);
+
+function inRegister<Name extends string>(
+  register: Record<Name, { path: string }>,
+  handlers: Record<Name, Handlers>,
+): [path: string, Handlers][] {
+  return Object.entries<Handlers>(handlers).map(([name, handler]) => [register[name as Name].path, handler]);
+}
+
+/** The handler for a method at exactly this path; HEAD is answered by that of GET where it has none of its own. */
+export function routeHandler(path: string, method: string): Handler | undefined {
+  const handlers = byPath.get(path);
+  return handlers?.[method] ?? (method === "HEAD" ? handlers?.GET : undefined);
+}

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { BlockList, isIPv6, type Socket } from "node:net";
+import { connectionBounds, connectionLimits, headBounds } from "@/lib/config/limits";
+import { settings } from "@/lib/config/settings";
+import { headersAt } from "@/lib/http/page-headers";
+import { createRequestContext, logRequest, type RequestContext } from "@/lib/http/request-context";
+import { type Answer, errorParts, finalizeResponse, type HeaderList } from "@/lib/http/response";
+import { apiRouteAt, isWebhookPath, rejectUnrouted, routeAt } from "@/lib/http/router";
+import { isProxyMisconfigured, trustForwardedPeer } from "@/lib/rate-limit/client-address";
+import { log } from "@/lib/runtime/log";
+import { answerClientError, refuseConnect } from "@/lib/server/client-errors";
+import { Connections } from "@/lib/server/connections";
+import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
+import { JoinedMessage } from "@/lib/server/joined-message";
+import { serializePipelined } from "@/lib/server/pipeline";
+import { limitRequestDuration } from "@/lib/server/request-deadline";
+import { pathOf, withoutAuthority } from "@/lib/server/request-target";
+import { routeHandler } from "@/lib/server/routes";
+import { send, toRequest } from "@/lib/server/web-adapter";
+
+type FrontServerOptions = {
+  /** Answers for the pages and, where `throughNext`, for everything else. */
+  handlePage: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
+  /** Development: the API goes through Next, so that edits show without a restart. */
+  throughNext: boolean;
+  limits?: typeof connectionLimits;
+};
+
+/**
+ * The server that owns the socket: it knows the peer's address and sees every request as it was sent. It
+ * answers no operation itself; it hands a Request to the route handler that a platform would call.
+ */
+export function createFrontServer({
+  handlePage,
+  throughNext,
+  limits = connectionLimits,
+}: FrontServerOptions): Server {
+  trustForwardedPeer();
+  const { appUrl, trustedProxyHops } = settings();
+
+  async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = "", url = "" } = incoming;
+    const target = withoutAuthority(url);
+    const path = pathOf(target);
+    const request = toRequest(incoming, appUrl + target, outgoing);
+    const { headers } = request;
+    const early = answerToHead(incoming, path);
+    if (early)
+      return send(
+        finalizeResponse(undefined, createRequestContext(method, path, headers), early),
+        incoming,
+        outgoing,
+      );
+    incoming.url = target;
+    appendPeer(incoming);
+    const refused = rejectUnrouted(method, path, headers);
+    if (refused) return send(refused, incoming, outgoing);
+    const isOutside = apiRouteAt(path) === undefined && !isWebhookPath(path);
+    if (isOutside) enter(createRequestContext(method, path, headers), incoming, outgoing);
+    const handler = throughNext ? undefined : routeHandler(path, method);
+    if (!handler) return handlePage(incoming, outgoing);
+    const response = await handler(request);
+    await send(response, incoming, outgoing, isOutside ? defaultHeaders(path, incoming) : undefined);
+  }
+
+  const receive = serializePipelined((incoming, outgoing) => {
+    answer(incoming, outgoing).catch((failure) => {
+      log().error({ err: failure }, "the front server failed");
+      outgoing.destroy();
+    });
+  });
+
+  // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
+  const server = createServer(
+    { ...limits, requireHostHeader: false, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
+    receive,
+  );
+  server.on("checkExpectation", receive).on("checkContinue", receive);
+  // One more than is allowed, so that we see the one too many: what is over, Node drops.
+  server.maxHeadersCount = headBounds.lines + 1;
+  const isPeerTheClient = trustedProxyHops === 0 && !isProxyMisconfigured();
+  const connections = new Connections(server, isPeerTheClient ? connectionBounds.perAddress : undefined);
+  limitRequestDuration(connections);
+  server.on("clientError", (error, duplex) => {
+    const socket = duplex as Socket;
+    answerClientError(error, socket, connections.latestAnswer(socket));
+  });
+  server.on("connect", ({ url = "", socket }) =>
+    refuseConnect(url, socket, connections.latestAnswer(socket)),
+  );
+  return server;
+}
+
+/** What is answered for the head alone: a refusal, or what there is to say of the whole server (RFC 9110 §9.3.7). */
+function answerToHead(incoming: IncomingMessage, path: string): Answer | undefined {
+  const isForAll = incoming.method === "OPTIONS" && path === "*";
+  const refused = refuseHead(incoming, isForAll ? "/" : path);
+  if (refused) return errorParts(refused);
+  return isForAll ? { status: 204, body: null, headers: ["allow", allowedAtAll] } : undefined;
+}
+
+/** Begins the visit of a page: its answer, its line in the log and whatever its code logs name the same id. */
+function enter(context: RequestContext, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  incoming.headers["x-request-id"] = context.requestId;
+  outgoing.on("finish", () => logRequest(context, outgoing.statusCode));
+}
+
+const noNonce = ""; // what is answered here has no script of the framework's
+
+/** What `middleware.ts` stamps where Next answers. */
+function defaultHeaders(path: string, { headers }: IncomingMessage): HeaderList {
+  const isShared = routeAt(path)?.isShared;
+  const requestId = isShared ? [] : ["x-request-id", String(headers["x-request-id"])];
+  return [...headersAt(path, noNonce), ...requestId];
+}
+
+/** What a proxy does: the peer goes to the right of whatever the client wrote there. */
+function appendPeer(incoming: IncomingMessage): void {
+  const sent = incoming.headers["x-forwarded-for"];
+  const peer = incoming.socket.remoteAddress ?? "unknown";
+  if (sent) warnOfProxy(peer);
+  incoming.headers["x-forwarded-for"] = sent ? `${sent}, ${peer}` : peer;
+}
+
+const privateAddresses = new BlockList();
+for (const [network, prefix] of [
+  ["127.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+] as const) {
+  privateAddresses.addSubnet(network, prefix);
+}
+privateAddresses.addAddress("::1", "ipv6");
+privateAddresses.addSubnet("fc00::", 7, "ipv6");
+
+let hasWarned = false;
+
+/** A private peer that forwards for others is a proxy: untold of it, we take all its clients for one. */
+function warnOfProxy(peer: string): void {
+  if (hasWarned || settings().trustedProxyHops > 0) return;
+  if (!privateAddresses.check(peer, isIPv6(peer) ? "ipv6" : "ipv4")) return;
+  hasWarned = true;
+  log().warn(
+    "a private peer sends X-Forwarded-For while TRUSTED_PROXY_HOPS is 0: its clients share one address",
+  );
+}

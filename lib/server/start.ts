@@ -1,0 +1,152 @@
+import type { Server, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startRetention } from "@/lib/accounts/retention";
+import { keyRing } from "@/lib/auth/key-ring";
+import { startSignInRunner } from "@/lib/auth/sign-in-runner";
+import { settings } from "@/lib/config/settings";
+import { sweepDrafts } from "@/lib/db/snapshot";
+import { closeStore, store } from "@/lib/db/store";
+import { isDocumentPath } from "@/lib/docs/documents";
+import { checkRetirements, listRetirements } from "@/lib/http/retirement";
+import { startRunner } from "@/lib/mail/onboarding-runner";
+import { startStateSweep } from "@/lib/oauth/sweep";
+import { clientAddress } from "@/lib/rate-limit/client-address";
+import { derivedKeys } from "@/lib/runtime/app-secret";
+import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
+import { log, logBeforeSettings } from "@/lib/runtime/log";
+import { metrics } from "@/lib/runtime/metrics";
+import { blockReadiness } from "@/lib/runtime/readiness";
+import type { JoinedMessage } from "@/lib/server/joined-message";
+import { createMetricsServer } from "@/lib/server/metrics-server";
+import { PageRenderer } from "@/lib/server/page-renderer";
+import { createPageHandler } from "@/lib/server/render-page";
+import { createFrontServer } from "@/lib/server/server";
+import { stopOnSignal } from "@/lib/server/stop";
+import { toHeaders } from "@/lib/server/web-adapter";
+
+/** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
+export async function start(): Promise<void> {
+  // The platform of that name is not where we own the socket.
+  delete process.env.VERCEL;
+  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings } = readSettings();
+  // In development, people read what the framework says as it says it.
+  if (production) {
+    captureOutput();
+    logUncaught();
+  }
+  prepareDataDir();
+  const pages = production ? startPages() : startDevelopment();
+  const pagesReady = blockReadiness("the pages are starting");
+  const started = pages.started.then(pagesReady, (failure: Error) => exitWithError(failure.message));
+  const server = createFrontServer({ handlePage: pages.show, throughNext: !production });
+  const measured = metrics();
+  if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
+  await listen(server, port, host);
+  log().info({ port, url: appUrl }, "listening");
+  for (const warning of warnings) log().warn(warning);
+  untilStoreIsPrepared();
+  const runners = [startRunner(), startSignInRunner(), startRetention(), startStateSweep()];
+  stopOnSignal(server, {
+    drainSeconds,
+    finish: () => Promise.all(runners.map((runner) => runner.stop())),
+    async close() {
+      await pages.stop();
+      await closeStore();
+    },
+  });
+  await started;
+}
+
+function readSettings() {
+  try {
+    checkRetirements(listRetirements(), Date.now(), isDocumentPath);
+    return settings();
+  } catch (fault) {
+    return exitWithError((fault as Error).message);
+  }
+}
+
+/** Makes what `DATA_DIR` keeps, so that a folder which cannot be used shows now and not at a request. */
+function prepareDataDir(): void {
+  try {
+    derivedKeys("client-address:v1");
+    sweepDrafts(settings().dataDir);
+  } catch (fault) {
+    exitWithError((fault as Error).message);
+  }
+}
+
+type Pages = {
+  /** Answers a request that the front server has no handler of its own for. */
+  show: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
+  started: Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/** The pages, in a process of their own. The operations answer at once; a page waits until that has started. */
+function startPages(): Pages {
+  const pages = new PageRenderer();
+  return { show: createPageHandler(pages), started: pages.start(), stop: () => pages.stop() };
+}
+
+/** Development: everything through Next in this process, with its hot reload. */
+function startDevelopment(): Pages {
+  const preparing = prepareNext();
+  return {
+    async show(incoming, outgoing) {
+      const handle = await preparing;
+      incoming.headers["x-forwarded-for"] = clientAddress(toHeaders(incoming));
+      await handle(incoming, outgoing);
+    },
+    started: preparing.then(() => {}),
+    stop: async () => {},
+  };
+}
+
+async function prepareNext() {
+  const { default: createNext } = await import("next");
+  const app = createNext({ dev: true, dir: process.cwd() });
+  await app.prepare();
+  return app.getRequestHandler();
+}
+
+/** A store that is away does not keep us from starting: we are ready once it has answered. */
+async function untilStoreIsPrepared(): Promise<void> {
+  const storeReady = blockReadiness("the store has not answered yet");
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await prepareStore();
+      return storeReady();
+    } catch (failure) {
+      if (attempt === 0) log().warn({ err: failure }, "the store cannot be reached");
+      await sleep(1000);
+    }
+  }
+}
+
+/** Opens the store, and makes or reads the keys of our sessions, so that no request waits for that. */
+async function prepareStore(): Promise<void> {
+  await store();
+  if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
+}
+
+/** What the system says of a `HOST` that is not this machine's; anything else is the port's fault. */
+const hostFaults = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EINVAL"]);
+
+function listen(server: Server, port: number, host: string | undefined, name = "PORT"): Promise<void> {
+  return new Promise((resolve) => {
+    server.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
+      exitWithError(
+        hostFaults.has(code)
+          ? `HOST: cannot listen on ${host} (${code})`
+          : `${name}: cannot listen on ${port} (${code})`,
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+}
+
+function exitWithError(fault: string): never {
+  for (const line of fault.split("\n")) logBeforeSettings().fatal(line);
+  process.exit(1);
+}

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deleteClerkUser, syncClerkUser } from "@/lib/accounts/clerk-user";
+import { Store } from "@/lib/db/store";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { readEverything } from "@/tests/support/everything";
+import { mailsTo } from "@/tests/support/mailbox";
+import { Service } from "@/tests/support/service";
+import { listTextColumns, type TextColumn } from "@/tests/support/text-columns";
+
+const email = "ann.lee+office@example.com";
+const friend = "friend@example.com";
+
+/** Columns that hold our own words, keys and hashes alone: what goes in there is made here. */
+const ours =
+  /^(?:.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session)$/;
+
+/** Columns that hold one address, or one subject, and nothing else. */
+const identities = ["email", "subject"];
+
+const jsonColumns = ["before", "after", "payload", "redirect_uris"];
+
+describe.each(engines)("a person who is erased, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let person: { id: string; subject: string };
+  let link: string;
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start(stage.environment);
+    const [account] = await Promise.all([
+      service.adminJson<typeof person>("account", "add", email, "--credits", "7"),
+      service.adminJson("account", "add", friend, "--credits", "3"),
+    ]);
+    person = account;
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    link = url.slice(service.url.length);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  /** The same text in the escapes of every format that may have passed it on. */
+  function spellingsOf(text: string): string[] {
+    const inEscapes = (how: (code: number) => string) => text.replace(/\W/g, (c) => how(c.charCodeAt(0)));
+    const hex = (code: number) => code.toString(16).padStart(2, "0");
+    return [
+      text,
+      text.toUpperCase(),
+      encodeURIComponent(text),
+      encodeURIComponent(encodeURIComponent(text)),
+      inEscapes((code) => `%${hex(code)}`),
+      inEscapes((code) => `\\u00${hex(code)}`),
+      inEscapes((code) => `&#${code};`),
+      inEscapes((code) => `&#x${hex(code).toUpperCase()};`),
+      inEscapes((code) => `=${hex(code).toUpperCase()}`),
+      Buffer.from(text).toString("base64"),
+      Buffer.from(JSON.stringify({ login_hint: text })).toString("base64url"),
+    ];
+  }
+
+  /** Whatever in a text names the person, read without looking at how the service finds it. */
+  function findPerson(text: string): string[] {
+    const names = [email, person.id, person.subject];
+    const plain = names
+      .flatMap(spellingsOf)
+      .filter((spelling) => text.toLowerCase().includes(spelling.toLowerCase()));
+    const runs = text.match(/[\w+/-]{16,20000}/g) ?? [];
+    const decoded = runs.flatMap((run) =>
+      [0, 1, 2, 3].map((at) => Buffer.from(run.slice(at), "base64").toString("latin1")),
+    );
+    return [...plain, ...names.filter((name) => decoded.some((one) => one.includes(name)))];
+  }
+
+  const quote = (value: unknown) => `'${String(value).replaceAll("'", "''")}'`;
+  const insert = (table: string, row: Record<string, unknown>) =>
+    stage.query(
+      `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${Object.values(row).map(quote).join(", ")})`,
+    );
+
+  /** A row in every table: the person's own, and others' which only mention the person. */
+  async function fill(): Promise<void> {
+    const soonMs = Date.now() + 600_000;
+    await service.submit("/waitlist/join", { email });
+    await service.submit("/sign-in/send", { email });
+    await service.token(email);
+    await service.token(friend);
+    await service.adminJson("banner", "set", "promo", "Hello");
+    await service.adminJson("connect", "add", "studio", "Studio", "com.example.studio:/signed-in");
+    await insert("clerk_users", { id: person.subject, email, updated_at_ms: 1, is_deleted: 0 });
+    const state = Buffer.from(JSON.stringify({ login_hint: email })).toString("base64url");
+    const { subject } = person;
+    for (const [kind, payload, more] of [
+      ["Grant", { accountId: subject, clientId: "studio" }, {}],
+      ["RefreshToken", { accountId: subject, grantId: "g" }, { grant_id: "g" }],
+      [
+        "Interaction",
+        { params: { login_hint: email, state }, result: { login: { accountId: subject } } },
+        {},
+      ],
+      ["Interaction", { params: { login_hint: email, state } }, {}],
+      [
+        "Client",
+        { client_id: "app_x", client_name: `${email}’s app`, redirect_uris: ["http://127.0.0.1/"] },
+        {},
+      ],
+    ] as const) {
+      const row = {
+        kind,
+        id_hash: crypto.randomUUID(),
+        payload: JSON.stringify(payload),
+        expires_at_ms: soonMs,
+      };
+      await insert("connect_state", { ...row, ...more });
+    }
+  }
+
+  /** Writes a text into the column of a row that is not the person's own. */
+  async function write({ table, column }: TextColumn, text: string): Promise<void> {
+    const route = stage.environment.DATABASE_URL ? "ctid" : "rowid";
+    const [{ id: friendsId } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${friend}'`);
+    const others: Record<string, string> = {
+      local_sessions: `account_id = '${friendsId}'`,
+      credit_entries: `account_id = '${friendsId}'`,
+      onboarding_emails: `account_id = '${friendsId}'`,
+      connect_state: "kind = 'Client'",
+    };
+    const value = jsonColumns.includes(column)
+      ? JSON.stringify(
+          column === "payload" ? { client_id: "app_x", client_name: text, redirect_uris: [text] } : [text],
+        )
+      : text;
+    await stage.query(
+      `UPDATE ${table} SET ${column} = ${quote(value)} WHERE ${route} = (SELECT ${route} FROM ${table} WHERE ${others[table] ?? "1 = 1"} LIMIT 1)`,
+    );
+    const [{ count } = {}] = await stage.query(
+      `SELECT count(*) AS count FROM ${table} WHERE ${column} = ${quote(value)}`,
+    );
+    expect(Number(count), `${table}.${column} was written`).toBeGreaterThan(0);
+  }
+
+  it("is in no column, no file and no line of the log any more, however the name was spelt", {
+    timeout: 60_000,
+  }, async () => {
+    await fill();
+    await eventually(async () => expect((await mailsTo(service.dataDir, email)).length).toBeGreaterThan(1));
+    const columns = await listTextColumns(stage);
+    const free = columns.filter(({ column }) => !ours.test(column) && !identities.includes(column));
+    const text = `to ${[email, person.id, person.subject].flatMap(spellingsOf).join(" or ")}.`;
+    for (const column of free) await write(column, text);
+    const filled = await readEverything(stage, service);
+    for (const { column, table } of columns.filter(({ column }) => column === "email")) {
+      const found = await stage.query(`SELECT 1 FROM ${table} WHERE ${column} = '${email}'`);
+      expect(found.length, `${table}.${column}`).toBeGreaterThan(0);
+    }
+    expect(findPerson(filled).length).toBeGreaterThan(30);
+    const ledger = "SELECT thousandths FROM credit_entries ORDER BY created_at_ms, thousandths";
+    const before = await stage.query(ledger);
+
+    expect(await service.adminJson("person", "erase", email)).toEqual({ erased: email });
+    expect(findPerson(await readEverything(stage, service))).toEqual([]);
+    expect(await stage.query(ledger)).toEqual(before);
+    const [closed, ...more] = await stage.query("SELECT * FROM accounts WHERE email LIKE '%erased.invalid'");
+    expect([closed, more]).toEqual([
+      expect.objectContaining({ id: expect.stringMatching(/^acc_[\w-]{22}$/), subject: null, plan: "trial" }),
+      [],
+    ]);
+    const entries = await stage.query(
+      `SELECT thousandths FROM credit_entries WHERE account_id = '${closed?.id}'`,
+    );
+    expect(entries.map(({ thousandths }) => Number(thousandths))).toEqual([7000]);
+    // What is others' works on.
+    expect((await service.adminJson<object[]>("connect", "list")).length).toBe(2);
+    expect((await service.ask("/")).text).toContain("(erased)");
+    expect((await service.adminJson<object[]>("session", "list", friend)).length).toBe(1);
+  });
+
+  it("is not brought back by the link in a mail, which still stops the mails to that address", async () => {
+    expect((await service.ask(link, { method: "POST" })).status).toBe(200);
+    expect(await stage.query("SELECT * FROM email_suppressions")).not.toEqual([]);
+    expect(findPerson(await readEverything(stage, service))).toEqual([]);
+    await service.adminJson("account", "add", email);
+    const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
+    expect(new Set(mails.map(({ state }) => state))).toEqual(new Set(["stopped"]));
+    await service.adminJson("person", "erase", email);
+  });
+
+  it("is not brought back by what Clerk delivers late", async () => {
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    const db = await store.ready();
+    await syncClerkUser(
+      db,
+      { id: person.subject, email, updatedAtMs: Date.now(), barredForMs: 0 },
+      Date.now(),
+    );
+    await deleteClerkUser(db, person.subject, Date.now());
+    await store.close();
+    expect(findPerson(await readEverything(stage, service))).toEqual([]);
+  });
+});

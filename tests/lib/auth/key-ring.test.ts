@@ -1,0 +1,226 @@
+import crypto, { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { KeyRing } from "@/lib/auth/key-ring";
+import {
+  describeKey,
+  followsWithinMs,
+  issuerPrefix,
+  readSigningKeys,
+  revokeKey,
+  rotateKeys,
+} from "@/lib/auth/signing-keys";
+import { type Db, Store } from "@/lib/db/store";
+import { engines, type Stage } from "@/tests/support/engines";
+
+/** Nothing is signed here, so half the usual length does: such a key is made in a tenth of the time. */
+const modulusLength = 1024;
+const { generateKeyPair } = crypto;
+const make = promisify(generateKeyPair);
+crypto.generateKeyPair = Object.assign(() => {}, {
+  [promisify.custom]: (type: "rsa") => make(type, { modulusLength }),
+}) as unknown as typeof generateKeyPair;
+syncBuiltinESMExports();
+afterAll(() => {
+  crypto.generateKeyPair = generateKeyPair;
+  syncBuiltinESMExports();
+});
+
+process.env.APP_SECRET = "a secret of this test alone, and no other";
+
+const hourMs = 60 * 60 * 1000;
+const nowMs = 1_800_000_000_000;
+
+describe.each(engines)("the key ring on $name", (engine) => {
+  let stage: Stage;
+  let store: Store;
+  let db: Db;
+  let reads = 0;
+  let isAway = false;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    db = await store.ready();
+  });
+  beforeEach(async () => {
+    await stage.query("DELETE FROM signing_keys");
+    reads = 0;
+    isAway = false;
+  });
+  afterAll(async () => {
+    await store.close();
+    await stage.clear();
+  });
+
+  /** The ring of another process, which may have kept a key in a file before there was a ring. */
+  function newRing(fileKey?: KeyObject): KeyRing {
+    const open = async () => {
+      reads++;
+      if (isAway) throw new Error("the store is away");
+      return db;
+    };
+    return new KeyRing(open, () => fileKey, 50);
+  }
+
+  const makeFileKey = () => {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength });
+    return { privateKey, ...describeKey(privateKey) };
+  };
+
+  it("makes one first key, however many instances start at once", async () => {
+    const rings = [newRing(), newRing(), newRing()];
+    const keys = await Promise.all(rings.map((ring) => ring.signing(nowMs)));
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(1);
+    expect(keys[0]?.issuer).toBe(issuerPrefix + keys[0]?.kid);
+    expect(await readSigningKeys(db)).toHaveLength(1);
+  });
+
+  it("keeps no private key in the clear", async () => {
+    const { privateKey } = await newRing().signing(nowMs);
+    const [row] = await readSigningKeys(db);
+    const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    const stored = Buffer.from(row?.sealed_key ?? "", "base64url");
+    expect(stored.length).toBe(pem.length + 12 + 16);
+    expect(stored.toString("latin1")).not.toContain(pem.slice(100, 120));
+  });
+
+  it("takes over the key of a file with its issuer, and one of a second instance as well", async () => {
+    const [first, second] = [makeFileKey(), makeFileKey()];
+    const [one, two] = [newRing(first.privateKey), newRing(second.privateKey)];
+    expect((await one.signing(nowMs)).kid).toBe(first.kid);
+    expect((await two.signing(nowMs)).kid).toBe(first.kid);
+    for (const ring of [one, two]) {
+      expect(await ring.find(first.kid, nowMs)).toMatchObject({ issuer: issuerPrefix + first.kid });
+      expect(await ring.find(second.kid, nowMs)).toMatchObject({ issuer: issuerPrefix + second.kid });
+    }
+    const again = newRing(second.privateKey);
+    expect(await again.find(second.kid, nowMs + 2 * hourMs)).toBeUndefined();
+    expect(await again.find(first.kid, nowMs + 2 * hourMs)).toBeDefined();
+  });
+
+  it("signs with a new key a minute after it was made, and verifies the old one's last token", async () => {
+    const ring = newRing();
+    const old = await ring.signing(nowMs);
+    await rotateKeys(db, nowMs);
+    const other = newRing();
+    const isSigning = async (atMs: number) => (await other.signing(atMs)).kid === old.kid;
+    expect(await isSigning(nowMs + followsWithinMs - 1)).toBe(true);
+    expect(await isSigning(nowMs + followsWithinMs)).toBe(false);
+    const next = await other.signing(nowMs + followsWithinMs);
+    expect(next.issuer).toBe(old.issuer);
+    expect(await ring.find(next.kid, nowMs)).toBeDefined();
+    expect((await ring.published(nowMs)).map(({ kid }) => kid)).toEqual([old.kid, next.kid]);
+    // An instance signs with it for another minute at most, and what it signs lives for an hour.
+    const overAtMs = nowMs + 2 * followsWithinMs + hourMs;
+    expect(await newRing().find(old.kid, overAtMs - 1)).toBeDefined();
+    expect(await newRing().find(old.kid, overAtMs)).toBeUndefined();
+  });
+
+  it("follows within a minute, without being told", async () => {
+    const ring = newRing();
+    const { kid } = await ring.signing(nowMs);
+    await rotateKeys(db, nowMs);
+    const [, added] = await readSigningKeys(db);
+    expect(ring.knows(added?.kid ?? "", nowMs + 20_000)).toBe(false);
+    await expect.poll(() => ring.knows(added?.kid ?? "", nowMs + 20_000)).toBe(true);
+    expect(ring.knows(kid, nowMs + 20_000)).toBe(true);
+  });
+
+  it("goes on through two rotations in a row", async () => {
+    const ring = newRing();
+    const { kid } = await ring.signing(nowMs);
+    await rotateKeys(db, nowMs);
+    await rotateKeys(db, nowMs + 1000);
+    const [, second, third] = (await readSigningKeys(db)).map((row) => row.kid);
+    const at = async (ms: number) => (await newRing().signing(nowMs + ms)).kid;
+    expect(await at(59_999)).toBe(kid);
+    expect(await at(60_999)).toBe(second);
+    expect(await at(61_000)).toBe(third);
+  });
+
+  it("rotates once for two operators at the same moment", async () => {
+    await newRing().signing(nowMs);
+    const rotations = await Promise.allSettled([rotateKeys(db, nowMs), rotateKeys(db, nowMs)]);
+    const rows = await readSigningKeys(db);
+    expect(rows.length).toBe(1 + rotations.filter(({ status }) => status === "fulfilled").length);
+    expect(rows.filter((row) => row.verifies_until_ms === null)).toHaveLength(1);
+  });
+
+  it("refuses a revoked key at once, forgets its private half, and signs with a new one", async () => {
+    const file = makeFileKey();
+    const ring = newRing(file.privateKey);
+    expect((await ring.signing(nowMs)).kid).toBe(file.kid);
+    await revokeKey(db, file.kid, nowMs);
+    const next = await newRing(file.privateKey).signing(nowMs);
+    expect(next).toMatchObject({ issuer: issuerPrefix + file.kid });
+    expect(next.kid).not.toBe(file.kid);
+    // The unknown name has it read the ring anew; the file does not bring the key back.
+    expect(await ring.find(next.kid, nowMs)).toBeDefined();
+    expect(await ring.find(file.kid, nowMs)).toBeUndefined();
+    const [revoked] = await readSigningKeys(db);
+    expect(revoked).toMatchObject({ kid: file.kid, sealed_key: null });
+  });
+
+  it("has a key that was to sign in a minute sign at once where the only other one is revoked", async () => {
+    const ring = newRing();
+    const { kid } = await ring.signing(nowMs);
+    await rotateKeys(db, nowMs);
+    await revokeKey(db, kid, nowMs);
+    const [, next, ...others] = await readSigningKeys(db);
+    expect(others).toEqual([]);
+    expect((await newRing().signing(nowMs)).kid).toBe(next?.kid);
+  });
+
+  it("refuses to revoke a key that there is not", async () => {
+    await expect(revokeKey(db, "none", nowMs)).rejects.toMatchObject({ code: "not_found" });
+    expect(await readSigningKeys(db)).toEqual([]);
+  });
+
+  it("pauses between the reads that it does for names that strangers make up", async () => {
+    const ring = newRing();
+    await ring.signing(nowMs);
+    reads = 0;
+    const made = Array.from({ length: 500 }, (_, at) => ring.find(`made-up-${at}`, nowMs));
+    expect(new Set(await Promise.all(made))).toEqual(new Set([undefined]));
+    expect(reads).toBe(1);
+    const startedAtMs = performance.now();
+    for (let at = 0; at < 5; at++) await ring.find("made-up", nowMs);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(4 * 50);
+  });
+
+  it("verifies with the keys it knows while the store is away, and throws where it cannot tell", async () => {
+    const ring = newRing();
+    const { kid } = await ring.signing(nowMs);
+    isAway = true;
+    expect(await ring.find(kid, nowMs + hourMs)).toBeDefined();
+    await expect(ring.find("unknown", nowMs)).rejects.toThrow("the store is away");
+    await expect(ring.signing(nowMs + hourMs)).rejects.toThrow("the store is away");
+    await expect(newRing().find(kid, nowMs)).rejects.toThrow("the store is away");
+    await expect(newRing().published(nowMs)).rejects.toThrow("the store is away");
+    isAway = false;
+    expect(await ring.signing(nowMs + hourMs)).toMatchObject({ kid });
+  });
+
+  it("throws for a key that no secret of ours opens, or that somebody altered", async () => {
+    const { kid } = await newRing().signing(nowMs);
+    const [row] = await readSigningKeys(db);
+    const sealed = row?.sealed_key ?? "";
+    for (const altered of [
+      `${sealed.slice(0, -4)}AAAA`,
+      `AAAA${sealed.slice(4)}`,
+      sealed.slice(0, 20),
+      "x",
+    ]) {
+      await stage.query(`UPDATE signing_keys SET sealed_key = '${altered}'`);
+      await expect(newRing().find(kid, nowMs)).rejects.toThrow("cannot be opened");
+      await expect(newRing().signing(nowMs)).rejects.toThrow("cannot be opened");
+      expect(await newRing().published(nowMs)).toEqual([]);
+    }
+    // A key under another's name proves nothing.
+    await stage.query(`UPDATE signing_keys SET kid = 'another', sealed_key = '${sealed}'`);
+    await expect(newRing().find("another", nowMs)).rejects.toThrow("cannot be opened");
+  });
+});

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { addAccount } from "@/lib/accounts/invitations";
+import { recordSessionUse } from "@/lib/auth/last-seen";
+import { listSessions, startAppSession } from "@/lib/auth/session";
+import { closeStore, type Db, store } from "@/lib/db/store";
+import { createFolder } from "@/tests/support/leash";
+
+describe("when a session was last used", () => {
+  const hourMs = 60 * 60 * 1000;
+  const nowMs = 1_800_000_000_000;
+  let db: Db;
+  let accountId: string;
+
+  beforeAll(async () => {
+    vi.stubEnv("DATA_DIR", createFolder());
+    db = await store();
+    accountId = (await addAccount(db, "ceo@example.com", {}, nowMs)).id;
+    for (const id of ["one", "other"]) {
+      await startAppSession(db, { id, accountId, name: "Desk", endsAtMs: nowMs + 100 * hourMs }, nowMs);
+    }
+  });
+  afterAll(async () => {
+    await closeStore();
+    vi.unstubAllEnvs();
+  });
+
+  const seen = async () => {
+    const sessions = await listSessions(db, accountId, nowMs);
+    return Object.fromEntries(sessions.map(({ id, lastSeenAtMs }) => [id, lastSeenAtMs]));
+  };
+  const eventually = (expected: object) => expect.poll(seen).toEqual(expected);
+
+  it("is written down at its first use", async () => {
+    recordSessionUse("one", null, nowMs);
+    await eventually({ one: nowMs, other: null });
+  });
+
+  it("is written once an hour, also where the store has not yet said so or could not take it", async () => {
+    await db.updateTable("local_sessions").set({ last_seen_at_ms: null }).execute();
+    recordSessionUse("one", null, nowMs + hourMs - 1);
+    // Writes go one after the other: had there been one, it would be there before this.
+    recordSessionUse("other", null, nowMs);
+    await eventually({ one: null, other: nowMs });
+    recordSessionUse("one", null, nowMs + hourMs);
+    await eventually({ one: nowMs + hourMs, other: nowMs });
+  });
+
+  it("is asked of the store's word alone where that is an hour old", async () => {
+    recordSessionUse("other", nowMs, nowMs + hourMs);
+    await eventually({ one: nowMs + hourMs, other: nowMs + hourMs });
+  });
+});

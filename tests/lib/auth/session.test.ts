@@ -1,0 +1,87 @@
+import { generateKeyPairSync } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import { ClerkInstance } from "@/tests/support/clerk-instance";
+import { makeClock } from "@/tests/support/clock";
+import { Service } from "@/tests/support/service";
+
+const routes = [operations.entitlement.path, operations.creditsBalance.path];
+
+describe("sessions of Clerk", () => {
+  let clerk: ClerkInstance;
+  let service: Service;
+  const clock = makeClock();
+
+  beforeAll(async () => {
+    clerk = await ClerkInstance.start();
+    service = await Service.start({ ...clerk.environment, ...clock.environment });
+    await service.adminJson(
+      "account",
+      "add",
+      "ceo@example.com",
+      "--plan",
+      "licensed",
+      "--subject",
+      "user_2ceo",
+    );
+  });
+  afterAll(async () => {
+    await service.stop();
+    await clerk.stop();
+  });
+
+  it("lets a token in by header and by cookie, from a browser and from an app without an origin", async () => {
+    for (const token of [clerk.mint(), clerk.mint({ azp: undefined })]) {
+      for (const headers of [{ Authorization: `Bearer ${token}` }, { Cookie: `__session=${token}` }]) {
+        for (const path of routes) expect((await service.ask(path, { headers })).status).toBe(200);
+      }
+    }
+  });
+
+  it("takes no token past its end that it knew before", async () => {
+    const headers = { Authorization: `Bearer ${clerk.mint({ exp: Math.floor(Date.now() / 1000) + 60 })}` };
+    const status = async () => (await service.ask(operations.entitlement.path, { headers })).status;
+    expect(await status()).toBe(200);
+    clock.pass(66_000);
+    const past = await status();
+    clock.pass(-66_000);
+    expect(past).toBe(401);
+  });
+
+  const foreign = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+  it.each([
+    ["forged", () => clerk.mint({}, { key: foreign })],
+    ["expired", () => clerk.mint({ exp: Math.floor(Date.now() / 1000) - 6 })],
+    ["of a foreign party", () => clerk.mint({ azp: "https://evil.example" })],
+    ["of another issuer", () => clerk.mint({ iss: "https://clerk.evil.example" })],
+    ["of a JWT template", () => clerk.mint({}, { header: { cat: "cl_B7d4PD222AAA" } })],
+    ["pending", () => clerk.mint({ sts: "pending" })],
+    ["of a machine", () => clerk.mint({ sub: "mch_1" })],
+    ["an API key", () => "ak_0123456789abcdef"],
+    ["an OAuth token", () => "oat_0123456789abcdef"],
+    ["a machine token", () => "mt_0123456789abcdef"],
+  ])("answers 401 to a token that is %s, with no redirect and no call to Clerk", async (_, token) => {
+    for (const headers of [{ Authorization: `Bearer ${token()}` }, { Cookie: `__session=${token()}` }]) {
+      for (const path of routes) {
+        const answer = await service.ask(path, { headers: { ...headers, Accept: "text/html" } });
+        expect(answer.status).toBe(401);
+        expect(answer.headers).not.toHaveProperty("location");
+        expect(answer.headers["www-authenticate"]).toBe(
+          'Bearer realm="corner-office", error="invalid_token"',
+        );
+      }
+    }
+    expect(clerk.requests).toEqual([]);
+  });
+
+  it("answers 403 to a user who has no account here", async () => {
+    const headers = { Authorization: `Bearer ${clerk.mint({ sub: "user_2stranger" })}` };
+    const { status, text } = await service.ask(operations.entitlement.path, { headers });
+    expect(status).toBe(403);
+    expect(JSON.parse(text)).toMatchObject({ ok: false, status: "invalid", error: { code: "forbidden" } });
+  });
+
+  it("mints no token of its own", async () => {
+    expect((await service.admin("token", "ceo@example.com")).code).toBe(1);
+  });
+});

@@ -1,0 +1,318 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { findRequestedCode, makeCode, redeemCode } from "@/lib/auth/sign-in-code";
+import { type CodeRequester, sweepCodes } from "@/lib/auth/sign-in-code-allowances";
+import { dayMs } from "@/lib/config/durations";
+import { type Db, Store } from "@/lib/db/store";
+import { createDatabase } from "@/tests/support/databases";
+import { createFolder } from "@/tests/support/leash";
+
+const nowMs = 1_800_000_000_000;
+const tenMinutesMs = 10 * 60 * 1000;
+const sixHoursMs = 6 * 60 * 60 * 1000;
+const postgresUrl = inject("postgresUrl");
+
+describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedded store"])(
+  "a code on %s",
+  (engine) => {
+    const dataDir = createFolder();
+    let store: Store;
+    let db: Db;
+    let emails = 0;
+    const newEmail = () => `${++emails}@example.com`;
+
+    async function make(requester: Partial<CodeRequester> = {}, atMs = nowMs) {
+      const email = requester.email ?? newEmail();
+      const { code = expect.fail("the code lies in the mailbox"), ...made } = await makeCode(
+        db,
+        { ...requester, email },
+        atMs,
+      );
+      return { email, code, ...made };
+    }
+
+    /** Every mail that was posted to bring a code. */
+    const posted = async () =>
+      Number((await db.selectFrom("sign_in_mails").select(sql`count(*)`.as("n")).executeTakeFirst())?.n);
+
+    /** The kinds of code that so many askers get, in turn. */
+    async function kindsOf(askers: CodeRequester[], atMs = nowMs): Promise<string[]> {
+      const kinds: string[] = [];
+      for (const requester of askers) {
+        const before = await posted();
+        const { browser } = await makeCode(db, requester, atMs);
+        const isLong = (await findRequestedCode(db, browser, atMs))?.isLong;
+        kinds.push(`${isLong ? "long" : "short"}${(await posted()) > before ? ", mailed" : ""}`);
+      }
+      return kinds;
+    }
+
+    beforeAll(async () => {
+      const databaseUrl =
+        engine === "PostgreSQL" && postgresUrl ? await createDatabase(postgresUrl) : undefined;
+      store = new Store({ databaseUrl, dataDir });
+      db = await store.ready();
+    });
+    afterAll(async () => {
+      await store.close();
+    });
+
+    it("signs in the email that it was made for, once", async () => {
+      const { email, browser, code } = await make();
+      expect(code).toMatch(/^\d{6}$/);
+      expect(await findRequestedCode(db, browser, nowMs)).toEqual({
+        email,
+        isLong: false,
+        postedAtMs: nowMs,
+        untilMs: nowMs + tenMinutesMs,
+      });
+      expect(await redeemCode(db, browser, code, nowMs)).toMatchObject({ email });
+      expect(await redeemCode(db, browser, code, nowMs)).toEqual({ problem: "over" });
+      expect(await findRequestedCode(db, browser, nowMs)).toBeUndefined();
+    });
+
+    it("is redeemed by one of many that try at once", async () => {
+      const { browser, code } = await make();
+      const tries = await Promise.all([1, 2, 3, 4].map(() => redeemCode(db, browser, code, nowMs)));
+      expect(tries.filter((redeemed) => "email" in redeemed)).toHaveLength(1);
+    });
+
+    it("lives ten minutes to the millisecond", async () => {
+      const { email, browser, code } = await make();
+      expect(await redeemCode(db, browser, code, nowMs + tenMinutesMs)).toEqual({ problem: "over" });
+      expect(await redeemCode(db, browser, code, nowMs + tenMinutesMs - 1)).toMatchObject({ email });
+    });
+
+    it("bears four wrong tries, and no fifth", async () => {
+      const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+      const [lucky, unlucky] = [await make(), await make()];
+      for (const triesLeft of [4, 3, 2, 1]) {
+        const answer = { problem: "wrong", triesLeft };
+        expect(await redeemCode(db, lucky.browser, wrong(lucky.code), nowMs)).toEqual(answer);
+        expect(await redeemCode(db, unlucky.browser, wrong(unlucky.code), nowMs)).toEqual(answer);
+      }
+      expect(await redeemCode(db, lucky.browser, lucky.code, nowMs)).toMatchObject({ email: lucky.email });
+      expect(await redeemCode(db, unlucky.browser, wrong(unlucky.code), nowMs)).toEqual({ problem: "over" });
+      expect(await redeemCode(db, unlucky.browser, unlucky.code, nowMs)).toEqual({ problem: "over" });
+    });
+
+    it("counts tries that come at once as it counts tries in turn", async () => {
+      const { browser, code } = await make();
+      const other = code === "000000" ? "000001" : "000000";
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, () => redeemCode(db, browser, other, nowMs)),
+      );
+      expect(tries.filter((redeemed) => "problem" in redeemed && redeemed.problem === "wrong")).toHaveLength(
+        4,
+      );
+      const judged = await db.selectFrom("sign_in_codes").select("tries").orderBy("tries", "desc").execute();
+      expect(judged[0]?.tries, "those past the fifth are not looked at").toBe(5);
+    });
+
+    it("works in no other browser", async () => {
+      const { code } = await make();
+      const other = await make();
+      if (other.code !== code) {
+        expect(await redeemCode(db, other.browser, code, nowMs)).toMatchObject({ problem: "wrong" });
+      }
+      expect(await redeemCode(db, "of nobody", code, nowMs)).toEqual({ problem: "over" });
+    });
+
+    it("works in no other browser, even where somebody has copied its hash there", async () => {
+      const { email, code } = await make();
+      const other = await make();
+      const { code_hash } = await db
+        .selectFrom("sign_in_codes")
+        .select("code_hash")
+        .where("email", "=", email)
+        .executeTakeFirstOrThrow();
+      await db.updateTable("sign_in_codes").set({ code_hash }).where("email", "=", other.email).execute();
+      expect(await redeemCode(db, other.browser, code, nowMs)).toMatchObject({ problem: "wrong" });
+    });
+
+    it("is no try where it has not the form of one", async () => {
+      const { email, browser, code } = await make();
+      for (const typed of ["", "12345", "1234567", "12345a", "٣٤٥٦٧٨"]) {
+        expect(await redeemCode(db, browser, typed, nowMs)).toEqual({ problem: "form" });
+      }
+      const pasted = ` ${code.slice(0, 3)}-${code.slice(3)}\n`;
+      expect(await redeemCode(db, browser, pasted, nowMs)).toMatchObject({ email });
+    });
+
+    it("is short for three strangers' asks from one address, five from all, and then long", async () => {
+      const email = newEmail();
+      const from = (address?: string) => ({ email, address });
+      expect(await kindsOf([from("a"), from("a"), from("a"), from("a")])).toEqual([
+        "short, mailed",
+        "short, mailed",
+        "short, mailed",
+        "long, mailed",
+      ]);
+      expect(await kindsOf([from("b"), from(), from("c"), from()])).toEqual([
+        "short, mailed",
+        "short, mailed",
+        "long",
+        "long",
+      ]);
+    });
+
+    it("is short again when a day has passed, to the millisecond", async () => {
+      const email = newEmail();
+      for (let asked = 0; asked < 5; asked++) await make({ email }, nowMs + asked * 60_000);
+      await kindsOf([{ email }], nowMs + 300_000);
+      expect(await kindsOf([{ email }], nowMs + dayMs - 1)).toEqual(["long, mailed"]);
+      expect(await kindsOf([{ email }, { email }], nowMs + dayMs)).toEqual(["short, mailed", "long"]);
+    });
+
+    it("is taken from a share of their own for browsers that signed in to the email before", async () => {
+      const email = newEmail();
+      await kindsOf(Array.from({ length: 20 }, () => ({ email, address: "a" })));
+      const known = { email, address: "a", isKnown: true };
+      const kinds = await kindsOf(Array.from({ length: 11 }, () => known));
+      expect(kinds).toEqual([...Array.from({ length: 10 }, () => "short, mailed"), "long"]);
+    });
+
+    it("gives its place back when it is redeemed, for only its owner can do that", async () => {
+      const email = newEmail();
+      for (let signedIn = 0; signedIn < 8; signedIn++) {
+        const { browser, code } = await make({ email, address: "a" });
+        expect(await redeemCode(db, browser, code, nowMs)).toMatchObject({ email });
+      }
+    });
+
+    it("holds its shares exactly where 60 ask at once", async () => {
+      const email = newEmail();
+      const before = await posted();
+      // Who waits too long for a connection, as on a busy machine, asks again: nothing was done.
+      const ask = (address: string): ReturnType<typeof makeCode> =>
+        makeCode(db, { email, address }, nowMs).catch(() => ask(address));
+      const asked = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(`${at}`)));
+      const codes = await Promise.all(asked.map(({ browser }) => findRequestedCode(db, browser, nowMs)));
+      expect(codes.filter((code) => code?.isLong === false)).toHaveLength(5);
+      expect(codes.filter((code) => code?.isLong)).toHaveLength(55);
+      expect((await posted()) - before).toBe(6);
+    });
+
+    describe("that is long", () => {
+      /** The long code of an email, and browsers that asked for it. */
+      async function makeLong(browsers: number) {
+        const email = newEmail();
+        for (let asked = 0; asked < 5; asked++) await make({ email });
+        const { code, browser } = await make({ email });
+        const others = [];
+        while (others.length < browsers - 1) others.push((await makeCode(db, { email }, nowMs)).browser);
+        return { email, code, browsers: [browser, ...others] as [string, ...string[]] };
+      }
+
+      it("works once, in any browser that asked, for six hours to the millisecond", async () => {
+        const { email, code, browsers } = await makeLong(3);
+        const [first, second, third = ""] = browsers;
+        expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{12}$/);
+        expect(await findRequestedCode(db, third, nowMs)).toEqual({
+          email,
+          isLong: true,
+          postedAtMs: nowMs,
+          untilMs: nowMs + sixHoursMs,
+        });
+        expect(await redeemCode(db, first, code, nowMs + sixHoursMs)).toEqual({ problem: "over" });
+        const typed = `${code.slice(0, 4)}-${code.slice(4, 8)} ${code.slice(8).toLowerCase()}`;
+        expect(await redeemCode(db, second ?? "", typed, nowMs + sixHoursMs - 1)).toMatchObject({ email });
+        for (const browser of browsers) {
+          expect(await redeemCode(db, browser, code, nowMs)).toEqual({ problem: "over" });
+          expect(await findRequestedCode(db, browser, nowMs)).toBeUndefined();
+        }
+      });
+
+      it.each([
+        ["O", "0"],
+        ["o", "0"],
+        ["I", "1"],
+        ["l", "1"],
+      ])("is taken with %s where it has %s, as people read it", async (letter, figure) => {
+        let made = await makeLong(1);
+        while (!made.code.includes(figure)) made = await makeLong(1);
+        const { email, code, browsers } = made;
+        const [browser] = browsers;
+        const misread = code.replaceAll(figure, letter);
+        expect(await redeemCode(db, browser, misread.replace(/^./, "U"), nowMs)).toEqual({ problem: "form" });
+        expect(await redeemCode(db, browser, misread, nowMs)).toEqual({ email });
+      });
+
+      it("is not used up by wrong tries of others, nor by asking", async () => {
+        const { email, code } = await makeLong(1);
+        for (let attacker = 0; attacker < 20; attacker++) {
+          const { browser } = await makeCode(db, { email }, nowMs);
+          for (let guess = 0; guess < 6; guess++) await redeemCode(db, browser, "0000-0000-0000", nowMs);
+        }
+        const { browser, code: mailedAgain } = await makeCode(db, { email }, nowMs);
+        expect(mailedAgain).toBeUndefined();
+        expect(await redeemCode(db, browser, code, nowMs)).toMatchObject({ email });
+      });
+
+      it("is redeemed by one of many that try at once", async () => {
+        const { code, browsers } = await makeLong(4);
+        const tries = await Promise.all(browsers.map((browser) => redeemCode(db, browser, code, nowMs)));
+        expect(tries.filter((redeemed) => "email" in redeemed)).toHaveLength(1);
+      });
+
+      it("works in no browser that asked for another email", async () => {
+        const { code } = await makeLong(1);
+        const other = await makeLong(1);
+        expect(await redeemCode(db, other.browsers[0], code, nowMs)).toMatchObject({ problem: "wrong" });
+      });
+
+      it("is mailed once in six hours, however often strangers ask", async () => {
+        const email = newEmail();
+        const before = await posted();
+        for (let minute = 0; minute < 24 * 60; minute += 10) {
+          await makeCode(db, { email, address: `${minute}` }, nowMs + minute * 60_000);
+        }
+        // Five short ones, and long ones 50, 410, 770 and 1130 minutes after the first.
+        expect((await posted()) - before).toBe(9);
+      });
+
+      it("is stored as a keyed hash alone", async () => {
+        const { email, code } = await makeLong(2);
+        const rows = await db.selectFrom("sign_in_emails").selectAll().where("email", "=", email).execute();
+        expect(JSON.stringify(rows)).not.toContain(code);
+        expect(rows).toMatchObject([{ long_code_hash: expect.stringMatching(/^[\w-]{43}$/) }]);
+      });
+    });
+
+    it("is swept away when its day is over, and a long one with its hours", async () => {
+      const beginsMs = nowMs + 10 * dayMs;
+      const email = newEmail();
+      for (let asked = 0; asked < 6; asked++) await makeCode(db, { email }, beginsMs);
+      const left = async () => {
+        const codes = await db
+          .selectFrom("sign_in_codes")
+          .select("share")
+          .where("email", "=", email)
+          .execute();
+        const long = await db.selectFrom("sign_in_emails").where("email", "=", email).selectAll().execute();
+        return [codes.length, long.length];
+      };
+      for (const [atMs, kept] of [
+        [beginsMs + sixHoursMs - 1, [6, 1]],
+        [beginsMs + sixHoursMs, [6, 0]],
+        [beginsMs + dayMs - 1, [6, 0]],
+        [beginsMs + dayMs, [0, 0]],
+      ] as const) {
+        await sweepCodes(db, atMs);
+        expect(await left()).toEqual(kept);
+      }
+    });
+
+    it("is stored neither in clear nor so that a million tries would find it", async () => {
+      const { email, browser, code } = await make();
+      const row = await db
+        .selectFrom("sign_in_codes")
+        .selectAll()
+        .where("email", "=", email)
+        .executeTakeFirstOrThrow();
+      expect(JSON.stringify(row)).not.toContain(code);
+      expect(JSON.stringify(row)).not.toContain(browser);
+      expect(row.code_hash).toMatch(/^[\w-]{43}$/);
+    });
+  },
+);

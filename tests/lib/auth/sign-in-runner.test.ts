@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
+import { makeCode } from "@/lib/auth/sign-in-code";
+import { sendSignInMails } from "@/lib/auth/sign-in-runner";
+import { auditedTransaction } from "@/lib/db/audit";
+import { type Db, Store } from "@/lib/db/store";
+import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
+import { claimSignInMails, postSignInMail } from "@/lib/mail/sign-in-outbox";
+import { engines, type Stage } from "@/tests/support/engines";
+
+const atMs = Date.parse("2026-11-21T09:00:00Z");
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+const email = "ceo@example.com";
+const world = { APP_SECRET: "s".repeat(32), NODE_ENV: "production", LOG_LEVEL: "error" };
+const greylisted = () => new SendError("smtp: 451 RCPT TO", { mayRetry: true });
+
+describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
+  let stage: Stage;
+  let store: Store;
+  let db: Db;
+  let nowMs: number;
+  let sent: Mail[];
+  let errorParts: (() => SendError) | undefined;
+  /** Accepts or refuses as the test says, and keeps what it was handed. */
+  const through: Sender = {
+    withinMs: 10_000,
+    atOnce: 5,
+    async send(mail) {
+      sent.push(mail);
+      if (errorParts) throw errorParts();
+    },
+    check: async () => "it answers",
+  };
+
+  beforeEach(async () => {
+    Object.assign(process.env, world);
+    [nowMs, sent, errorParts] = [atMs, [], undefined];
+    stage = await engine.prepare();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    db = await store.ready();
+    await addAccount(db, email, { subject: "user_1" }, nowMs);
+  });
+  afterEach(async () => {
+    for (const name of Object.keys(world)) delete process.env[name];
+    await store.close();
+    await stage.clear();
+  });
+
+  const round = () => sendSignInMails(db, through, { now: () => nowMs });
+  const rows = () => db.selectFrom("sign_in_mails").selectAll().execute();
+  const askForCode = async (to = email) => (await makeCode(db, { email: to }, nowMs))?.code ?? expect.fail();
+
+  it("brings a code to its account, once, and forgets it", async () => {
+    const code = await askForCode();
+    expect(await round()).toEqual([]);
+    expect(sent.map(({ to, subject }) => ({ to, subject }))).toEqual([
+      { to: email, subject: `${code} is your sign-in code` },
+    ]);
+    expect(await rows()).toEqual([]);
+    await round();
+    expect(sent).toHaveLength(1);
+  });
+
+  it("writes the same row for who has no account, and sends it to nobody", async () => {
+    await askForCode();
+    await askForCode("abc@example.com");
+    const [one, other] = await rows();
+    expect(one?.sealed.length).toBe(other?.sealed.length);
+    expect(Object.keys(one ?? {})).toEqual(Object.keys(other ?? {}));
+    await round();
+    expect(sent.map(({ to }) => to)).toEqual([email]);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("sends no code to an account that nobody can sign in to", async () => {
+    await addAccount(db, "later@example.com", {}, nowMs);
+    await askForCode("later@example.com");
+    await round();
+    expect(sent).toEqual([]);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("keeps neither the code nor the address where a reader of the store sees them", async () => {
+    const code = await askForCode();
+    const stored = JSON.stringify(await stage.query("SELECT * FROM sign_in_mails"));
+    for (const secret of [code, email, "example"]) expect(stored).not.toContain(secret);
+  });
+
+  it("posts no mail of a code that was not made", async () => {
+    await stage.query("ALTER TABLE sign_in_mails RENAME TO away");
+    await expect(makeCode(db, { email }, nowMs)).rejects.toThrow();
+    await stage.query("ALTER TABLE away RENAME TO sign_in_mails");
+    expect(await db.selectFrom("sign_in_codes").select("email").execute()).toEqual([]);
+  });
+
+  it("tries a greylisted code again after 1, 5, 15 and 60 seconds, with one Message-ID", async () => {
+    await askForCode();
+    errorParts = greylisted;
+    const waits = [1000, 5000, 15_000, 60_000];
+    for (const [failures, waitMs] of waits.entries()) {
+      expect(await round()).toEqual([{ id: expect.any(String), failure: "smtp: 451 RCPT TO" }]);
+      nowMs += waitMs - 1;
+      expect(await round()).toEqual([]);
+      expect(sent).toHaveLength(failures + 1);
+      nowMs += 1;
+    }
+    errorParts = undefined;
+    expect(await round()).toEqual([]);
+    expect(sent).toHaveLength(5);
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("gives a code up when it is over, and never sends one that is", async () => {
+    await askForCode();
+    errorParts = greylisted;
+    while ((await rows()).length > 0) {
+      await round();
+      nowMs += 1000;
+    }
+    expect(nowMs - atMs).toBeLessThan(10 * minuteMs);
+    expect(sent.length).toBeGreaterThan(5);
+
+    const tries = sent.length;
+    errorParts = undefined;
+    await askForCode();
+    nowMs += 10 * minuteMs;
+    await round();
+    expect(await rows()).toEqual([]);
+    expect(sent).toHaveLength(tries);
+  });
+
+  it("does not count a try that a provider asked to put off", async () => {
+    await askForCode();
+    errorParts = () => new SendError("resend: 429", { mayRetry: true, pauseMs: 20 });
+    for (let n = 0; n < 10; n++) {
+      await round();
+      nowMs += 20;
+    }
+    expect((await rows())[0]?.attempts).toBe(0);
+    errorParts = greylisted;
+    await round();
+    nowMs += 1000;
+    errorParts = undefined;
+    await round();
+    expect(sent).toHaveLength(12);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("gives up an address that is refused for good", async () => {
+    await askForCode();
+    errorParts = () => new SendError("smtp: 550 RCPT TO", { mayRetry: false });
+    expect(await round()).toEqual([{ id: expect.any(String), failure: "smtp: 550 RCPT TO" }]);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("gives each mail to one runner, and what a dead one held to the next once its lease is over", async () => {
+    for (let n = 0; n < 20; n++)
+      await postSignInMail(db, { kind: "code", to: email, code: "1", isLong: false }, life());
+    const claim = () => claimSignInMails(db, { most: 5, leaseMs: 15_000, nowMs });
+    const claimed = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
+    const more = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
+    const ids = [...claimed, ...more].map(({ id }) => id);
+    expect(new Set(ids).size).toBe(20);
+    expect(ids).toHaveLength(20);
+    nowMs += 14_999;
+    expect(await claim()).toBeUndefined();
+    nowMs += 1;
+    expect(await claim()).toHaveLength(5);
+  });
+
+  // The embedded store has one writer at a time, and no row that another one holds.
+  it.runIf(engine.name === "PostgreSQL")("passes over a mail that another process holds", async () => {
+    for (let n = 0; n < 2; n++) await askForCode();
+    const [held] = await rows();
+    const claimed = await db.transaction().execute(async (holder) => {
+      await holder
+        .selectFrom("sign_in_mails")
+        .select("id")
+        .where("id", "=", held?.id ?? "")
+        .forUpdate()
+        .execute();
+      return claimSignInMails(db, { most: 5, leaseMs: 15_000, nowMs });
+    });
+    expect(claimed).toHaveLength(1);
+    expect(claimed?.[0]?.id).not.toBe(held?.id);
+  });
+
+  it("sends an invitation for as long as its link works, and the newest alone", async () => {
+    const to = "new@example.com";
+    const post = () =>
+      auditedTransaction(
+        db,
+        { by: "operator", what: "invite", ...auditedInvitation(to) },
+        nowMs,
+        async (transaction) => {
+          const token = await invite(transaction, to, {}, nowMs);
+          await postSignInMail(
+            transaction,
+            { kind: "invitation", to, token },
+            { nowMs, untilMs: nowMs + 14 * dayMs },
+          );
+          return token;
+        },
+      );
+    await post();
+    const token = await post();
+    errorParts = greylisted;
+    await round();
+    nowMs += dayMs;
+    errorParts = undefined;
+    await round();
+    expect(sent).toHaveLength(2);
+    expect(sent.at(-1)?.text).toContain(`/invitation?token=${token}`);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("drops what no secret of ours opens", async () => {
+    await askForCode();
+    await stage.query("UPDATE sign_in_mails SET sealed = 'c29tZXRoaW5nIGVsc2UgdGhhdCBpcyBub3Qgb3Vycw'");
+    await round();
+    expect(sent).toEqual([]);
+    expect(await rows()).toEqual([]);
+  });
+
+  const life = () => ({ nowMs, untilMs: nowMs + 10 * minuteMs });
+});

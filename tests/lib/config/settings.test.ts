@@ -1,0 +1,375 @@
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parseSettings } from "@/lib/config/settings";
+import { type Environment, Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
+
+const secret = "s".repeat(32);
+const database = {
+  DATABASE_URL: "postgres://db/x",
+  APP_URL: "https://office.example.com",
+  APP_SECRET: secret,
+};
+const rsa = (modulusLength: number) =>
+  generateKeyPairSync("rsa", { modulusLength }).publicKey.export({ type: "spki", format: "pem" }).toString();
+const key = rsa(2048);
+const clerk = {
+  APP_URL: "https://office.example.com",
+  CLERK_PUBLISHABLE_KEY: `pk_test_${Buffer.from("clerk.office.example.com$").toString("base64")}`,
+  CLERK_SECRET_KEY: "sk_test_x",
+  CLERK_JWT_KEY: key,
+  CLERK_WEBHOOK_SIGNING_SECRET: `whsec_${Buffer.from("w".repeat(24)).toString("base64")}`,
+};
+
+const pem = (modulusLength: number) =>
+  generateKeyPairSync("rsa", { modulusLength })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
+const world = { APP_URL: "https://office.example.com", EMAIL_FROM: "office@example.com" };
+const resend = { ...world, RESEND_API_KEY: "re_secret" };
+const smtp = { ...world, SMTP_URL: "smtp://me:pw%40@smtp.example.com" };
+const dkim = { ...smtp, DKIM_DOMAIN: "example.com", DKIM_SELECTOR: "mail", DKIM_PRIVATE_KEY: pem(2048) };
+
+const upstash = { UPSTASH_REDIS_REST_URL: "https://x.upstash.io", UPSTASH_REDIS_REST_TOKEN: "t" };
+
+describe("parseSettings", () => {
+  it("needs nothing", () => {
+    expect(parseSettings({})).toMatchObject({
+      appUrl: "http://localhost:3000",
+      signIn: { kind: "local" },
+      requestsPerMinute: { health: 120, mcp: 60 },
+      trustedProxyHops: 0,
+      port: 3000,
+      logLevel: "info",
+      databaseUrl: undefined,
+      upstash: undefined,
+    });
+  });
+
+  it("has no sign-in in production unless it is told to", () => {
+    expect(parseSettings({ NODE_ENV: "production" }).signIn).toEqual({ kind: "none" });
+    expect(parseSettings({ NODE_ENV: "production", SIGN_IN: "local" }).signIn).toEqual({ kind: "local" });
+  });
+
+  it("drains for five seconds in production, where a balancer may look", () => {
+    const processQueue = (environment: Environment) => parseSettings(environment).drainSeconds;
+    expect(processQueue({})).toBe(0);
+    expect(processQueue({ NODE_ENV: "production" })).toBe(5);
+    expect(processQueue({ NODE_ENV: "production", DRAIN_SECONDS: "0" })).toBe(0);
+  });
+
+  it("takes an empty value for none", () => {
+    expect(parseSettings({ PORT: "", APP_SECRET: " ", SIGN_IN: "", TRUSTED_PROXY_HOPS: "" })).toEqual(
+      parseSettings({}),
+    );
+  });
+
+  it("names itself after its port where it has no address", () => {
+    expect(parseSettings({ PORT: "4000" }).appUrl).toBe("http://localhost:4000");
+  });
+
+  it.each([
+    "https://office.example.com",
+    "https://office.example.com/",
+    "http://127.0.0.1:3000",
+    "http://[::1]:3000",
+  ])("accepts the address %s", (APP_URL) => {
+    expect(parseSettings({ APP_URL }).appUrl).toBe(APP_URL.replace(/\/$/, ""));
+  });
+
+  it("asks for https for a year where the address is https, and for the hosts under it where that is set", () => {
+    const APP_URL = "https://office.example.com";
+    expect(parseSettings({}).hsts).toBeUndefined();
+    expect(parseSettings({ HSTS_INCLUDE_SUBDOMAINS: "true" }).hsts).toBeUndefined();
+    expect(parseSettings({ APP_URL }).hsts).toBe("max-age=31536000");
+    expect(parseSettings({ APP_URL, HSTS_INCLUDE_SUBDOMAINS: "true" }).hsts).toBe(
+      "max-age=31536000; includeSubDomains",
+    );
+  });
+
+  it("warns of Clerk's test keys at an address that the world sees", () => {
+    const warningsAt = (changed: Environment) => parseSettings({ ...clerk, ...changed }).warnings;
+    expect(warningsAt({})).toEqual([
+      "CLERK_PUBLISHABLE_KEY: is of a test instance, while APP_URL is https://office.example.com: use a live one there",
+    ]);
+    for (const APP_URL of ["http://localhost:3000", "https://127.0.0.1:3000", "https://office.test"]) {
+      expect(warningsAt({ APP_URL })).toEqual([]);
+    }
+    expect(warningsAt({ SIGN_IN: "none" })).toEqual([]);
+    const CLERK_PUBLISHABLE_KEY = clerk.CLERK_PUBLISHABLE_KEY.replace("_test_", "_live_");
+    expect(warningsAt({ CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY: "sk_live_x" })).toEqual([]);
+  });
+
+  it("verifies with Clerk's key when its keys are set, in each form that the key comes in", () => {
+    const body = key.replace(/-----[A-Z ]+-----|\n/g, "");
+    for (const CLERK_JWT_KEY of [key, key.replaceAll("\n", "\\n"), body]) {
+      const { signIn } = parseSettings({ ...clerk, CLERK_JWT_KEY });
+      expect(signIn).toMatchObject({
+        kind: "clerk",
+        issuer: "https://clerk.office.example.com",
+        authorizedParties: ["https://office.example.com"],
+      });
+    }
+    expect(parseSettings({ ...clerk, SIGN_IN: "none" }).signIn).toEqual({ kind: "none" });
+  });
+
+  it("reads the publishable key under Next's name as well, and the parties from their setting", () => {
+    const { CLERK_PUBLISHABLE_KEY, ...others } = clerk;
+    const CLERK_AUTHORIZED_PARTIES = "https://a.example, https://b.example:8443";
+    const { signIn } = parseSettings({
+      ...others,
+      NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY: CLERK_PUBLISHABLE_KEY,
+      CLERK_AUTHORIZED_PARTIES,
+    });
+    expect(signIn).toMatchObject({ authorizedParties: ["https://a.example", "https://b.example:8443"] });
+  });
+
+  it("writes mail to files where no sender is set", () => {
+    const from = { name: "Corner Office", address: "office@localhost" };
+    expect(parseSettings({}).mail).toEqual({ kind: "files", from });
+    const EMAIL_FROM = "The Office <office@example.com>";
+    expect(parseSettings({ EMAIL_FROM }).mail.from).toEqual({
+      name: "The Office",
+      address: "office@example.com",
+    });
+  });
+
+  it("sends by Resend when its key is set", () => {
+    const RESEND_WEBHOOK_SECRET = `whsec_${Buffer.alloc(24, "k").toString("base64")}`;
+    expect(
+      parseSettings({ ...resend, RESEND_WEBHOOK_SECRET, SUPPORT_EMAIL: "help@example.com" }),
+    ).toMatchObject({
+      mail: {
+        kind: "resend",
+        from: { name: "Corner Office", address: "office@example.com" },
+        apiKey: "re_secret",
+        baseUrl: "https://api.resend.com",
+        webhookKey: Buffer.alloc(24, "k"),
+      },
+      supportEmail: "help@example.com",
+    });
+  });
+
+  it("sends by SMTP when its address is set, in the clear to a loopback server only", () => {
+    expect(parseSettings(smtp).mail).toMatchObject({
+      kind: "smtp",
+      server: {
+        host: "smtp.example.com",
+        port: 587,
+        secure: false,
+        requireTLS: true,
+        auth: { user: "me", pass: "pw@" },
+      },
+      dkim: undefined,
+    });
+    const at = (SMTP_URL: string) => parseSettings({ ...smtp, SMTP_URL }).mail;
+    expect(at("smtps://smtp.example.com")).toMatchObject({
+      server: { port: 465, secure: true, auth: undefined },
+    });
+    expect(at("smtp://[::1]:2525")).toMatchObject({ server: { host: "::1", port: 2525, requireTLS: false } });
+  });
+
+  it("signs with DKIM when its key is set, with literal line breaks as well", () => {
+    for (const DKIM_PRIVATE_KEY of [dkim.DKIM_PRIVATE_KEY, dkim.DKIM_PRIVATE_KEY.replaceAll("\n", "\\n")]) {
+      expect(parseSettings({ ...dkim, DKIM_PRIVATE_KEY }).mail).toMatchObject({
+        dkim: { domainName: "example.com", keySelector: "mail", privateKey: dkim.DKIM_PRIVATE_KEY },
+      });
+    }
+    const EMAIL_FROM = "office@mail.example.com";
+    expect(parseSettings({ ...dkim, EMAIL_FROM }).mail).toHaveProperty("dkim.domainName", "example.com");
+  });
+
+  const address = "must be an origin only: no path, query or credentials";
+  it.each<[Environment, string]>([
+    [{ APP_URL: "office" }, "APP_URL: must be an address like https://office.example.com"],
+    [{ APP_URL: "http://office.example.com" }, "APP_URL: must be https unless it is a loopback address"],
+    [{ APP_URL: "http://localhost.example.com" }, "APP_URL: must be https unless it is a loopback address"],
+    [{ APP_URL: "https://office.example.com/app" }, `APP_URL: ${address}`],
+    [{ APP_URL: "https://me:pw@office.example.com" }, `APP_URL: ${address}`],
+    [{ PORT: "http" }, "PORT: must be a whole number from 1 to 65535"],
+    [{ PORT: "70000" }, "PORT: must be a whole number from 1 to 65535"],
+    [{ TRUSTED_PROXY_HOPS: "-1" }, "TRUSTED_PROXY_HOPS: must be a whole number from 0 to 10"],
+    [{ RATE_LIMIT_HEALTH: "0" }, "RATE_LIMIT_HEALTH: must be a whole number from 1 to 100000000"],
+    [{ LOG_LEVEL: "loud" }, "LOG_LEVEL: must be debug, info, warn or error"],
+    [{ APP_SECRET: "short" }, "APP_SECRET: must be 32 characters or more"],
+    [{ HSTS_INCLUDE_SUBDOMAINS: "yes" }, "HSTS_INCLUDE_SUBDOMAINS: must be true or false"],
+    [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
+    [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],
+    [{ ...database, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
+    [{ ...database, DATABASE_URL: "mysql://db/x" }, "DATABASE_URL: must be a postgres:// address"],
+    [
+      { ...database, APP_SECRET: "" },
+      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
+    ],
+    [
+      { UPSTASH_REDIS_REST_URL: "https://x.upstash.io", APP_SECRET: secret },
+      "UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: set both or neither",
+    ],
+    [
+      { UPSTASH_REDIS_REST_URL: "redis://x", UPSTASH_REDIS_REST_TOKEN: "t", APP_SECRET: secret },
+      "UPSTASH_REDIS_REST_URL: must be an http(s) address",
+    ],
+    [
+      { REDIS_URL: "https://redis.example.com", APP_SECRET: secret },
+      "REDIS_URL: must be an address like rediss://user:password@redis.example.com:6379",
+    ],
+    [
+      { ...upstash, REDIS_URL: "rediss://redis.example.com", APP_SECRET: secret },
+      "REDIS_URL, UPSTASH_REDIS_REST_URL: set one, not both",
+    ],
+    [
+      { REDIS_URL: "rediss://redis.example.com" },
+      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
+    ],
+    [
+      { SIGN_IN: "clerk" },
+      "SIGN_IN: is clerk, which needs CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY, CLERK_JWT_KEY, CLERK_WEBHOOK_SIGNING_SECRET",
+    ],
+    [
+      { ...clerk, CLERK_WEBHOOK_SIGNING_SECRET: "" },
+      "CLERK_WEBHOOK_SIGNING_SECRET: missing, while other Clerk keys are set",
+    ],
+    [
+      { ...clerk, CLERK_WEBHOOK_SIGNING_SECRET: "whsec_short" },
+      "CLERK_WEBHOOK_SIGNING_SECRET: is not a signing secret (whsec_…)",
+    ],
+    [
+      { ...clerk, CLERK_SECRET_KEY: "x" },
+      "CLERK_SECRET_KEY: is not a Clerk secret key (sk_live_… or sk_test_…)",
+    ],
+    [
+      { ...clerk, CLERK_SECRET_KEY: "sk_live_x" },
+      "CLERK_SECRET_KEY: is of another instance than CLERK_PUBLISHABLE_KEY (live and test)",
+    ],
+    [{ ...clerk, CLERK_API_URL: "clerk" }, "CLERK_API_URL: must be an http(s) address"],
+    [{ ...clerk, CLERK_JWT_KEY: "" }, "CLERK_JWT_KEY: missing, while other Clerk keys are set"],
+    [{ ...clerk, CLERK_JWT_KEY: "x" }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
+    [{ ...clerk, CLERK_JWT_KEY: rsa(4096) }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
+    [
+      { ...clerk, CLERK_PUBLISHABLE_KEY: "pk_test_x" },
+      "CLERK_PUBLISHABLE_KEY: is not a Clerk publishable key (pk_live_… or pk_test_…)",
+    ],
+    [
+      { ...clerk, CLERK_AUTHORIZED_PARTIES: "office.example.com" },
+      "CLERK_AUTHORIZED_PARTIES: must be origins separated by commas",
+    ],
+    [{ ...resend, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
+    [
+      { ...resend, APP_URL: "http://localhost:3000" },
+      "APP_URL: must be https with RESEND_API_KEY, because the links in mail go there",
+    ],
+    [
+      { ...smtp, APP_URL: "http://localhost:3000" },
+      "APP_URL: must be https with SMTP_URL, because the links in mail go there",
+    ],
+    [{ ...resend, EMAIL_FROM: "" }, "EMAIL_FROM: is required with RESEND_API_KEY"],
+    [{ ...smtp, EMAIL_FROM: "" }, "EMAIL_FROM: is required with SMTP_URL"],
+    [
+      { EMAIL_FROM: "office" },
+      "EMAIL_FROM: must be an address like office@example.com or Corner Office <office@example.com>",
+    ],
+    [{ EMAIL_FROM: "A\r\nBcc: x <office@example.com>" }, "EMAIL_FROM: must be an address like"],
+    [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
+    [{ ...smtp, RESEND_API_KEY: "re_secret" }, "RESEND_API_KEY, SMTP_URL: set one, not both"],
+    [{ ...resend, RESEND_API_KEY: "sk_test_x" }, "RESEND_API_KEY: is not a key of Resend (re_…)"],
+    [{ ...resend, RESEND_WEBHOOK_SECRET: "x" }, "RESEND_WEBHOOK_SECRET: is not a signing secret (whsec_…)"],
+    [{ ...smtp, RESEND_WEBHOOK_SECRET: "x" }, "RESEND_WEBHOOK_SECRET: needs RESEND_API_KEY"],
+    [
+      { ...resend, RESEND_BASE_URL: "http://resend.example.com" },
+      "RESEND_BASE_URL: must be an https address, or http on a loopback one",
+    ],
+    [
+      { ...smtp, SMTP_URL: "smtp.example.com:587" },
+      "SMTP_URL: must be an address like smtps://user:password@smtp.example.com",
+    ],
+    [{ ...smtp, SMTP_URL: "smtp://me@smtp.example.com" }, "SMTP_URL: must be an address like"],
+    [{ ...dkim, DKIM_SELECTOR: "" }, "DKIM_SELECTOR: missing, while other DKIM settings are set"],
+    [{ ...dkim, SMTP_URL: "" }, "DKIM_DOMAIN: needs SMTP_URL"],
+    [
+      { ...dkim, EMAIL_FROM: "office@badexample.com" },
+      "DKIM_DOMAIN: must be the domain of EMAIL_FROM, or one above it",
+    ],
+    [{ ...dkim, DKIM_SELECTOR: "a;b" }, "DKIM_SELECTOR: must be a name like mail"],
+    ...[pem(1024), "x", key].map((DKIM_PRIVATE_KEY): [Environment, string] => [
+      { ...dkim, DKIM_PRIVATE_KEY },
+      "DKIM_PRIVATE_KEY: is not an RSA private key in PEM form, of 2048 bits or more",
+    ]),
+  ])("refuses %j", (environment, fault) => {
+    expect(() => parseSettings(environment)).toThrow(fault);
+    for (const value of [secret, "sk_test_x", "re_secret", "pw%40", "BEGIN PRIVATE"]) {
+      expect(() => parseSettings(environment)).not.toThrow(value);
+    }
+  });
+
+  it("names every fault at once, one a line", () => {
+    expect(() => parseSettings({ PORT: "x", SIGN_IN: "y", APP_URL: "z" })).toThrow(
+      /^APP_URL: .*\nSIGN_IN: .*\nPORT: .*$/,
+    );
+  });
+});
+
+describe(".env.example", () => {
+  const lines = readFileSync(".env.example", "utf8").split("\n");
+  const names = lines.flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
+
+  it("holds every setting, each with a comment above it, and no other", () => {
+    const source = readFileSync("lib/config/settings.ts", "utf8");
+    const schema = source.slice(
+      source.indexOf("const environmentSchema"),
+      source.indexOf("function parseAppUrl"),
+    );
+    // NODE_ENV and VERCEL are the platform's, and NEXT_PUBLIC_… is another name of one that is there.
+    const notOurs = ["NODE_ENV", "VERCEL", "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY"];
+    const settings = [...schema.matchAll(/^ {2}([A-Z_]+):/gm)].flatMap((match) => match[1] ?? []);
+    expect([...names].sort()).toEqual(settings.filter((name) => !notOurs.includes(name)).sort());
+    for (const name of names) {
+      const at = lines.findIndex((line) => line.startsWith(`${name}=`));
+      const above = lines.slice(0, at).findLast((line) => !/^[A-Z_]+=/.test(line));
+      expect(above, name).toMatch(/^# /);
+    }
+  });
+
+  it("runs as it is", () => {
+    const values = lines
+      .filter((line) => /^[A-Z_]+=/.test(line))
+      .map((line) => line.split("=", 2) as [string, string]);
+    expect(parseSettings(Object.fromEntries(values))).toEqual(parseSettings({}));
+  });
+});
+
+describe("a start with settings that cannot be used", () => {
+  /** The log of a start that ended, with one fault. */
+  const faultOf = (words: string) =>
+    new RegExp(`^The service ended with 1: {"level":"fatal","time":\\d+,"msg":"${words}"}\n$`);
+
+  it("ends with one entry a fault and a code other than zero", async () => {
+    const started = Service.start({ PORT: "0", LOG_LEVEL: "loud" });
+    await expect(started).rejects.toThrow(
+      /"msg":"PORT: must be a whole number from 1 to 65535"}\n{.*"msg":"LOG_LEVEL: must be debug, info, warn or error"}\n$/,
+    );
+  });
+
+  it("says so when the data folder cannot be used", async () => {
+    await expect(Service.start({ DATA_DIR: "/dev/null/data" })).rejects.toThrow(
+      faultOf("DATA_DIR: /dev/null/data cannot be used \\(ENOTDIR\\)"),
+    );
+  });
+
+  it.each(["not.a.host", "192.0.2.1"])("blames HOST, and not PORT, for %s", async (HOST) => {
+    await expect(Service.start({ HOST })).rejects.toThrow(
+      faultOf(`HOST: cannot listen on ${HOST} \\(E[A-Z_]+\\)`),
+    );
+  });
+
+  it("says so when the port is taken", async () => {
+    const service = await unconfigured();
+    const { code, stderr } = await service.execute();
+    expect(code).toBe(1);
+    expect(JSON.parse(stderr)).toEqual({
+      level: "fatal",
+      time: expect.any(Number),
+      msg: `PORT: cannot listen on ${service.port} (EADDRINUSE)`,
+    });
+  });
+});

@@ -1,0 +1,268 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Kysely, sql } from "kysely";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { findAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
+import { dayMs } from "@/lib/config/durations";
+import { migrations, type SchemaChange } from "@/lib/db/migrations";
+import { Store } from "@/lib/db/store";
+import { suppressEmail } from "@/lib/mail/onboarding-outbox";
+import { createDatabase, eventually } from "@/tests/support/databases";
+import { buildEarlier, startProgram } from "@/tests/support/earlier-build";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+/** A real one, whose pages are today's. */
+const earlier = buildEarlier();
+
+describe.each(engines)("migration 003 on $name", (engine) => {
+  it("keeps the mails of every account, and gives up those that were due before mail was delivered", async () => {
+    const stage = await engine.prepare({ isEmpty: true });
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const settings = { databaseUrl: DATABASE_URL, dataDir: DATA_DIR };
+    const before = new Store(settings, asOf("002"));
+    await before.ready();
+    await before.close();
+    const nowMs = Date.now();
+    await stage.query(
+      `INSERT INTO accounts (id, email, plan, created_at_ms) VALUES ('acc_1', 'ceo@example.com', 'hobby', ${nowMs})`,
+    );
+    const rows = [
+      ["welcome", nowMs - 3 * dayMs, "scheduled"],
+      ["first-assistant", nowMs - 1000, "scheduled"],
+      ["approvals", nowMs - 3 * dayMs, "stopped"],
+      ["credits", nowMs + dayMs, "scheduled"],
+    ] as const;
+    for (const [kind, due, state] of rows) {
+      await stage.query(
+        `INSERT INTO onboarding_emails VALUES ('${kind}', 'acc_1', '${kind}', ${due}, '${state}')`,
+      );
+    }
+
+    const store = new Store(settings);
+    const db = await store.ready();
+    const migrated = await db
+      .selectFrom("onboarding_emails")
+      .select(["kind", "due_at_ms", "next_attempt_at_ms", "state", "failure", "attempts"])
+      .orderBy("kind")
+      .execute();
+    const [welcome, first, approvals, credits] = rows;
+    const row = ([kind, due_at_ms, state]: (typeof rows)[number], failure: string | null = null) => ({
+      kind,
+      due_at_ms,
+      next_attempt_at_ms: due_at_ms,
+      state,
+      failure,
+      attempts: 0,
+    });
+    expect(migrated).toEqual([
+      row(approvals),
+      row(credits),
+      row(first),
+      { ...row(welcome, "due before mail was delivered"), state: "failed" },
+    ]);
+    await suppressEmail(db, "ceo@example.com", nowMs);
+    expect((await stage.query("SELECT kind FROM onboarding_emails WHERE state = 'stopped'")).length).toBe(3);
+    await store.close();
+    await stage.clear();
+  });
+});
+
+describe.each(engines)("a build beside another one's schema, on $name", (engine) => {
+  let stage: Stage;
+  let stores: Store[];
+  beforeEach(async () => {
+    stage = await engine.prepare({ isEmpty: true });
+    stores = [];
+  });
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await stage.clear();
+  });
+
+  function open(changes: Record<string, SchemaChange> = migrations): Store {
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR }, changes);
+    stores.push(store);
+    return store;
+  }
+
+  it("works after a newer one, whose changes it does not know", async () => {
+    await open().ready();
+    for (const last of ["003", "005", "008"]) {
+      const db = await open(asOf(last)).ready();
+      await addAccount(db, `${last}@example.com`, { plan: "licensed" }, Date.now());
+      expect(await findAccount(db, `${last}@example.com`)).toMatchObject({ plan: "licensed" });
+    }
+  });
+
+  it("is upgraded beside one that goes on working, and writes meanwhile", async () => {
+    const older = await open().ready();
+    await addAccount(older, "before@example.com", {}, Date.now());
+    const newer = open({
+      ...migrations,
+      "999-tomorrow": {
+        async up(db: Kysely<unknown>) {
+          await db.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
+        },
+      },
+    });
+    const [taken] = await Promise.all([
+      newer.migrate(),
+      addAccount(older, "meanwhile@example.com", {}, Date.now()),
+    ]);
+    expect(taken).toEqual(["999-tomorrow"]);
+    await addAccount(older, "after@example.com", {}, Date.now());
+    const emails = (await stage.query("SELECT email FROM accounts ORDER BY email")).map(({ email }) => email);
+    expect(emails).toEqual(["after@example.com", "before@example.com", "meanwhile@example.com"]);
+    expect(await newer.migrate()).toEqual([]);
+  });
+
+  it("has had each change once when several instances start at the same moment", async () => {
+    const taken = await Promise.all(Array.from({ length: 6 }, () => open().migrate()));
+    expect(taken.flat().sort()).toEqual(Object.keys(migrations));
+  });
+
+  it("takes a change whole or not at all, and takes it the next time", async () => {
+    let fails = true;
+    const auditedTransaction = {
+      async up(db: Kysely<unknown>) {
+        await db.schema.createTable("shelves").addColumn("id", "text").execute();
+        if (fails) throw new Error("the power went out");
+      },
+    };
+    const store = open({ ...migrations, "999-tomorrow": auditedTransaction });
+    await expect(store.ready()).rejects.toThrow("the power went out");
+    await expect(stage.query("SELECT * FROM shelves")).rejects.toThrow();
+    fails = false;
+    await store.ready();
+    expect(await stage.query("SELECT * FROM shelves")).toEqual([]);
+  });
+
+  it("makes an index anew that was broken off", async () => {
+    const indexes = { makeIndexes: { accounts_plan: "accounts (plan)" } };
+    await open().ready();
+    await stage.query("CREATE INDEX accounts_plan ON accounts (created_at_ms)");
+    await open({ ...migrations, "999-tomorrow": indexes }).ready();
+    await expect(stage.query("CREATE INDEX accounts_plan ON accounts (plan)")).rejects.toThrow("exists");
+  });
+});
+
+const postgresUrl = inject("postgresUrl");
+
+describe.each(engines)("a store that a build of tomorrow has changed, on $name", (engine) => {
+  let stage: Stage;
+  let today: Service;
+  let token: string;
+  let credits = 5;
+  const added: string[] = [];
+
+  beforeAll(async () => {
+    stage = await engine.prepare({ isEmpty: true });
+    today = await Service.make(stage.environment);
+    await today.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "5");
+    token = await today.token("ceo@example.com");
+    await stage.query("INSERT INTO kysely_migration VALUES ('999-tomorrow', '2099-01-01T00:00:00.000Z')");
+    await stage.query("ALTER TABLE accounts ADD COLUMN shoe_size bigint");
+  });
+  afterAll(async () => {
+    await today.stop();
+    await stage.clear();
+  });
+
+  const ask = async (service: Service, path: string, bearer: string) => {
+    const { status, text } = await service.ask(path, { headers: { authorization: `Bearer ${bearer}` } });
+    return [status, JSON.parse(text)];
+  };
+
+  it.runIf(earlier)(
+    "is served by the build before",
+    async () => {
+      const before = await Service.start(today.environment, {
+        program: [join(String(earlier), startProgram(String(earlier)))],
+      });
+      const admin = async (...args: string[]) => {
+        const ran = await before.execute([join(String(earlier), "dist/admin/main.js"), "--json", ...args]);
+        expect(ran).toMatchObject({ code: 0, stderr: "" });
+        return JSON.parse(ran.stdout);
+      };
+      expect(await ask(before, "/api/credits/balance", token)).toEqual([200, { credits }]);
+      expect(
+        (await ask(before, "/api/entitlement", (await admin("token", "ceo@example.com")).token))[0],
+      ).toBe(200);
+      const email = `${crypto.randomUUID()}@example.com`;
+      await admin("account", "add", email, "--credits", "7");
+      added.push(email);
+      await admin("banner", "set", "promo", "Hello");
+      await admin("credits", "add", "ceo@example.com", "1");
+      credits++;
+      await admin("keys", "rotate");
+      await eventually(async () => expect((await before.ask("/ready")).status).toBe(200));
+      expect(await admin("emails", "send-due")).toMatchObject({ failed: 0 });
+      expect(await admin("migrate")).toEqual({ taken: [] });
+      await before.stop();
+    },
+    120_000, // some ten processes
+  );
+
+  it("is served by today's, which goes on with what the build before wrote", async () => {
+    if (!today.isRunning) await today.run();
+    expect((await ask(today, "/api/entitlement", token))[0]).toBe(200);
+    expect(await ask(today, "/api/credits/balance", token)).toEqual([200, { credits }]);
+    expect(added).toHaveLength(earlier ? 1 : 0);
+    for (const email of added) {
+      expect(await ask(today, "/api/credits/balance", await today.token(email))).toEqual([
+        200,
+        { credits: 7 },
+      ]);
+    }
+    await eventually(async () => expect((await today.ask("/ready")).status).toBe(200));
+    expect(await today.adminJson("migrate")).toEqual({ taken: [] });
+  });
+});
+
+describe.runIf(postgresUrl)("a change of a PostgreSQL", () => {
+  it("has no deadline, and lets nobody wait for it who only reads and writes", {
+    timeout: 60_000,
+  }, async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "");
+    const reader = new pg.Client(databaseUrl);
+    await reader.connect();
+    const store = new Store({ databaseUrl, dataDir: "" });
+    const db = await store.ready();
+    await addAccount(db, "ceo@example.com", {}, Date.now());
+    await reader.query("BEGIN; SELECT * FROM accounts");
+    const upgraded = new Store(
+      { databaseUrl, dataDir: "" },
+      {
+        "998-tomorrow": {
+          async up(transaction: Kysely<unknown>) {
+            await transaction.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
+            await sql`select pg_sleep(3)`.execute(transaction);
+          },
+        },
+        "999-tomorrow": { makeIndexes: { accounts_shoes: "accounts (shoe_size)" } },
+      },
+    );
+    const taken = upgraded.migrate();
+    // A change that waited for its lock would have all of these wait behind it.
+    for (let n = 0; n < 20; n++) {
+      await findAccount(db, "ceo@example.com");
+      await sleep(100);
+    }
+    await reader.query("COMMIT");
+    expect(await taken).toEqual(["998-tomorrow", "999-tomorrow"]);
+    const indexes = await reader.query(
+      "SELECT indisvalid FROM pg_index WHERE indexrelid = 'accounts_shoes'::regclass",
+    );
+    expect(indexes.rows).toEqual([{ indisvalid: true }]);
+    await Promise.all([store.close(), upgraded.close(), reader.end()]);
+  });
+});
+
+/** The changes up to this one. */
+function asOf(last: string): Record<string, SchemaChange> {
+  return Object.fromEntries(Object.entries(migrations).filter(([name]) => name.slice(0, 3) <= last));
+}

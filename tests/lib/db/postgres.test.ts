@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { findAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
+import { type Db, Store } from "@/lib/db/store";
+import { createDatabase, eventually } from "@/tests/support/databases";
+import { hasPgBouncer, startPgBouncer } from "@/tests/support/pgbouncer";
+import { reservePort } from "@/tests/support/port";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
+
+const postgresUrl = inject("postgresUrl") ?? "";
+const ways = [
+  { way: "PostgreSQL", reach: async (databaseUrl: string) => databaseUrl },
+  ...(hasPgBouncer
+    ? [
+        {
+          way: "PostgreSQL behind a PgBouncer that refuses settings",
+          reach: (url: string) => startPgBouncer(url),
+        },
+        {
+          way: "PostgreSQL behind a PgBouncer that drops settings",
+          reach: (url: string) => startPgBouncer(url, { dropsSettings: true }),
+        },
+      ]
+    : []),
+];
+
+describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
+  let databaseUrl: string;
+  let url: string;
+  /** Another one's connection, past all of ours. */
+  let other: pg.Client;
+  let stores: Store[];
+  let db: Db;
+  let email: string;
+
+  beforeAll(async () => {
+    databaseUrl = await createDatabase(postgresUrl);
+    url = await reach(databaseUrl);
+  });
+  beforeEach(async () => {
+    email = `${crypto.randomUUID()}@example.com`;
+    other = new pg.Client(databaseUrl);
+    await other.connect();
+    stores = [];
+    db = await open().ready();
+    await addAccount(db, email, {}, Date.now());
+  });
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await other.end();
+  });
+
+  function open(settings: Partial<ConstructorParameters<typeof Store>[0]> = {}): Store {
+    const store = new Store({ databaseUrl: url, databaseDirectUrl: databaseUrl, dataDir: "", ...settings });
+    stores.push(store);
+    return store;
+  }
+
+  const count = async (condition: string) => {
+    const { rows } = await other.query(
+      `SELECT count(*)::int AS n FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+    );
+    return rows[0].n as number;
+  };
+
+  it("leaves nobody at work when a table is locked, and no more connections than it may have", async () => {
+    await other.query("BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE");
+    const startedAtMs = performance.now();
+    for (let round = 0; round < 2; round++) {
+      const reads = Array.from({ length: 15 }, () => findAccount(db, email));
+      const outcomes = await Promise.allSettled(reads);
+      expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+      expect(await count("true")).toBeLessThanOrEqual(10);
+    }
+    expect(performance.now() - startedAtMs).toBeLessThan(2 * 2500);
+    await eventually(async () => expect(await count("wait_event_type = 'Lock'")).toBe(0));
+    await other.query("COMMIT");
+    expect((await findAccount(db, email)).email).toBe(email);
+  });
+
+  it("ends a transaction whose client is out of reach, so that its locks hold nobody up", async () => {
+    const port = await reservePort();
+    const proxy = await startTcpProxy(Number(new URL(url).port), port);
+    const behind = new URL(url);
+    behind.port = String(port);
+    const cut = await open({ databaseUrl: behind.href }).ready();
+    let goOn = () => {};
+    const waits = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const writing = cut
+      .withoutPlugins()
+      .transaction()
+      .execute(async (transaction) => {
+        await transaction.updateTable("accounts").set({ assistant_limit: 1 }).execute();
+        proxy.freeze();
+        await waits;
+      });
+    await eventually(async () => expect(await count("state = 'idle in transaction'")).toBe(1));
+    const startedAtMs = performance.now();
+    await eventually(() => db.withoutPlugins().updateTable("accounts").set({ assistant_limit: 2 }).execute());
+    expect(performance.now() - startedAtMs).toBeLessThan(3000);
+    goOn();
+    await expect(writing).rejects.toThrow();
+    expect((await findAccount(db, email)).assistantLimit).toBe(2);
+    await proxy.cut();
+  });
+
+  it("says within its deadline that a transaction cannot go on", async () => {
+    const another = `${crypto.randomUUID()}@example.com`;
+    await other.query("BEGIN; LOCK TABLE credit_entries IN ACCESS EXCLUSIVE MODE");
+    const startedAtMs = performance.now();
+    await expect(addAccount(db, another, { creditThousandths: 1 }, Date.now())).rejects.toThrow(
+      /lock timeout/,
+    );
+    expect(performance.now() - startedAtMs).toBeLessThan(2500);
+    await other.query("COMMIT");
+    await addAccount(db, another, {}, Date.now());
+  });
+
+  it("survives that its server ends a connection that is taken, and one that is idle", async () => {
+    const end = () =>
+      other.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+      );
+    const writing = db
+      .withoutPlugins()
+      .transaction()
+      .execute(async (transaction) => {
+        await transaction.updateTable("accounts").set({ assistant_limit: 1 }).execute();
+        await end();
+        await sleep(100);
+        await transaction.updateTable("accounts").set({ assistant_limit: 2 }).execute();
+      });
+    await expect(writing).rejects.toThrow();
+    await eventually(() => findAccount(db, email));
+    await end();
+    await sleep(100);
+    expect((await eventually(() => findAccount(db, email))).assistantLimit).toBeNull();
+  });
+
+  it("starts eight instances at the same moment, on an empty database and on one that is up to date", async () => {
+    const empty = await createDatabase(postgresUrl);
+    for (const fresh of [await reach(empty), url]) {
+      const starts = Array.from({ length: 8 }, () => open({ databaseUrl: fresh, databaseDirectUrl: fresh }));
+      await Promise.all(starts.map((store) => store.ready()));
+      const locks = await other.query(
+        "SELECT 1 FROM pg_locks JOIN pg_database ON oid = database WHERE locktype = 'advisory' AND datname = $1",
+        [new URL(fresh).pathname.slice(1)],
+      );
+      expect(locks.rows).toEqual([]);
+    }
+  });
+});
+
+describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
+  const email = "ceo@example.com";
+
+  it("are as many as DATABASE_POOL says, and no more", async () => {
+    const databaseUrl = await createDatabase(postgresUrl);
+    const store = new Store({ databaseUrl, databasePool: 3, dataDir: "" });
+    const db = await store.ready();
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    const count = async () => {
+      const { rows } = await client.query(
+        `SELECT count(*)::int AS n FROM pg_stat_activity
+         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+      );
+      return rows[0].n;
+    };
+    // The connection that made the tables goes when they are made.
+    await eventually(async () => expect(await count()).toBeLessThanOrEqual(1));
+    await client.query("BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE");
+    const reads = Array.from({ length: 9 }, () => findAccount(db, email).catch(() => {}));
+    await sleep(500);
+    expect(await count()).toBe(3);
+    await client.end();
+    await Promise.all(reads);
+    await store.close();
+  });
+
+  it("are made anew after a failover, when those before have become read-only", async () => {
+    const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
+    const admin = new pg.Client(postgresUrl);
+    await admin.connect();
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const store = new Store({ databaseUrl, dataDir: "" });
+    const db = await store.ready();
+    // Ten connections, all of them read-only.
+    await Promise.all(Array.from({ length: 10 }, () => findAccount(db, email).catch(() => {})));
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
+    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow(/read-only/);
+    for (let n = 0; n < 10; n++) await addAccount(db, `${n}@example.com`, {}, Date.now());
+    await store.close();
+    await admin.end();
+  });
+});

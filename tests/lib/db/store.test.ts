@@ -1,0 +1,130 @@
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import { beforeEach, describe, expect, inject, it } from "vitest";
+import { findAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
+import { Store } from "@/lib/db/store";
+import { createDatabase } from "@/tests/support/databases";
+import { createFolder } from "@/tests/support/leash";
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = join(createFolder(), "data");
+});
+
+const email = "ceo@example.com";
+
+describe("the embedded store", () => {
+  const open = () => new Store({ dataDir, databaseUrl: undefined });
+
+  it("keeps its folder and its files to their owner", async () => {
+    const store = open();
+    await store.ready();
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    for (const file of readdirSync(dataDir))
+      expect(statSync(join(dataDir, file)).mode & 0o777, file).toBe(0o600);
+    await store.close();
+  });
+
+  it("migrates once when several open a fresh folder at the same moment", async () => {
+    const stores = Array.from({ length: 8 }, open);
+    await Promise.all(stores.map((store) => store.ready()));
+    const db = await open().ready();
+    const { rows } = await db.executeQuery(db.selectFrom("accounts").selectAll().compile());
+    expect(rows).toEqual([]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it("writes while another process holds the lock for a second, without stopping the event loop", async () => {
+    const store = open();
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    const other = new Database(join(dataDir, "store.sqlite"));
+    other.exec("BEGIN IMMEDIATE");
+    setTimeout(() => other.exec("COMMIT"), 1000);
+
+    let longestStallMs = 0;
+    let lastMs = Date.now();
+    const beat = setInterval(() => {
+      longestStallMs = Math.max(longestStallMs, Date.now() - lastMs);
+      lastMs = Date.now();
+    }, 5);
+    const read = findAccount(db, email).then(() => Date.now());
+    const startedAtMs = Date.now();
+    await Promise.all(["a", "b", "c"].map((name) => addAccount(db, `${name}@example.com`, {}, Date.now())));
+    clearInterval(beat);
+    expect((await read) - startedAtMs, "a read does not wait for the writes").toBeLessThan(800);
+    expect(longestStallMs).toBeLessThan(800);
+    expect(await db.selectFrom("accounts").select("email").execute()).toHaveLength(4);
+    other.close();
+    await store.close();
+  });
+
+  it("goes on after a write that met the lock for too long, and after one that failed", async () => {
+    const store = open();
+    const db = await store.ready();
+    const other = new Database(join(dataDir, "store.sqlite"));
+    other.exec("BEGIN IMMEDIATE");
+    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("locked");
+    other.exec("COMMIT");
+    await addAccount(db, email, {}, Date.now());
+    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("already an account");
+    expect((await findAccount(db, email)).email).toBe(email);
+    other.close();
+    await store.close();
+  });
+
+  it("lets nobody in the queue behind a lock wait for longer than one write may", async () => {
+    const store = open();
+    const db = await store.ready();
+    const other = new Database(join(dataDir, "store.sqlite"));
+    other.exec("BEGIN IMMEDIATE");
+    const startedAtMs = performance.now();
+    const writes = Array.from({ length: 20 }, (_, n) => addAccount(db, `${n}@example.com`, {}, Date.now()));
+    const outcomes = await Promise.allSettled(writes);
+    expect(performance.now() - startedAtMs).toBeLessThan(3000);
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+    other.exec("COMMIT");
+    await addAccount(db, email, {}, Date.now());
+    other.close();
+    await store.close();
+  });
+
+  it("acknowledges no write to a file that was removed, and makes no empty store in its place", async () => {
+    const store = open();
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    rmSync(dataDir, { recursive: true });
+    for (const name of ["a", "b"])
+      await expect(addAccount(db, `${name}@example.com`, {}, Date.now())).rejects.toThrow("was removed");
+    await expect(findAccount(db, email)).rejects.toThrow("was removed");
+    expect(existsSync(dataDir)).toBe(false);
+    await store.close();
+  });
+
+  it("acknowledges no write to a file in whose place another was put, and goes on with that", async () => {
+    const store = open();
+    const db = await store.ready();
+    const replacement = new Store({ dataDir: `${dataDir}-2`, databaseUrl: undefined });
+    await addAccount(await replacement.ready(), "restored@example.com", {}, Date.now());
+    await replacement.close();
+    rmSync(dataDir, { recursive: true });
+    renameSync(`${dataDir}-2`, dataDir);
+    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("was removed or replaced");
+    expect((await findAccount(db, "restored@example.com")).email).toBe("restored@example.com");
+    await addAccount(db, email, {}, Date.now());
+    await store.close();
+  });
+});
+
+const postgresUrl = inject("postgresUrl");
+
+describe.runIf(postgresUrl)("PostgreSQL", () => {
+  it("migrates once when several instances start on a fresh database at the same moment", async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "");
+    const stores = Array.from({ length: 6 }, () => new Store({ dataDir, databaseUrl }));
+    await Promise.all(stores.map((store) => store.ready()));
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { bodyPieces } from "@/lib/config/limits";
+import { readBody } from "@/lib/http/body";
+
+/** A request whose body comes in these parts; `pulled` says how many of them were asked for. */
+function requestOf(parts: Iterable<string>, headers: Record<string, string> = {}) {
+  const source = parts[Symbol.iterator]();
+  const state = { pulled: 0 };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const { value, done } = source.next();
+        if (done) return controller.close();
+        state.pulled++;
+        controller.enqueue(Buffer.from(value));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const request = new Request("https://office.example.com/", {
+    method: "POST",
+    headers,
+    body,
+    duplex: "half",
+  } as RequestInit);
+  return { request, state };
+}
+
+function* endless() {
+  for (;;) yield "x".repeat(1024);
+}
+
+const tooLarge = { code: "too_large", status: 413 };
+
+describe("readBody", () => {
+  it("reads what comes in parts, to its end", async () => {
+    const { request } = requestOf(["List-Unsubscribe", "=", "One-Click"]);
+    expect((await readBody(request, 4096)).toString()).toBe("List-Unsubscribe=One-Click");
+  });
+
+  it("reads bytes, not letters: one that two parts share stays whole", async () => {
+    const bytes = Buffer.from("ü");
+    const body = new ReadableStream({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    const init = { method: "POST", body, duplex: "half" } as RequestInit;
+    expect(await readBody(new Request("https://office.example.com/", init), 2)).toEqual(bytes);
+  });
+
+  it("answers nothing where there is no body, or an empty one", async () => {
+    const get = new Request("https://office.example.com/");
+    expect(await readBody(get, 4096)).toEqual(Buffer.alloc(0));
+    expect(await readBody(requestOf([]).request, 0)).toEqual(Buffer.alloc(0));
+  });
+
+  it("takes a body of its bound, and refuses one byte more", async () => {
+    const most = ["x".repeat(4000), "y".repeat(96)];
+    expect(await readBody(requestOf(most).request, 4096)).toHaveLength(4096);
+    await expect(readBody(requestOf([...most, "z"]).request, 4096)).rejects.toMatchObject({
+      ...tooLarge,
+      message: "The body is over 4 KiB.",
+    });
+  });
+
+  it("counts what comes, whatever Content-Length said, and asks for no more once it is too much", async () => {
+    const { request, state } = requestOf(endless(), { "content-length": "10" });
+    await expect(readBody(request, 4096)).rejects.toMatchObject(tooLarge);
+    expect(state.pulled).toBe(5);
+  });
+
+  it("refuses any body where none is taken", async () => {
+    await expect(readBody(requestOf(["x"]).request, 0)).rejects.toMatchObject({
+      ...tooLarge,
+      message: "No body is taken here.",
+    });
+  });
+
+  it("takes a body of 4 KiB byte by byte, and a longer one in pieces of eight bytes", async () => {
+    const typed = Array<string>(bodyPieces.any).fill("x");
+    expect(await readBody(requestOf(typed).request, 4096)).toHaveLength(4096);
+    const small = Array<string>(8192).fill("12345678");
+    expect(await readBody(requestOf(small).request, 65_536)).toHaveLength(65_536);
+  });
+
+  it("refuses a longer one in smaller pieces, and asks for no more of them", async () => {
+    function* typed() {
+      for (;;) yield "x";
+    }
+    const { request, state } = requestOf(typed());
+    await expect(readBody(request, 65_536)).rejects.toMatchObject({
+      code: "invalid_request",
+      status: 400,
+      message: "The body comes in pieces that are too small.",
+      hint: "Send it in chunks of 8 bytes or more, or all at once.",
+    });
+    expect(state.pulled).toBe(Math.floor((bodyPieces.any * 8) / 7) + 1);
+  });
+
+  it("tells a body that breaks off from one that is too large", async () => {
+    function* broken() {
+      yield "half of it";
+      throw new Error("ECONNRESET");
+    }
+    await expect(readBody(requestOf(broken()).request, 4096)).rejects.toMatchObject({
+      code: "invalid_request",
+      status: 400,
+      message: "The body did not arrive whole.",
+    });
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { readCookie, readCookies } from "@/lib/http/cookies";
+
+const headers = (cookie: string) => new Headers({ cookie });
+
+describe("readCookie", () => {
+  const read = (cookie: string) => readCookie(headers(cookie), "__session");
+
+  it.each([
+    ["__session=a", "a"],
+    ["other=b; __session=a", "a"],
+    ["other=b;__session=a", "a"],
+    ["other=b;\t __session=a \t; more=c", "a"],
+    ["__session=a=b", "a=b"],
+    ["__session=a; __session=", "a"],
+    ["__session=a; __session=b", undefined],
+    ["__session=a; __session=a", undefined],
+    ["__session=", undefined],
+    ["__session", undefined],
+    ["__sessions=a", undefined],
+    ["__Session=a", undefined],
+    ["", undefined],
+  ])("reads %j as %j", (cookie, value) => {
+    expect(read(cookie)).toBe(value);
+  });
+
+  it.each(["\u00a0", "\u0085", "\v", "\f"])("takes no name for another that begins with %j", (blank) => {
+    expect(read(`${blank}__session=a`)).toBeUndefined();
+    expect(read(`__session=a${blank}`)).toBe(`a${blank}`);
+  });
+});
+
+describe("readCookies", () => {
+  it("reads every one of a name, in the order they came", () => {
+    expect(readCookies(headers("__session=b; other=c; __session=a"), "__session")).toEqual(["b", "a"]);
+  });
+});

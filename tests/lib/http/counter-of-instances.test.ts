@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import { expectRefusal } from "@/tests/support/contract";
+import { counterStores } from "@/tests/support/counter-stores";
+import { eventually } from "@/tests/support/databases";
+import { postLegacy } from "@/tests/support/mcp";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+
+const redisPort = inject("redisPort") ?? 0;
+const { path } = operations.health;
+const requests = 120;
+const windowSeconds = 60;
+
+describe.runIf(redisPort).each(counterStores)(
+  "two instances that count in $way",
+  ({ way, startBridge, faults }) => {
+    let bridge: Awaited<ReturnType<typeof startBridge>>;
+    let first: Service;
+    let second: Service;
+    let metricsPort: number;
+    beforeAll(async () => {
+      bridge = await startBridge(redisPort);
+      metricsPort = await reservePort();
+      [first, second] = await Promise.all([
+        Service.start({ ...bridge.environment, METRICS_PORT: String(metricsPort) }),
+        Service.start(bridge.environment),
+      ]);
+      await untilTheyCount();
+    });
+    afterEach(async () => {
+      bridge.fault = "none";
+      await untilTheyCount();
+    });
+    afterAll(async () => {
+      await Promise.all([first.stop(), second.stop()]);
+      await bridge.stop();
+    });
+
+    /** A busy machine may take longer over a first call than the deadline allows. */
+    async function untilTheyCount() {
+      for (const service of [first, second]) {
+        await eventually(async () => {
+          const { headers } = await service.ask(path, { from: "127.0.2.9" });
+          expect(headers["ratelimit-remaining"]).not.toBe("0");
+        });
+      }
+    }
+
+    it("have one counter", async () => {
+      const from = `127.0.${way.length}.1`;
+      const remaining: unknown[] = [];
+      for (const service of [first, second, first, second]) {
+        remaining.push((await service.ask(path, { from })).headers["ratelimit-remaining"]);
+      }
+      expect(remaining).toEqual([1, 2, 3, 4].map((spent) => String(requests - spent)));
+    });
+
+    it("refuses one more than that of both together, with the same headers as in process", async () => {
+      const from = `127.0.${way.length}.2`;
+      for (let n = 0; n < requests; n++) {
+        expect((await (n % 2 ? first : second).ask(path, { from })).status).toBe(200);
+      }
+      let refused = await second.ask(path, { from });
+      for (let n = 0; n < 5 && refused.status === 200; n++) refused = await second.ask(path, { from });
+      const wait = Number(refused.headers["retry-after"]);
+      expectRefusal(second, refused, {
+        status: 429,
+        code: "unavailable",
+        message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
+      });
+      expect(refused.headers.ratelimit).toBe(`"health";r=0;t=${wait}`);
+      expect(wait).toBeGreaterThanOrEqual(1);
+      expect(wait).toBeLessThanOrEqual(61);
+    });
+
+    it("stores no address, only its keyed hash", async () => {
+      await first.ask(path, { from: "127.0.2.3" });
+      const redis = new Redis({ port: redisPort, host: "127.0.0.1" });
+      const keys = await redis.keys("corner-office:health:*");
+      redis.disconnect();
+      expect(keys.length).toBeGreaterThan(0);
+      for (const key of keys) expect(key).toMatch(/^corner-office:health:[\w-]{22}:\d+$/);
+    });
+
+    it.each([...faults])(
+      "never stops a health check when the store is %s: allowed, nothing remaining, limit as ever",
+      async (fault) => {
+        bridge.fault = fault;
+        bridge.calls = 0;
+        const startedAtMs = Date.now();
+        for (let n = 0; n < 20; n++) {
+          const { status, headers } = await first.ask(path);
+          expect(status).toBe(200);
+          expect(headers.ratelimit).toBe('"health";r=0');
+          expect(headers["ratelimit-limit"]).toBe(String(requests));
+          expect(headers["ratelimit-remaining"]).toBe("0");
+          expect(headers["ratelimit-policy"]).toBe(`"health";q=${requests};w=${windowSeconds}`);
+        }
+        const tookSeconds = (Date.now() - startedAtMs) / 1000;
+        expect(tookSeconds).toBeLessThan(20);
+        expect(bridge.calls).toBeGreaterThan(0);
+        // Once a second it is asked whether it is back.
+        expect(bridge.calls).toBeLessThanOrEqual(1 + Math.floor(tookSeconds));
+      },
+    );
+
+    it("have one counter for MCP, whichever of the two paths is taken, and one each while it is away", async () => {
+      const remaining = async (service: Service, path: string, from = `127.0.${way.length}.5`) => {
+        const answer = await postLegacy(service, { method: "tools/list" }, { from, path });
+        expect(answer.status).toBe(200);
+        return answer.headers["ratelimit-remaining"];
+      };
+      // A busy machine may take longer over a first call than the deadline allows.
+      await eventually(async () => {
+        const left = Number(await remaining(first, "/mcp", "127.0.4.9"));
+        expect(await remaining(second, "/mcp", "127.0.4.9")).toBe(String(left - 1));
+      });
+
+      const leftAfter = (spent: number) => String(60 - spent);
+      const [one, other] = ["/mcp", "/api/mcp"] as const;
+      expect(await remaining(first, one)).toBe(leftAfter(1));
+      expect(await remaining(second, other)).toBe(leftAfter(2));
+      expect(await remaining(first, other)).toBe(leftAfter(3));
+      expect(await remaining(second, one)).toBe(leftAfter(4));
+
+      bridge.fault = "reset";
+      expect(await remaining(first, one), "each process counts for itself").toBe(leftAfter(1));
+    });
+
+    it("goes on for MCP as a counter of each process while the store is away", async () => {
+      bridge.fault = "reset";
+      const from = "127.0.2.7";
+      const statuses: number[] = [];
+      for (let n = 0; n <= 60; n++) {
+        statuses.push((await postLegacy(first, { method: "tools/list" }, { from })).status);
+      }
+      expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+      expect(statuses.at(-1)).toBe(429);
+    });
+
+    it("is asked at most once a second while the store is away, and counts again when it is back", async () => {
+      bridge.fault = "reset";
+      await first.ask(path);
+      bridge.calls = 0;
+      const startedAtMs = performance.now();
+      while (performance.now() - startedAtMs < 2500) {
+        await first.ask(path);
+        await sleep(20);
+      }
+      expect(bridge.calls).toBeGreaterThanOrEqual(1);
+      expect(bridge.calls).toBeLessThanOrEqual(1 + Math.floor((performance.now() - startedAtMs) / 1000));
+      bridge.fault = "none";
+      await untilTheyCount();
+      const { headers } = await first.ask(path, { from: `127.0.${way.length}.4` });
+      expect(headers["ratelimit-remaining"]).toBe(String(requests - 1));
+    });
+
+    it("is up, away, and up again, as /metrics has it", async () => {
+      const isUp = async () => {
+        await first.ask(path);
+        const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+        return /^corner_office_counter_store_up\{quota="health"\} (\d)$/m.exec(text)?.[1];
+      };
+      await eventually(async () => expect(await isUp()).toBe("1"));
+      bridge.fault = "reset";
+      await eventually(async () => expect(await isUp()).toBe("0"));
+      bridge.fault = "none";
+      await eventually(async () => expect(await isUp()).toBe("1"));
+    });
+
+    it("is found to work by check", async () => {
+      const findings = await first.adminJson<{ what: string; detail: string }[]>("check");
+      expect(findings.find(({ what }) => what === "counters")).toMatchObject({ detail: `${way} answers` });
+    });
+  },
+);

@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import Database from "libsql";
+import { afterEach, describe, expect, it } from "vitest";
+import { actions, pages } from "@/lib/http/pages";
+import { eventually } from "@/tests/support/databases";
+import { Service } from "@/tests/support/service";
+
+let service: Service;
+afterEach(() => service.stop({ expectErrors: true }));
+
+/** Takes a table away, so that whoever needs it fails in a way that nobody foresaw. */
+function dropTable(name: string): void {
+  const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+  db.exec(`DROP TABLE ${name}`);
+  db.close();
+}
+
+const linesOf = (requestId: string) =>
+  service.log
+    .split("\n")
+    .filter((line) => line.includes(`"requestId":"${requestId}"`))
+    .map((line) => JSON.parse(line));
+
+describe.each([
+  ["`npm start`", ["dist/server/main.js"], 1],
+  ["plain `next start`", ["node_modules/next/dist/bin/next", "start"], 0],
+])("a failure outside /api behind %s", (_, program, visits) => {
+  it("shows words, is kept by nobody, and is logged once under the answer's own id", async () => {
+    service = await Service.start({ SIGN_IN: "local" }, { program });
+    await eventually(async () => expect((await service.ask(pages.waitlist.path)).status).toBe(200));
+    for (const table of ["waitlist", "sign_in_codes"]) dropTable(table);
+    const fields = { email: "reader@example.com" };
+    for (const [{ path }, page] of [
+      [actions.joinWaitlist, pages.waitlist.path],
+      [actions.sendCode, pages.signIn.path],
+    ] as const) {
+      for (const sent of [undefined, `mine${path.replaceAll("/", ".")}`]) {
+        const answer = await service.submit(path, fields, sent ? { headers: { "x-request-id": sent } } : {});
+        expect([answer.status, answer.headers.location]).toEqual([303, `${page}?problem=unavailable`]);
+        expect(answer.headers["cache-control"]).toBe("no-store");
+        const requestId = String(answer.headers["x-request-id"]);
+        if (sent) expect(requestId).toBe(sent);
+        await eventually(() => {
+          const lines = linesOf(requestId);
+          expect(lines.filter(({ level }) => level === "error")).toMatchObject([
+            { msg: "unexpected failure" },
+          ]);
+          expect(lines.filter(({ status }) => status === 303)).toHaveLength(visits);
+        });
+      }
+    }
+    const { text } = await service.ask(`${pages.waitlist.path}?problem=unavailable`);
+    expect(text).toContain("Something went wrong on our side, and nothing was done.");
+  });
+});

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Page, pages, routes } from "@/lib/http/pages";
+import { expectRefusal } from "@/tests/support/contract";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
+
+let service: Service;
+beforeAll(async () => {
+  ({ service } = await lend());
+});
+afterAll(() => giveBack(service));
+
+const multipart = { "Content-Type": "multipart/form-data; boundary=x" };
+
+describe.each(routes.filter((route) => !route.onlyInDevelopment && !route.onlyWithRegistration))(
+  "$path",
+  ({ path, methods }) => {
+    it("answers every method that it does not accept with 405 and Allow", async () => {
+      const others = ["GET", "POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"].filter(
+        (method) => !methods.includes(method as never),
+      );
+      for (const method of others) {
+        const answer = await service.ask(path, { method });
+        expectRefusal(service, answer, { status: 405, code: "method_not_allowed" });
+        expect(answer.headers.allow, method).toBe(methods.join(", "));
+      }
+    });
+
+    it("has no failure of ours for a body that is no multipart", async () => {
+      const { status } = await service.ask(path, { method: "POST", headers: multipart, body: "--y\r\n" });
+      if (methods.includes("POST" as never)) expect(status).toBeLessThan(500);
+      else expect(status).toBe(405);
+    });
+  },
+);
+
+describe("an address that no register has", () => {
+  it("answers 404: a page to who looks, JSON to who sends", async () => {
+    for (const path of ["/nothing", "/waitlist/x", "/Docs"]) {
+      const page = await service.ask(path);
+      expect([page.status, page.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
+      for (const method of ["POST", "PUT", "OPTIONS"]) {
+        const refused = await service.ask(path, { method, headers: multipart });
+        expectRefusal(service, refused, { status: 404, code: "not_found" });
+        expect(refused.headers).not.toHaveProperty("allow");
+      }
+    }
+  });
+});
+
+describe("the pages of the register", () => {
+  it("are open to anyone, or say that they are not", async () => {
+    for (const { path, access } of Object.values<Page>(pages)) {
+      const expected = { anyone: [200, 303, 404], session: [307], "signed link": [200, 400] }[access];
+      expect(expected, path).toContain((await service.ask(path)).status);
+    }
+  });
+});
+
+describe("the paths of the register", () => {
+  const speaking = ["app/(pages)", "lib/docs", "lib/mail", "lib/mail", "lib/auth"];
+  const files = speaking.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      // What is shown of a client is a program of its own, and is run.
+      .filter((file) => /\.tsx?$/.test(file) && !file.startsWith("clients/"))
+      .map((file) => join(folder, file)),
+  );
+
+  it.each(files)("are not written out in %s, so that a page may be renamed", (file) => {
+    // What the framework makes of a page's own folder has to be written out, and fails to compile when it moves.
+    const source = readFileSync(file, "utf8")
+      .replace(/PageProps<"[^"]+">/g, "")
+      .replace(/^\s*(?:\/\/|\/?\*).*$/gm, "");
+    const written = routes.flatMap(({ path }) => {
+      const isWritten =
+        path !== "/" && new RegExp(`["'\`(]${path.replaceAll(".", "\\.")}["'\`?#)]`).test(source);
+      return isWritten ? [path] : [];
+    });
+    expect(written).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { clerkRoutes, documentPages, files, routes, routesOfMany } from "@/lib/http/pages";
+import { findRegisterDrift } from "@/lib/http/register-drift";
+
+const ofMany = Object.values(documentPages).map(({ path }) => path as string);
+const publicFiles = Object.values(files).map(({ path }) => path as string);
+const builtRoutes = [
+  ...Object.values(operations).map(({ path }) => path),
+  ...mcpServer.paths,
+  ...routes.map(({ path }) => path),
+  ...routesOfMany,
+  ...Object.values(clerkRoutes),
+  "/_not-found",
+].filter((path) => ![...ofMany, ...publicFiles].includes(path) && !path.endsWith(".md"));
+const built = { builtRoutes, files: publicFiles.map((path) => path.slice(1)) };
+
+describe("findRegisterDrift", () => {
+  it("finds nothing where the registers and the build agree", () => {
+    expect(findRegisterDrift(built)).toEqual([]);
+  });
+
+  it.each([
+    [
+      "a page that is in no register",
+      { builtRoutes: [...builtRoutes, "/new"] },
+      "/new is built, and in no register",
+    ],
+    [
+      "an operation that was not built",
+      { builtRoutes: builtRoutes.filter((path) => path !== "/api/health") },
+      "/api/health is in a register, and not built",
+    ],
+    [
+      "a form that was not built",
+      { builtRoutes: builtRoutes.filter((path) => path !== "/sign-in/send") },
+      "/sign-in/send is in a register, and not built",
+    ],
+    ["a file that nobody entered", { files: [...built.files, "x.js"] }, "/x.js is built, and in no register"],
+  ])("names %s", (_, auditedTransaction, fault) => {
+    expect(findRegisterDrift({ ...built, ...auditedTransaction })).toEqual([fault]);
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import { files } from "@/lib/http/pages";
+import { eventually } from "@/tests/support/databases";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import { Service } from "@/tests/support/service";
+
+let service: Service;
+beforeAll(async () => {
+  ({ service } = await lend());
+});
+afterAll(() => giveBack(service));
+
+/** The line that the request with this id left in the log. */
+const lineOf = (requestId: string) =>
+  eventually(() => {
+    const line = service.log.split("\n").find((text) => text.includes(`"requestId":"${requestId}"`));
+    if (!line) throw new Error(`no line of ${requestId}`);
+    return JSON.parse(line);
+  });
+
+describe("the log", () => {
+  it("has one line a request, refusals and pages among them", async () => {
+    const requests = [
+      ["GET", operations.health.path, 200],
+      ["GET", "/api/nothing", 404],
+      ["DELETE", operations.health.path, 405],
+      ["OPTIONS", operations.siteBanner.path, 204],
+      ["GET", "/docs/api/errors", 200],
+    ] as const;
+    for (const [n, [method, path, status]] of requests.entries()) {
+      const answer = await service.ask(`${path}?x=1`, { method, headers: { "X-Request-Id": `line-${n}` } });
+      // Shared caches keep a document.
+      expect(answer.headers["x-request-id"]).toBe(path === "/docs/api/errors" ? undefined : `line-${n}`);
+      expect(await lineOf(`line-${n}`)).toEqual({
+        level: "info",
+        time: expect.any(Number),
+        method,
+        path: path === "/api/nothing" ? "/api/*" : path,
+        status,
+        ms: expect.any(Number),
+        requestId: `line-${n}`,
+      });
+    }
+    expect(service.log.match(/"requestId":"line-0"/g)).toHaveLength(1);
+  });
+
+  it("names the account of a session by a hash, the same each time", async () => {
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const { subject } = await service.adminJson("account", "show", "ceo@example.com");
+    const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+    for (const [n, { path }] of [operations.entitlement, operations.creditsBalance].entries()) {
+      await service.ask(path, { headers: { ...headers, "X-Request-Id": `subject-${n}` } });
+    }
+    const [first, second] = [await lineOf("subject-0"), await lineOf("subject-1")];
+    expect(first.subject).toMatch(/^[\w-]{12}$/);
+    expect(second.subject).toBe(first.subject);
+    expect(service.log).not.toContain(String(subject));
+  });
+
+  it("holds no query, header, token, address or email", async () => {
+    const secret = "hunter2-hunter2";
+    await service.ask(`${operations.entitlement.path}?token=${secret}`, {
+      headers: {
+        Authorization: `Bearer ${secret}`,
+        Cookie: `__session=${secret}`,
+        "X-Forwarded-For": "198.51.100.7",
+      },
+    });
+    await service.ask(`${operations.unsubscribe.path}?token=${secret}`, { method: "POST", body: secret });
+    for (const path of [operations.entitlement.path, "/api/x", "/docs/api/errors", "/nothing"]) {
+      await service.ask(`${path}?${secret}`);
+      await service.ask(`${path}#${secret}`);
+    }
+    await service.send(`FROBNICATE /api/health#${secret} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await service.ask("/docs", { headers: { "X-Request-Id": "last-one" } });
+    await lineOf("last-one");
+    for (const text of [secret, "198.51.100.7", "127.0.0.1", "ceo@example.com"])
+      expect(service.log).not.toContain(text);
+  });
+
+  it("names an address as its register does, and of any other no more than where it would be", async () => {
+    const secret = "hunter2-hunter2";
+    const expected = {
+      [`/api/entitlement/${secret}`]: "/api/*",
+      [`/mcp/${secret}`]: "/mcp/*",
+      [`/hooks/${secret}`]: "/hooks/*",
+      [`/docs/${secret}`]: "/docs/*",
+      [`/unsubscribe/${secret}`]: "/*",
+      [`//${secret}`]: "/*",
+      [`/%1b[31m%0a${secret}`]: "/*",
+      [`/connect?user_code=${secret}`]: "/connect",
+    };
+    for (const [n, [path, name]] of Object.entries(expected).entries()) {
+      await service.ask(path, { headers: { "X-Request-Id": `name-${n}` } });
+      expect((await lineOf(`name-${n}`)).path, path).toBe(name);
+    }
+    await service.send(`${secret} /api/health HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await eventually(() =>
+      expect(service.log).toContain('"method":"other","path":"/api/health","status":405'),
+    );
+    expect(service.log).not.toContain(secret);
+  });
+
+  it("says at debug what a page fetches beside itself", async () => {
+    for (const path of ["/_next/static/x.js", files.icon.path]) await service.ask(path);
+    await service.ask("/", { headers: { "X-Request-Id": "after-assets" } });
+    await lineOf("after-assets");
+    expect(service.log).not.toContain("/_next/");
+    expect(service.log).not.toContain(files.icon.path);
+  });
+
+  it("writes no line for what nobody wants to read", async () => {
+    const quiet = await Service.start({ LOG_LEVEL: "warn" });
+    await quiet.ask(operations.health.path);
+    await quiet.stop();
+    expect(quiet.log).toBe("");
+  });
+});

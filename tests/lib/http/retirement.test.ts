@@ -1,0 +1,128 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { isDocumentPath } from "@/lib/docs/documents";
+import { policy } from "@/lib/docs/documents/policy";
+import { openApiDocument } from "@/lib/docs/openapi";
+import { createOperationHandlers } from "@/lib/http/handler";
+import { mcpServer, type Operation, operations, type Retirement, version1 } from "@/lib/http/operations";
+import { checkRetirements, listRetirements, retirementOf } from "@/lib/http/retirement";
+import { rejectUnrouted } from "@/lib/http/router";
+
+const announcedMs = Date.parse("2027-01-01T00:00:00Z");
+const inDays = (days: number) => new Date(announcedMs + days * dayMs).toISOString();
+const retirement: Retirement = {
+  announcedAt: inDays(0),
+  deprecatedAt: "2027-02-01T00:00:00Z",
+  sunsetAt: "2027-05-01T00:00:00Z",
+  guide: "/docs/api/policy#how-something-is-retired",
+};
+const announced = {
+  deprecation: "@1801440000",
+  sunset: "Sat, 01 May 2027 00:00:00 GMT",
+  link:
+    '<https://office.example.com/docs/api/policy>; rel="deprecation"; type="text/html", ' +
+    '<https://office.example.com/docs/api/policy#how-something-is-retired>; rel="sunset"; type="text/html"',
+};
+const headersOf = ({ headers }: Response) => ({
+  deprecation: headers.get("deprecation"),
+  sunset: headers.get("sunset"),
+  link: headers.get("link"),
+});
+
+beforeAll(() => vi.stubEnv("APP_URL", "https://office.example.com"));
+afterEach(() => {
+  delete version1.retirement;
+});
+afterAll(() => vi.unstubAllEnvs());
+
+describe("an operation being retired", () => {
+  const { GET } = createOperationHandlers({ ...operations.siteBanner, retirement }, () => ({ banner: null }));
+
+  it("says when on every answer: Deprecation (RFC 9745), Sunset (RFC 8594) and where the guide is", async () => {
+    const good = await GET(new Request("https://office.example.com/api/site-banner"));
+    const bad = await GET(
+      new Request("https://office.example.com/api/site-banner", { headers: { "api-version": "2" } }),
+    );
+    expect([good.status, bad.status]).toEqual([200, 400]);
+    for (const answer of [good, bad]) expect(headersOf(answer)).toEqual(announced);
+  });
+});
+
+describe("a version being retired", () => {
+  it("says so on the answers of all its operations, and nowhere else", async () => {
+    version1.retirement = retirement;
+    // Fresh copies, because what does not vary between the answers of an operation is made once.
+    for (const operation of Object.values<Operation>(operations)) {
+      const { OPTIONS } = createOperationHandlers({ ...operation }, () => "") as Record<
+        string,
+        (request: Request) => Promise<Response>
+      >;
+      const request = new Request(`https://office.example.com${operation.path}`, { method: "OPTIONS" });
+      expect(headersOf((await OPTIONS?.(request)) as Response), operation.path).toEqual(announced);
+    }
+    expect(retirementOf(mcpServer)).toBeUndefined();
+    const unknown = rejectUnrouted("GET", "/api/nothing", new Headers()) as Response;
+    expect(headersOf(unknown)).toMatchObject({ deprecation: null, sunset: null });
+  });
+
+  it("is in the policy and the description as well", () => {
+    expect(policy.markdown()).toContain("No public operation is currently deprecated.");
+    version1.retirement = retirement;
+    expect(policy.markdown()).toContain("- **Version 1:** announced 2027-01-01T00:00:00.000Z, deprecated");
+    expect(policy.markdown()).not.toContain("No public operation is currently deprecated.");
+    const described = Object.values(openApiDocument().paths).map((item) => item.get ?? item.post);
+    for (const operation of described) expect(operation).toMatchObject({ deprecated: true });
+  });
+
+  it("gives way to the retirement of an operation that ends sooner", () => {
+    const sooner = { ...retirement, sunsetAt: inDays(95) };
+    const later = { ...retirement, sunsetAt: inDays(200) };
+    version1.retirement = retirement;
+    expect(retirementOf({ ...operations.health, retirement: sooner })).toBe(sooner);
+    expect(retirementOf({ ...operations.health, retirement: later })).toBe(retirement);
+  });
+});
+
+describe("checkRetirements", () => {
+  const check = (changed: Partial<Retirement>, nowMs = announcedMs) => {
+    const register = {
+      old: { ...operations.siteBanner, retirement: { ...retirement, ...changed } },
+    } satisfies Record<string, Operation>;
+    return () => checkRetirements(listRetirements(register), nowMs, isDocumentPath);
+  };
+
+  it("accepts what is announced now, and ends with the shortest notice on the day of the deprecation", () => {
+    const sunsetAt = inDays(90);
+    expect(check({ sunsetAt, deprecatedAt: sunsetAt })).not.toThrow();
+    expect(check({ deprecatedAt: inDays(0) })).not.toThrow();
+    expect(check({}, Date.parse(retirement.sunsetAt) - 1)).not.toThrow();
+  });
+
+  it.each<[Partial<Retirement>, string, number?]>([
+    [
+      { sunsetAt: new Date(announcedMs + 90 * dayMs - 1).toISOString() },
+      "ends less than 90 days after its announcement",
+    ],
+    [{ deprecatedAt: "2027-05-01T00:00:01Z" }, "ends before its deprecation"],
+    [{ deprecatedAt: "2026-12-31T23:59:59Z" }, "is deprecated before its announcement"],
+    [{ sunsetAt: "soon" }, "has a date that is not ISO 8601"],
+    [{ deprecatedAt: "1" }, "has a date that is not ISO 8601"],
+    [{}, "is announced in the future", announcedMs - 1],
+    [{}, "is past its sunset, and should be gone", Date.parse(retirement.sunsetAt)],
+    [{ guide: "/docs/nothing" }, "has a guide that does not open: /docs/nothing"],
+    [{ guide: "/docs/api/policy#nothing" }, "has a guide that does not open: /docs/api/policy#nothing"],
+  ])("refuses %j: it %s", (changed, fault, nowMs) => {
+    expect(check(changed, nowMs)).toThrow(`The retirement of GET /api/site-banner ${fault}.`);
+  });
+
+  it("finds nothing wrong with what there is", () => {
+    expect(() => checkRetirements(listRetirements(), Date.now(), isDocumentPath)).not.toThrow();
+  });
+
+  it("checks the retirement of the version, too", () => {
+    version1.retirement = { ...retirement, guide: "/docs/nothing" };
+    expect(() => checkRetirements(listRetirements({}), announcedMs, isDocumentPath)).toThrow(
+      "The retirement of Version 1 has a guide that does not open: /docs/nothing.",
+    );
+  });
+});

@@ -1,0 +1,186 @@
+import type { ChildProcess } from "node:child_process";
+import { hkdfSync } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { buildSync } from "esbuild";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { addAccount } from "@/lib/accounts/invitations";
+import { type Db, Store } from "@/lib/db/store";
+import { operations } from "@/lib/http/operations";
+import { mintUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
+import { besideDatabaseUrl } from "@/tests/support/databases";
+import { engines } from "@/tests/support/engines";
+import { spawnLeashed } from "@/tests/support/leash";
+import { type Fault, startResendStandIn } from "@/tests/support/resend-stand-in";
+import { type Environment, Service } from "@/tests/support/service";
+
+const appSecret = besideDatabaseUrl.APP_SECRET;
+const recipients = 100;
+const runners = 4;
+const unsubscribers = 60;
+const dueWithinMs = 6000;
+const killEveryMs = 500;
+const maxKills = 12; // over about as long as the mails take
+const downFromMs = 2500;
+const downForMs = 2000;
+
+/** Chosen by seed, so that a run that fails can be looked at again; what the processes make of it differs. */
+function dice(seed: number) {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+describe.each(engines)(
+  "100 recipients, four runners and everything that can go wrong, on $name",
+  (engine) => {
+    it("delivers nothing after a 200, leaves nothing stuck, and sends nothing twice", {
+      timeout: 90_000,
+    }, async () => {
+      const random = dice(20_261_121);
+      const stage = await engine.prepare();
+      let startedAtMs = Number.POSITIVE_INFINITY;
+      const faults: Fault[] = ["429", "500", "reset", "slow", "silent", "lost", "html"];
+      const stand = await startResendStandIn(async () => {
+        await sleep(random() * 250);
+        const sinceMs = Date.now() - startedAtMs;
+        if (sinceMs > downFromMs && sinceMs < downFromMs + downForMs) return "reset";
+        return random() < 0.2 ? (faults[Math.floor(random() * faults.length)] ?? "none") : "none";
+      });
+      const environment = {
+        ...stage.environment,
+        ...stand.environment,
+        APP_URL: "https://office.example.com",
+        APP_SECRET: appSecret,
+      };
+      // The service answers the unsubscribes, and is a fifth runner: with its usual patience, and so without faults.
+      const service = await Service.start({ ...environment, RESEND_BASE_URL: stand.calmUrl });
+      const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+      const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+      onTestFinished(async () => {
+        await service.stop({ expectErrors: true });
+        await store.close();
+        await stand.stop();
+        await stage.clear();
+      });
+      const db = await store.ready();
+      const emails = Array.from({ length: recipients }, (_, n) => `reader${n}@example.com`);
+      const links = await prepare(db, emails);
+      await jitter(db, random);
+
+      startedAtMs = Date.now();
+      const end = keepRunnersDying({ PATH: process.env.PATH ?? "", ...environment }, random);
+      onTestFinished(() => {
+        end();
+      });
+      const clicks = emails.slice(0, unsubscribers).map(async (email) => {
+        await sleep(random() * dueWithinMs);
+        const target = links.get(email) ?? "";
+        for (let refusals = 0; ; refusals++) {
+          const { status } = await service.ask(target, {
+            method: "POST",
+            body: "List-Unsubscribe=One-Click",
+          });
+          if (status === 200) return { email, atMs: Date.now(), refusals };
+          expect(status).toBe(502);
+          await sleep(200);
+        }
+      });
+      const stopped = await Promise.all(clicks);
+      const unsettled = () =>
+        db
+          .selectFrom("onboarding_emails")
+          .select("id")
+          .where("state", "in", ["scheduled", "sending"])
+          .execute();
+      const settleBeforeMs = startedAtMs + 50_000;
+      while ((await unsettled()).length > 0 && Date.now() < settleBeforeMs) await sleep(200);
+      const kills = end();
+
+      expect(await unsettled(), "nothing is stuck").toEqual([]);
+      const late = stopped.flatMap(({ email, atMs }) =>
+        stand.accepted.filter(({ body, atMs: acceptedAtMs }) => body.to === email && acceptedAtMs > atMs),
+      );
+      expect(late, "nothing is delivered after a 200").toEqual([]);
+      const deliveries = stand.accepted.map(({ body }) => `${body.to} ${body.subject}`);
+      expect(new Set(deliveries).size, "nothing is sent twice").toBe(deliveries.length);
+      const others = new Set(emails.slice(unsubscribers));
+      const delivered = stand.accepted.filter(({ body }) => others.has(body.to)).length;
+      expect(delivered, "whoever did not unsubscribe gets all of them").toBe(5 * others.size);
+      const failed = await db
+        .selectFrom("onboarding_emails")
+        .select("failure")
+        .where("state", "=", "failed")
+        .execute();
+      expect(failed).toEqual([]);
+      expect(kills, "it was no quiet run").toBeGreaterThan(10);
+      expect(stand.requests - stand.accepted.length).toBeGreaterThan(10);
+      const refusals = stopped.reduce((sum, click) => sum + click.refusals, 0);
+      process.stdout.write(
+        `${engine.name}: ${kills} kills, ${stand.requests} requests, ${stand.accepted.length} mails, ${refusals} answers 502, ${Date.now() - startedAtMs} ms\n`,
+      );
+    });
+  },
+);
+
+/** Makes the accounts, and answers the path of each one's one-click link. */
+async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
+  const key = Buffer.from(hkdfSync("sha256", appSecret, "", "unsubscribe:onboarding:v1", 32));
+  const links = new Map<string, string>();
+  for (const email of emails) {
+    const { id } = await addAccount(db, email, {}, Date.now() + 60 * 60 * 1000);
+    links.set(email, `${operations.unsubscribe.path}?token=${mintUnsubscribeToken(id, [key])}`);
+  }
+  return links;
+}
+
+/** Makes every mail due at some moment of the next seconds. */
+async function jitter(db: Db, random: () => number): Promise<void> {
+  const nowMs = Date.now();
+  await db.transaction().execute(async (transaction) => {
+    for (const { id } of await transaction.selectFrom("onboarding_emails").select("id").execute()) {
+      const next_attempt_at_ms = nowMs + Math.floor(random() * dueWithinMs);
+      await transaction
+        .updateTable("onboarding_emails")
+        .set({ next_attempt_at_ms })
+        .where("id", "=", id)
+        .execute();
+    }
+  });
+}
+
+/** Runs four runners and kills one after the other, each replaced at once. Answers how to end them, and counts. */
+function keepRunnersDying(environment: Environment, random: () => number) {
+  const program = join("dist", "tests", `mail-runner-${process.pid}.js`);
+  // As the service is bundled: to look for each package's files would be half of a runner's work.
+  buildSync({
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    external: ["libsql", "pg-native"],
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    entryPoints: ["tests/support/mail-runner.ts"],
+    outfile: program,
+  });
+  const start = () =>
+    spawnLeashed("node", [program], { env: environment as NodeJS.ProcessEnv, stdio: "ignore" });
+  const running: ChildProcess[] = Array.from({ length: runners }, start);
+  let kills = 0;
+  const killing = setInterval(() => {
+    const victim = Math.floor(random() * runners);
+    running[victim]?.kill("SIGKILL");
+    running[victim] = start();
+    if (++kills === maxKills) clearInterval(killing);
+  }, killEveryMs);
+  return () => {
+    clearInterval(killing);
+    for (const child of running) child.kill("SIGKILL");
+    rmSync(program, { force: true });
+    return kills;
+  };
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codeMail } from "@/lib/auth/sign-in-mail";
+import { colours } from "@/lib/config/theme";
+import { escapeHtml } from "@/lib/http/escape-html";
+import { operations } from "@/lib/http/operations";
+import { renderHtml, renderText } from "@/lib/mail/mail-content";
+import { renderOnboarding } from "@/lib/mail/onboarding-mails";
+import { onboardingKinds } from "@/lib/mail/onboarding-series";
+
+const base = "https://office.example.com";
+
+beforeAll(() => {
+  process.env.APP_URL = base;
+  process.env.APP_SECRET = "s".repeat(32);
+  process.env.SUPPORT_EMAIL = "help@example.com";
+});
+afterAll(() => {
+  for (const name of ["APP_URL", "APP_SECRET", "SUPPORT_EMAIL"]) delete process.env[name];
+});
+
+const accountId = `acc_${"x".repeat(22)}`;
+const token = `v1\\.${accountId}\\.[\\w-]{43}`;
+
+describe("the onboarding series", () => {
+  it("says how many mails it has over how many days, each with a subject of its own", () => {
+    const mails = onboardingKinds.map((kind) => renderOnboarding(kind, accountId));
+    expect(new Set(mails.map(({ subject }) => subject)).size).toBe(mails.length);
+    const counts = "these 5 mails, over your first 14 days";
+    for (const { text } of mails) expect(text).toContain(counts);
+  });
+
+  describe.each(onboardingKinds)("%s", (kind) => {
+    const mail = () => renderOnboarding(kind, accountId);
+
+    it("can be stopped with one click (RFC 8058), and answered by nobody's machine (RFC 3834)", () => {
+      expect(mail().headers).toEqual({
+        "List-Unsubscribe": expect.stringMatching(
+          new RegExp(
+            `^<${base}${operations.unsubscribe.path}\\?token=${token}>, <mailto:help@example\\.com\\?subject=[\\w%]+>$`,
+          ),
+        ),
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "Auto-Submitted": "auto-generated",
+      });
+    });
+
+    it("says the same as text and as HTML, with the visible link and a person's address in both", () => {
+      const { text, html } = mail();
+      const page = new RegExp(`${base}/unsubscribe\\?token=${token}`);
+      expect(text).toMatch(page);
+      expect(html.replaceAll("&#38;", "&")).toMatch(page);
+      for (const part of [text, html]) expect(part).toContain("help@example.com");
+      const words = (part: string) => part.replace(/[^\p{L}]+/gu, " ").trim();
+      const plain = html
+        .replace(/^[\s\S]*<h1[^>]*>[^<]*<\/h1>/, "")
+        .replace(/<[^>]+>/g, " ")
+        .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code));
+      const withoutLinks = text.replace(/:\nhttps:\S+/g, "").replace(/^\d\. /gm, "");
+      expect(words(plain)).toBe(words(withoutLinks));
+    });
+
+    it("loads nothing, and links to nobody but us", () => {
+      const { html } = mail();
+      expect(html).not.toMatch(/<img|<script|<link|url\(|@import|src=/i);
+      for (const [, url = ""] of html.matchAll(/href="([^"]+)"/g))
+        expect(url.startsWith(`${base}/`), url).toBe(true);
+      expect(Buffer.byteLength(html), "Gmail clips a mail over 102 KB").toBeLessThan(20_000);
+    });
+
+    it("has a short subject, and is the same for every attempt", () => {
+      expect(mail().subject.length).toBeLessThanOrEqual(50);
+      expect(mail()).toEqual(mail());
+    });
+  });
+});
+
+describe("a letter", () => {
+  const letter = {
+    subject: "<b>&",
+    preview: '"',
+    body: [
+      "a < b",
+      { steps: ["one", "two"] },
+      { points: ["p"] },
+      { label: "go", url: "https://x.example/?a=1&b=2" },
+    ],
+    footer: ["end"],
+  };
+
+  it("is set as text", () => {
+    expect(renderText(letter)).toBe(
+      "a < b\n\n1. one\n2. two\n\n* p\n\ngo:\nhttps://x.example/?a=1&b=2\n\n-- \nend\n",
+    );
+  });
+
+  it("is escaped in HTML", () => {
+    const html = renderHtml(letter);
+    expect(html).toContain("<title>&#60;b&#62;&#38;</title>");
+    expect(html).toContain("a &#60; b");
+    expect(html).toContain('href="https://x.example/?a=1&#38;b=2"');
+    expect(escapeHtml("'")).toBe("&#39;");
+  });
+
+  it("takes its colours from the tokens, whose contrast their own test holds", () => {
+    expect(readFileSync("lib/mail/mail-content.ts", "utf8")).not.toMatch(/#[0-9a-f]{6}/);
+    const html = renderHtml(letter);
+    for (const [light, dark] of [colours.ink, colours.paper, colours.quiet, colours.accent]) {
+      expect(html).toContain(light);
+      expect(html).toContain(`${dark} !important`);
+    }
+  });
+
+  it("has the mark without an image, one button that Outlook draws, and a code once", () => {
+    const html = renderHtml({
+      ...letter,
+      body: [...letter.body, { label: "more", url: "https://x.example/" }],
+    });
+    expect(html).toContain(`border-color: ${colours.ink[0]} ${colours.accent[0]};`);
+    expect(html.match(/mso-padding-alt/g)).toHaveLength(1);
+    expect(html).toMatch(
+      /bgcolor="#10694d"[^>]*><a href="https:\/\/x\.example\/\?a=1&#38;b=2"[^>]*>go<\/a><\/td>/,
+    );
+    expect(html).toContain('<a class="link" href="https://x.example/"');
+    const { html: code } = codeMail({ to: "a@example.com", code: "123456", isLong: false });
+    expect(code.replace(/<title>.*<\/title>/, "").split("123456")).toHaveLength(2);
+  });
+});

@@ -1,0 +1,235 @@
+import type { KyselyPlugin } from "kysely";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { deleteAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
+import { dayMs } from "@/lib/config/durations";
+import { type Db, Store } from "@/lib/db/store";
+import { type ClaimedEmail, claimDueMails, finish, type Outcome } from "@/lib/mail/onboarding-claims";
+import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
+import { engines, type Stage } from "@/tests/support/engines";
+
+const hourMs = 60 * 60 * 1000;
+const leaseMs = 15_000;
+const atMs = Date.parse("2026-11-21T09:00:00Z");
+
+describe.each(engines)("the outbox on $name", (engine) => {
+  let stage: Stage;
+  let stores: Store[];
+  let db: Db;
+  let accountId: string;
+  const email = "ceo@example.com";
+
+  beforeEach(async () => {
+    stage = await engine.prepare();
+    stores = [];
+    db = await open();
+    accountId = (await addAccount(db, email, {}, atMs)).id;
+  });
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await stage.clear();
+  });
+
+  async function open(): Promise<Db> {
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    stores.push(store);
+    return store.ready();
+  }
+
+  const claim = async (nowMs: number, most = 5, by = db) =>
+    (await claimDueMails(by, { most, leaseMs, nowMs })) ?? [];
+  const one = async (nowMs: number): Promise<ClaimedEmail> => {
+    const [email] = await claim(nowMs, 1);
+    if (!email) throw new Error("nothing was due");
+    return email;
+  };
+  const states = async (id = accountId) => (await listEmails(db, id)).map(({ state }) => state);
+  const kinds = (emails: ClaimedEmail[]) => emails.map(({ kind }) => kind);
+  const settle = (email: ClaimedEmail, outcome: Outcome) => finish(db, [{ email, outcome }]);
+  const retry = { state: "scheduled", failure: "smtp: 451 DATA", mayArrive: false } as const;
+
+  it("gives each mail out when it is due, to the account's address, and not before", async () => {
+    expect(await claim(atMs - 1)).toEqual([]);
+    const welcome = await one(atMs);
+    const lease = { attempts: 1, leaseUntilMs: atMs + leaseMs };
+    expect(welcome).toEqual({ id: expect.any(String), accountId, kind: "welcome", to: email, ...lease });
+    await settle(welcome, { state: "sent" });
+    expect(await claim(atMs + dayMs - 1)).toEqual([]);
+    expect(kinds(await claim(atMs + dayMs))).toEqual(["first-assistant"]);
+    expect(await states()).toEqual(["sent", "sending", "scheduled", "scheduled", "scheduled"]);
+  });
+
+  it("gives each mail to one runner, however many ask at the same moment", async () => {
+    for (let n = 0; n < 12; n++) await addAccount(db, `${n}@example.com`, {}, atMs);
+    const runners = await Promise.all(Array.from({ length: 4 }, open));
+    const given: ClaimedEmail[] = [];
+    // A runner that loses a race for its rows comes back for more.
+    for (let round = 0; round < 60 && given.length < 65; round++) {
+      const batches = await Promise.all(runners.map((runner) => claim(atMs + 14 * dayMs, 5, runner)));
+      given.push(...batches.flat());
+    }
+    expect(given).toHaveLength(65);
+    expect(new Set(given.map(({ id }) => id)).size).toBe(65);
+  });
+
+  it("gives a mail out again once the lease is over, and does not hear the first runner any more", async () => {
+    const first = await one(atMs);
+    expect(await claim(first.leaseUntilMs - 1)).toEqual([]);
+    const second = await one(first.leaseUntilMs);
+    expect(second).toMatchObject({ id: first.id, attempts: 2 });
+    await settle(first, { state: "failed", failure: "too late", mayArrive: false });
+    expect((await states())[0]).toBe("sending");
+    await settle(second, { state: "sent" });
+    await settle(first, { ...retry, nextAttemptAtMs: 0 });
+    expect((await states())[0]).toBe("sent");
+    expect(await claim(atMs + hourMs)).toEqual([]);
+  });
+
+  it("tries a mail again when its time has come, and says what went wrong", async () => {
+    await settle(await one(atMs), { ...retry, nextAttemptAtMs: atMs + hourMs });
+    const [welcome] = await listEmails(db, accountId);
+    expect(welcome).toMatchObject({ state: "scheduled", failure: "smtp: 451 DATA" });
+    expect(await claim(atMs + hourMs - 1)).toEqual([]);
+    await settle(await one(atMs + hourMs), { state: "sent" });
+    expect((await listEmails(db, accountId))[0]).not.toHaveProperty("failure");
+  });
+
+  it("gives up a mail that was first tried 23 hours ago, because Resend forgets an id after 24", async () => {
+    await settle(await one(atMs), { ...retry, nextAttemptAtMs: atMs });
+    await settle(await one(atMs + 23 * hourMs - 1), { ...retry, nextAttemptAtMs: atMs });
+    expect(await claim(atMs + 23 * hourMs)).toEqual([]);
+    expect((await listEmails(db, accountId))[0]).toMatchObject({
+      state: "failed",
+      failure: "smtp: 451 DATA",
+    });
+  });
+
+  it("gives up a mail whose runner died and that nobody looked at for a day: it may have been sent", async () => {
+    await one(atMs);
+    expect(await claim(atMs + 24 * hourMs - 1)).toEqual([]);
+    const [welcome] = await listEmails(db, accountId);
+    expect(welcome).toMatchObject({ state: "failed", failure: "not known whether it was sent" });
+  });
+
+  it("stops what is scheduled, for good, and gives none of it out", async () => {
+    await settle(await one(atMs), { state: "sent" });
+    for (let n = 0; n < 2; n++) await stopLaterEmails(db, accountId, atMs + hourMs);
+    expect(await states()).toEqual(["sent", "stopped", "stopped", "stopped", "stopped"]);
+    expect(await claim(atMs + 15 * dayMs)).toEqual([]);
+  });
+
+  it("waits for the mail that is being sent, and stops what its failure left to be tried again", async () => {
+    const sending = await one(atMs);
+    const stopped = stopLaterEmails(db, accountId, atMs);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await settle(sending, { ...retry, nextAttemptAtMs: atMs });
+    await stopped;
+    expect(await states()).toEqual(Array(5).fill("stopped"));
+  });
+
+  it("stops what is put back between its last stop and its last look, too", async () => {
+    const sending = await one(atMs);
+    const runner = await open();
+    let updates = 0;
+    const putBackAfterSecondUpdate: KyselyPlugin = {
+      transformQuery({ node }) {
+        if (node.kind === "UpdateQueryNode") updates++;
+        return node;
+      },
+      async transformResult({ result }) {
+        if (updates === 2)
+          await finish(runner, [{ email: sending, outcome: { ...retry, nextAttemptAtMs: atMs } }]);
+        return result;
+      },
+    };
+    await stopLaterEmails(db.withPlugin(putBackAfterSecondUpdate), accountId, atMs);
+    expect(await states()).toEqual(Array(5).fill("stopped"));
+  });
+
+  it("does not say that they are stopped while one may still arrive", async () => {
+    const sending = await one(atMs);
+    const startedAtMs = performance.now();
+    await expect(stopLaterEmails(db, accountId, atMs)).rejects.toThrow(StillSendingError);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(1500);
+    expect(await states()).toEqual(["sending", ...Array(4).fill("stopped")]);
+
+    // Nobody knows whether it was accepted: it is tried no more, and its lease runs out all the same.
+    await settle(sending, { ...retry, mayArrive: true, nextAttemptAtMs: atMs });
+    await expect(stopLaterEmails(db, accountId, sending.leaseUntilMs - 2000)).rejects.toThrow(
+      StillSendingError,
+    );
+    await stopLaterEmails(db, accountId, sending.leaseUntilMs);
+    expect(await states()).toEqual(Array(5).fill("stopped"));
+  });
+
+  it("waits for a mail of the account that is being sent to another address of it", async () => {
+    const { id } = await one(atMs);
+    await stage.query(`UPDATE onboarding_emails SET recipient_hash = 'another' WHERE id = '${id}'`);
+    await expect(stopLaterEmails(db, accountId, atMs)).rejects.toThrow(StillSendingError);
+  });
+
+  it("stops them for good at every address that the account has and had", async () => {
+    const had = email;
+    const has = "new@example.com";
+    await stage.query(`UPDATE accounts SET email = '${has}' WHERE id = '${accountId}'`);
+    await stopLaterEmails(db, accountId, atMs);
+    await stage.query(`DELETE FROM accounts WHERE id = '${accountId}'`);
+    for (const address of [had, has]) {
+      const anew = await addAccount(db, address, {}, atMs);
+      expect(await states(anew.id), address).toEqual(Array(5).fill("stopped"));
+    }
+    expect(await claim(atMs + 15 * dayMs)).toEqual([]);
+  });
+
+  it("leaves kinds alone that a newer version has written", async () => {
+    await stage.query(`UPDATE onboarding_emails SET kind = 'newer' WHERE kind = 'welcome'`);
+    expect(kinds(await claim(atMs + dayMs))).toEqual(["first-assistant"]);
+  });
+
+  it("stops a mail whose runner died as soon as its lease is over, and not before", async () => {
+    const sending = await one(atMs);
+    await stopLaterEmails(db, accountId, sending.leaseUntilMs - 500);
+    expect(await states()).toEqual(Array(5).fill("stopped"));
+    await settle(sending, { state: "sent" });
+    expect((await states())[0], "a word that comes too late changes nothing").toBe("stopped");
+  });
+
+  it("takes a lease for over that ends too late: it was written before a clock was set back", async () => {
+    const sending = await one(atMs + 2 * hourMs);
+    await stopLaterEmails(db, accountId, atMs);
+    expect(await states()).toEqual(Array(5).fill("stopped"));
+    const other = (await addAccount(db, "other@example.com", {}, atMs)).id;
+    const ahead = await one(atMs + 2 * hourMs);
+    expect(kinds(await claim(atMs))).toEqual(["welcome"]);
+    await settle(sending, { state: "sent" });
+    await settle(ahead, { state: "sent" });
+    expect((await states(other))[0], "the first one's word comes too late").toBe("sending");
+  });
+
+  it("sends to the address that the account has by then, unless that one is suppressed", async () => {
+    await stage.query(`UPDATE accounts SET email = 'new@example.com' WHERE id = '${accountId}'`);
+    expect(await claim(atMs)).toEqual([]);
+    expect(await claim(atMs)).toMatchObject([{ to: "new@example.com" }]);
+    await stage.query(`UPDATE accounts SET email = 'stopped@example.com' WHERE id = '${accountId}'`);
+    await suppressEmail(db, "stopped@example.com", atMs);
+    for (let n = 0; n < 3; n++) expect(await claim(atMs + dayMs)).toEqual([]);
+    expect((await states())[1]).toBe("stopped");
+  });
+
+  it("sends nothing to an account that is gone, whose link still works for an account with its address", async () => {
+    await deleteAccount(db, email, atMs);
+    expect(await claim(atMs)).toEqual([]);
+    const anew = await addAccount(db, email, {}, atMs);
+    await stopLaterEmails(db, accountId, atMs);
+    expect(await states(anew.id)).toEqual(Array(5).fill("stopped"));
+    expect(await claim(atMs + 15 * dayMs)).toEqual([]);
+  });
+
+  it("stops the mails to an address that is suppressed by somebody else's word", async () => {
+    const other = await addAccount(db, "other@example.com", {}, atMs);
+    await suppressEmail(db, email.toUpperCase(), atMs);
+    expect(await states()).toEqual(Array(5).fill("stopped"));
+    expect(await states(other.id)).toEqual(Array(5).fill("scheduled"));
+  });
+});

@@ -1,0 +1,303 @@
+import PostalMime from "postal-mime";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addAccount } from "@/lib/accounts/invitations";
+import { parseSettings } from "@/lib/config/settings";
+import { Store } from "@/lib/db/store";
+import { operations } from "@/lib/http/operations";
+import type { Sender } from "@/lib/mail/mail";
+import { retryAfterMs, sendDueMails } from "@/lib/mail/onboarding-runner";
+import { createSmtpSender } from "@/lib/mail/smtp-sender";
+import { certificate, trust } from "@/tests/support/certificate";
+import { makeClock } from "@/tests/support/clock";
+import { expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
+import { writeDueMails } from "@/tests/support/due-mails";
+import { engines, type Stage } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
+import { startResendStandIn } from "@/tests/support/resend-stand-in";
+import { Service } from "@/tests/support/service";
+import { startSmtpInbox } from "@/tests/support/smtp-inbox";
+
+type Listed = { id: string; kind: string; state: string; failure?: string };
+const list = (service: Service, email: string) => service.adminJson<Listed[]>("emails", "list", email);
+const leaseMs = 15_000;
+const world = { APP_URL: "https://office.example.com" };
+
+/** The one-click link of an account, as a path on this service. */
+async function linkOf(service: Service, email: string): Promise<string> {
+  const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+  return url.slice(service.url.length);
+}
+
+describe("retryAfterMs", () => {
+  it("waits three times as long each time, and four hours at most", () => {
+    const minutes = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryAfterMs(attempts) / 60_000);
+    expect(minutes).toEqual([1, 3, 9, 27, 81, 240, 240]);
+  });
+});
+
+describe("a server without a sender", () => {
+  let service: Service;
+  const email = "ceo@example.com";
+  beforeAll(async () => {
+    service = await Service.make({ SIGN_IN: "local" });
+    await service.adminJson("account", "add", email); // before it begins: it looks again in seconds
+    await service.run();
+  });
+  afterAll(() => service.stop());
+
+  it("writes a mail that is due to DATA_DIR/mail itself", async () => {
+    const [mail, ...others] = await eventually(async () => {
+      const mails = await mailsTo(service.dataDir, email);
+      expect(mails).not.toEqual([]);
+      return mails;
+    });
+    expect(others).toEqual([]);
+    const link = mail?.headers.find(({ key }) => key === "list-unsubscribe")?.value;
+    expect(link).toBe(`<${service.url}${await linkOf(service, email)}>`);
+    await eventually(async () => expect((await list(service, email))[0]?.state).toBe("sent"));
+  });
+
+  it("shows no previews of the mails in production", async () => {
+    expect((await service.ask("/previews/emails")).status).toBe(404);
+    expect((await service.ask("/previews/emails/welcome")).status).toBe(404);
+  });
+});
+
+describe("a mail that is due", () => {
+  it("reaches a real SMTP server over TLS, sent by `emails send-due` while no server runs", async () => {
+    const inbox = await startSmtpInbox({ ...certificate(), secure: true });
+    const service = await Service.make({
+      ...world,
+      EMAIL_FROM: "Corner Office <office@example.com>",
+      SMTP_URL: `smtps://localhost:${inbox.port}`,
+      NODE_EXTRA_CA_CERTS: trust(),
+    });
+    await service.adminJson("account", "add", "ceo@example.com");
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 1, toRetry: 0, failed: 0 });
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 0 });
+    expect(inbox.received).toMatchObject([
+      { from: "office@example.com", to: "ceo@example.com", secure: true },
+    ]);
+    expect((await list(service, "ceo@example.com")).map(({ state }) => state)).toEqual([
+      "sent",
+      ...Array(4).fill("scheduled"),
+    ]);
+    await inbox.stop();
+  });
+
+  it("gives up visibly when it is refused for good, and waits its turn after a failure that may pass", async () => {
+    const stand = await startResendStandIn();
+    const service = await Service.make({ ...world, ...stand.environment });
+    stand.fault = "422";
+    await service.adminJson("account", "add", "refused@example.com");
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 1 });
+    expect((await list(service, "refused@example.com"))[0]).toMatchObject({
+      state: "failed",
+      failure: "resend: 422 validation_error",
+    });
+    stand.fault = "500";
+    await service.adminJson("account", "add", "later@example.com");
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 1, failed: 0 });
+    stand.fault = "none";
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 0 });
+    expect((await list(service, "later@example.com"))[0]).toMatchObject({
+      state: "scheduled",
+      failure: "resend: 500 internal_server_error",
+    });
+    const { stdout } = await service.admin("emails", "list", "refused@example.com");
+    expect(stdout).toMatch(/^id +kind +dueAt +state +failure$/m);
+    expect(stdout).toMatch(/welcome .* failed +resend: 422 validation_error$/m);
+    await stand.stop();
+  });
+
+  it("waits as long as a 429 says, and is sent then", async () => {
+    const faults = ["429", "none"] as const;
+    let request = 0;
+    const stand = await startResendStandIn(async () => faults[request++] ?? "none");
+    const service = await Service.make({ ...world, ...stand.environment });
+    await service.adminJson("account", "add", "ceo@example.com");
+    const startedAtMs = Date.now();
+    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 1, toRetry: 1, failed: 0 });
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(1000);
+    expect(stand.accepted).toHaveLength(1);
+    await stand.stop();
+  });
+
+  it("is told of by `check`, as is a sender that does not answer", async () => {
+    const stand = await startResendStandIn();
+    const service = await Service.make({ ...world, ...stand.environment });
+    const mailOf = async () => {
+      const { stdout } = await service.admin("--json", "check");
+      return JSON.parse(stdout).find(({ what }: { what: string }) => what === "mail");
+    };
+    expect(await mailOf()).toMatchObject({ what: "mail", works: true, detail: "Resend answers" });
+    await stand.stop();
+    expect(await mailOf()).toMatchObject({ what: "mail", works: false, detail: "resend: no answer" });
+  });
+});
+
+describe.each(engines)("a mail whose acceptance got lost on the way, on $name", (engine) => {
+  it("is sent twice by SMTP, with the Message-ID that tells them for one", async () => {
+    const stage = await engine.prepare();
+    const inbox = await startSmtpInbox();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    const db = await store.ready();
+    await addAccount(db, "ceo@example.com", {}, Date.now());
+    const SMTP_URL = `smtp://127.0.0.1:${inbox.port}`;
+    const { mail } = parseSettings({ ...world, EMAIL_FROM: "office@example.com", SMTP_URL });
+    if (mail.kind !== "smtp") throw new Error("unreachable");
+    const through = createSmtpSender(mail, undefined);
+
+    inbox.fault = "lost";
+    const sending = sendDueMails(db, through, { backoff: () => 0 });
+    await eventually(() => expect(inbox.received).toHaveLength(1));
+    inbox.fault = "none";
+    const tally = await sending;
+    expect(tally).toMatchObject({ sent: 1, failed: 0 });
+    expect(tally.toRetry).toBeGreaterThan(0);
+    const ids = await Promise.all(
+      inbox.received.map(async ({ raw }) => (await PostalMime.parse(raw)).messageId),
+    );
+    expect(ids.length).toBe(tally.sent + tally.toRetry);
+    expect(new Set(ids).size).toBe(1);
+    await store.close();
+    await inbox.stop();
+    await stage.clear();
+  });
+});
+
+describe.each(engines)("four runners on $name", (engine) => {
+  const toNobody = 60;
+  const toReaders = 240;
+
+  it("go on while anything is due, past whatever is for nobody, and send each mail once", async () => {
+    const stage = await engine.prepare();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const stores = Array.from(
+      { length: 4 },
+      () => new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR }),
+    );
+    const [db, ...others] = await Promise.all(stores.map((store) => store.ready()));
+    if (!db) throw new Error("unreachable");
+    await writeDueMails(
+      { databaseUrl: DATABASE_URL, dataDir: DATA_DIR },
+      { from: 0, to: toNobody + toReaders },
+    );
+    await stage.query(`DELETE FROM accounts WHERE CAST(substr(id, 5) AS INTEGER) < ${toNobody}`);
+    const given = new Map<string, number>();
+    const through: Sender = {
+      withinMs: 10_000,
+      atOnce: 5,
+      async send({ to }) {
+        given.set(to, (given.get(to) ?? 0) + 1);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      },
+      check: async () => "",
+    };
+    const tallies = await Promise.all([db, ...others].map((store) => sendDueMails(store, through)));
+    expect(tallies.reduce((sum, { sent }) => sum + sent, 0)).toBe(toReaders);
+    for (const { sent } of tallies) expect(sent).toBeGreaterThan(20);
+    expect([...given.values()]).toEqual(Array(toReaders).fill(1));
+    expect(await stage.query("SELECT id FROM onboarding_emails WHERE state = 'scheduled'")).toEqual([]);
+    await Promise.all(stores.map((store) => store.close()));
+    await stage.clear();
+  });
+});
+
+describe.each(engines)("what happens while a mail is being sent, on $name", (engine) => {
+  let stage: Stage;
+  let stand: Awaited<ReturnType<typeof startResendStandIn>>;
+  let service: Service;
+  const clock = makeClock();
+  /** How long the provider does nothing with what it is sent. */
+  let held = Promise.resolve();
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    stand = await startResendStandIn(async () => {
+      await held;
+      return stand.fault;
+    });
+    const environment = { ...stage.environment, ...world, ...stand.environment, ...clock.environment };
+    service = await Service.start(environment);
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await stand.stop();
+    await stage.clear();
+  });
+
+  const click = (target: string) =>
+    service.ask(target, { method: "POST", body: "List-Unsubscribe=One-Click" });
+
+  /** A new account whose first mail has just reached the provider, which does with it what `fault` says. */
+  async function inFlight(email: string, fault: typeof stand.fault) {
+    stand.fault = fault;
+    const before = stand.requests;
+    await service.adminJson("account", "add", email);
+    const target = await linkOf(service, email);
+    await eventually(() => expect(stand.requests).toBeGreaterThan(before));
+    return target;
+  }
+
+  it("lets an unsubscribe wait for it, and answer 200 once it is delivered", async () => {
+    const target = await inFlight("slow@example.com", "slow");
+    let clickedAtMs = performance.now();
+    let answer = await click(target);
+    // On a machine that is busy the mail may take longer than it waits.
+    while (answer.status === 502 && performance.now() - clickedAtMs >= 1500) {
+      clickedAtMs = performance.now();
+      answer = await click(target);
+    }
+    expectAnswer(service, operations.unsubscribe, answer, 200);
+    expect(stand.accepted.map(({ body }) => body.to)).toContain("slow@example.com");
+    expect((await list(service, "slow@example.com")).map(({ state }) => state)).toEqual([
+      "sent",
+      ...Array(4).fill("stopped"),
+    ]);
+  });
+
+  it("has an unsubscribe answer 502 while nobody knows, its runner killed too, and 200 once nothing can arrive any more", async () => {
+    const target = await inFlight("silent@example.com", "silent");
+    const startedAtMs = Date.now();
+    expectRefusal(service, await click(target), { status: 502, code: "upstream_failed" });
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(1500);
+    expect(Date.now() - startedAtMs, "it does not wait for the end of the lease").toBeLessThan(10_000);
+
+    await service.kill();
+    stand.fault = "none";
+    await service.run();
+    expectRefusal(service, await click(target), { status: 502, code: "upstream_failed" });
+    clock.pass(leaseMs); // and nobody holds it any more
+    expectAnswer(service, operations.unsubscribe, await click(target), 200);
+    await service.adminJson("emails", "send-due");
+    expect(stand.accepted.map(({ body }) => body.to)).not.toContain("silent@example.com");
+    expect((await list(service, "silent@example.com")).map(({ state }) => state)).toEqual(
+      Array(5).fill("stopped"),
+    );
+  });
+
+  it("lets a stop wait for it, and the mail arrive", async () => {
+    if (!service.isRunning) await service.run();
+    const email = `${crypto.randomUUID()}@example.com`;
+    // What the tests before had it log is in the log once a later line is.
+    const id = crypto.randomUUID();
+    await service.ask(operations.health.path, { headers: { "x-request-id": id } });
+    await eventually(() => expect(service.log).toContain(id));
+    service.takeErrors();
+    let goOn = () => {};
+    held = new Promise((resolve) => {
+      goOn = resolve;
+    });
+    await inFlight(email, "none");
+    const stopped = service.stop();
+    await eventually(() => expect(service.ask(operations.health.path)).rejects.toThrow("ECONNREFUSED"));
+    expect(stand.accepted.map(({ body }) => body.to)).not.toContain(email);
+    goOn();
+    expect(await stopped).toBe(0);
+    expect(stand.accepted.map(({ body }) => body.to)).toContain(email);
+    expect((await list(service, email))[0]?.state).toBe("sent");
+  });
+});

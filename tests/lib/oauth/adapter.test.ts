@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { closeStore, store } from "@/lib/db/store";
+import { OAuthState } from "@/lib/oauth/adapter";
+import { createFolder } from "@/tests/support/leash";
+
+describe("what the authorization server keeps", () => {
+  const codes = new OAuthState("AuthorizationCode");
+  const devices = new OAuthState("DeviceCode");
+  const used = { error: "invalid_grant", error_detail: "it was used already" };
+
+  beforeAll(() => {
+    vi.stubEnv("DATA_DIR", createFolder());
+  });
+  afterAll(async () => {
+    await closeStore();
+    vi.unstubAllEnvs();
+  });
+
+  it("is consumed once, however many had found it before (RFC 6749 §4.1.2)", async () => {
+    await codes.upsert("a code", { accountId: "user_1" }, 60);
+    await codes.consume("a code");
+    await expect(codes.consume("a code")).rejects.toMatchObject(used);
+    expect(await codes.find("a code")).toMatchObject({ consumed: expect.any(Number) });
+  });
+
+  it("is answered once, whoever had read it before: the first word counts", async () => {
+    await devices.upsert("a device", { userCode: "BBBBBBBB" }, 60);
+    const name = ["look_up_hash", "BBBBBBBB"] as const;
+    const read = (await devices.read(...name)) ?? expect.fail("it is kept");
+    expect(await devices.amend(...name, read, { error: "access_denied" })).toBe(true);
+    expect(await devices.amend(...name, read, { accountId: "user_1" })).toBe(false);
+    expect(await devices.find("a device")).toMatchObject({ error: "access_denied" });
+  });
+
+  it("is found until it runs out, under its own kind, and by nothing that the store could show", async () => {
+    await codes.upsert("over", {}, 0);
+    await codes.upsert("kept", { uid: "its other name" }, 60);
+    expect(await codes.find("over")).toBeUndefined();
+    expect(await codes.findByUid("its other name")).toMatchObject({ uid: "its other name" });
+    expect(await devices.find("kept")).toBeUndefined();
+    const rows = await (await store())
+      .selectFrom("connect_state")
+      .select(["id_hash", "look_up_hash"])
+      .execute();
+    expect(JSON.stringify(rows)).not.toMatch(/kept|its other name/);
+  });
+});

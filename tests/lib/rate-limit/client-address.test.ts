@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import {
+  clientAddress,
+  groupAddress,
+  isProxyMisconfigured,
+  parseAddress,
+} from "@/lib/rate-limit/client-address";
+
+describe("clientAddress", () => {
+  const read = (forwarded: string | undefined, trustedProxyHops: number, isFrontServer = true) =>
+    clientAddress(
+      new Headers(forwarded === undefined ? {} : { "x-forwarded-for": forwarded }),
+      { trustedProxyHops, onVercel: false },
+      { isFrontServer },
+    );
+
+  it("is the socket's, which our front server appends, whatever the client wrote before it", () => {
+    expect(read("192.0.2.1", 0)).toBe("192.0.2.1");
+    expect(read("198.51.100.1, 198.51.100.2, 192.0.2.1", 0)).toBe("192.0.2.1");
+  });
+
+  it("is the N-th from the right of what N trusted proxies appended, never further left", () => {
+    expect(read("203.0.113.9, 10.0.0.1", 1)).toBe("203.0.113.9");
+    expect(read("6.6.6.6, 203.0.113.9, 10.0.0.1", 1)).toBe("203.0.113.9");
+    expect(read("6.6.6.6, 203.0.113.9, 10.0.0.2, 10.0.0.1", 2)).toBe("203.0.113.9");
+  });
+
+  it("falls back to the socket's when the header is short or malformed there", () => {
+    expect(read("10.0.0.1", 1)).toBe("10.0.0.1");
+    expect(read("203.0.113.9, 10.0.0.1", 3)).toBe("10.0.0.1");
+    expect(read("unknown, 10.0.0.1", 1)).toBe("10.0.0.1");
+    expect(read("<script>, 10.0.0.1", 1)).toBe("10.0.0.1");
+  });
+
+  it("is unknown where nobody we trust says it: the header is the client's own without our front server", () => {
+    expect(read("6.6.6.6", 0, false)).toBeUndefined();
+    expect(read(undefined, 0, false)).toBeUndefined();
+    expect(read("203.0.113.9", 1, false)).toBe("203.0.113.9");
+  });
+
+  it("is the platform's own header on Vercel", () => {
+    const headers = new Headers({ "x-vercel-forwarded-for": "203.0.113.9", "x-forwarded-for": "6.6.6.6" });
+    expect(clientAddress(headers, { trustedProxyHops: 0, onVercel: true }, { isFrontServer: false })).toBe(
+      "203.0.113.9",
+    );
+  });
+});
+
+describe("isProxyMisconfigured", () => {
+  it.each([
+    ["https://office.example.com", 0, false, true],
+    ["https://office.example.com", 1, false, false],
+    ["https://office.example.com", 0, true, false],
+    ["http://localhost:3000", 0, false, false],
+  ])("%s with %i trusted proxies, on Vercel %s: %s", (appUrl, trustedProxyHops, onVercel, isUntoldOf) => {
+    expect(isProxyMisconfigured({ appUrl, trustedProxyHops, onVercel })).toBe(isUntoldOf);
+  });
+});
+
+describe("parseAddress", () => {
+  it.each([
+    ["192.0.2.1", "192.0.2.1"],
+    [" 192.0.2.1:8080 ", "192.0.2.1"],
+    ["2001:db8::1", "2001:db8::1"],
+    ["[2001:db8::1]:443", "2001:db8::1"],
+    ["[2001:db8::1]", "2001:db8::1"],
+    ["x[2001:db8::1]:443", undefined],
+    ["[2001:db8::1]:443x", undefined],
+    ["x192.0.2.1:8080", undefined],
+    ["192.0.2.1:8080x", undefined],
+    ["fe80::1%eth0", "fe80::1"],
+    ["::ffff:192.0.2.1", "::ffff:192.0.2.1"],
+    ["", undefined],
+    ["unknown", undefined],
+    ["999.0.2.1", undefined],
+    ["192.0.2.1, 192.0.2.2", undefined],
+  ])("%j is %j", (text, address) => {
+    expect(parseAddress(text)).toBe(address);
+  });
+});
+
+describe("groupAddress", () => {
+  it.each([
+    ["192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.168.100.200", "192.168.100.200"],
+    ["::ffff:c000:201", "192.0.2.1"],
+    ["0:0:0:0:0:ffff:c000:0201", "192.0.2.1"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:DB8:1:2::9", "2001:db8:1:2::/64"],
+    ["2001:db8::", "2001:db8:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["64:ff9b::192.0.2.1", "64:ff9b:0:0::/64"],
+    // Whose network has a zero in it cannot make each of its addresses another client.
+    ["2001:db8::ffff:192.0.2.1", "2001:db8:0:0::/64"],
+    ["2001:db8:1:2:3:ffff:c000:201", "2001:db8:1:2::/64"],
+  ])("%s is one client with %s", (address, group) => {
+    expect(groupAddress(address)).toBe(group);
+  });
+});

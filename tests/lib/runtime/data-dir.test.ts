@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { buildSync } from "esbuild";
+import { describe, expect, it } from "vitest";
+import { readOrCreateInDataDir } from "@/lib/runtime/data-dir";
+import { isInstalled } from "@/tests/support/databases";
+import { createFolder } from "@/tests/support/leash";
+import { Service } from "@/tests/support/service";
+
+const run = promisify(execFile);
+const asModule = ["--input-type=module", "-e"];
+const [{ text: compiled } = { text: "" }] = buildSync({
+  entryPoints: ["lib/runtime/data-dir.ts"],
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  write: false,
+}).outputFiles;
+const kept = { make: () => "sound text", isSound: (text: string) => text === "sound text" };
+
+describe("a text kept in the data folder", () => {
+  it("is made once, for nobody else to read, and leaves nothing beside it", () => {
+    const folder = join(createFolder(), "new");
+    expect(readOrCreateInDataDir(folder, "kept", kept)).toBe("sound text");
+    const remade = { ...kept, make: () => "another" };
+    expect(readOrCreateInDataDir(folder, "kept", remade)).toBe("sound text");
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, "kept")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["kept"]);
+  });
+
+  it("is the same for all who ask at once", async () => {
+    const folder = createFolder();
+    const program = `${compiled}
+      const kept = { make: () => String(process.pid), isSound: () => true };
+      process.stdout.write(readOrCreateInDataDir(${JSON.stringify(folder)}, "kept", kept));`;
+    const asked = await Promise.all(Array.from({ length: 12 }, () => run("node", [...asModule, program])));
+    expect(new Set(asked.map(({ stdout }) => stdout)).size).toBe(1);
+    expect(readdirSync(folder)).toEqual(["kept"]);
+  });
+
+  it.runIf(isInstalled("strace"))(
+    "is on the disk before it has its name, and its name before it is used",
+    async () => {
+      const folder = createFolder();
+      const program = `${compiled}
+      readOrCreateInDataDir(${JSON.stringify(folder)}, "kept", { make: () => "x", isSound: () => true });`;
+      const calls = ["-f", "-y", "-e", "trace=fsync,link,linkat", "node", ...asModule, program];
+      const { stderr } = await run("strace", calls);
+      const order = [...stderr.matchAll(/(fsync|link)(?:at)?\([^\n]*?(kept\.draft|corner-office-\w+>)/g)];
+      expect(
+        order.map(([, call, what]) => `${call} ${what?.startsWith("kept") ? "draft" : "folder"}`),
+      ).toEqual(["fsync draft", "link draft", "fsync folder"]);
+    },
+  );
+
+  it.each(["", "sound", "\0".repeat(10)])("is refused when it is damaged: %j", (damaged) => {
+    const folder = createFolder();
+    writeFileSync(join(folder, "kept"), damaged);
+    expect(() => readOrCreateInDataDir(folder, "kept", kept)).toThrow(
+      `DATA_DIR: ${folder}/kept is damaged (${damaged.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
+    );
+    expect(readFileSync(join(folder, "kept"), "utf8"), "it is left as it was").toBe(damaged);
+  });
+
+  it("is not kept where there can be no folder", () => {
+    const file = join(createFolder(), "file");
+    writeFileSync(file, "");
+    expect(() => readOrCreateInDataDir(file, "kept", kept)).toThrow(
+      `DATA_DIR: ${file} cannot be used (ENOTDIR)`,
+    );
+  });
+
+  it("comes without the draft of a process that ended while it wrote", () => {
+    const folder = createFolder();
+    writeFileSync(join(folder, "kept.draft.1"), "sou");
+    expect(readOrCreateInDataDir(folder, "kept", kept)).toBe("sound text");
+    writeFileSync(join(folder, "kept.draft.2"), "sou");
+    expect(readOrCreateInDataDir(folder, "kept", kept)).toBe("sound text");
+    expect(readdirSync(folder)).toEqual(["kept"]);
+  });
+
+  it("leaves no draft where it cannot be made", () => {
+    const folder = createFolder();
+    const make = () => {
+      throw Object.assign(new Error("full"), { code: "ENOSPC" });
+    };
+    expect(() => readOrCreateInDataDir(folder, "kept", { ...kept, make })).toThrow(
+      `DATA_DIR: ${folder} cannot be used (ENOSPC)`,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("a service whose secret is damaged", () => {
+  it("does not start, and says why in one line", async () => {
+    const folder = createFolder();
+    writeFileSync(join(folder, "app-secret"), "");
+    await expect(Service.start({ DATA_DIR: folder })).rejects.toThrow(
+      `"msg":"DATA_DIR: ${folder}/app-secret is damaged (0 characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it"}\n`,
+    );
+  });
+});

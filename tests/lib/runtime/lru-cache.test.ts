@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { LruCache } from "@/lib/runtime/lru-cache";
+
+it("remembers at least half of its bound, and never more than all of it", () => {
+  const recent = new LruCache<number>(100);
+  for (let at = 0; at < 1000; at++) {
+    recent.set(`key ${at}`, at);
+    if (at >= 49) expect(recent.get(`key ${at - 49}`)).toBe(at - 49);
+    if (at >= 100) expect(recent.get(`key ${at - 100}`)).toBeUndefined();
+  }
+});
+
+it("answers what was set last", () => {
+  const recent = new LruCache<string>(4);
+  recent.set("key", "first");
+  for (const other of ["a", "b"]) recent.set(other, other);
+  recent.set("key", "second");
+  expect(recent.get("key")).toBe("second");
+});

@@ -1,0 +1,264 @@
+import { once } from "node:events";
+import { createServer, METHODS } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { discardWithinMs } from "@/lib/config/limits";
+import { operations } from "@/lib/http/operations";
+import { answerClientError } from "@/lib/server/client-errors";
+import { Connections } from "@/lib/server/connections";
+import { addresses } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import { Service } from "@/tests/support/service";
+
+let service: Service;
+beforeAll(async () => {
+  ({ service } = await lend());
+});
+afterAll(() => giveBack(service));
+
+const { health, unsubscribe } = operations;
+const close = "Host: x\r\nConnection: close\r\n";
+const statusOf = (received: string) => Number(/^HTTP\/1\.1 (\d{3}) /.exec(received)?.[1]);
+const statusLines = (received: string) => received.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+const allowOf = (received: string) => /\r\nallow: ([^\r]*)\r\n/.exec(received)?.[1];
+const bodyOf = (received: string) => received.slice(received.indexOf("\r\n\r\n") + 4);
+
+const madeUp = ["BREW", "GETT", "G", "get", "Post", "OPTIONS2", "X-Y", "~!#$%&'*+.^_`|", "A".repeat(200)];
+
+/** Every address there is, one that is not, and a page. */
+const targets: [path: string, methods: string[] | undefined][] = [
+  ...addresses.map(({ path, methods }): [string, string[]] => [path, methods]),
+  ["/api/nothing", undefined],
+  ["/docs/api/errors", ["GET", "HEAD"]],
+];
+
+/** Sends these bytes, one for each character. */
+const send = (bytes: string) => service.send(Buffer.from(bytes, "latin1"));
+
+describe.each(["1.1", "1.0", "0.9", "2.0"])("HTTP/%s", (version) => {
+  const spellings = version === "1.1" ? ["", "?t=\xe9", "?t=\0"] : [""];
+
+  it.each([...METHODS, ...madeUp])(
+    "%s is 405 with Allow where it is not accepted, 404 where nothing is",
+    async (method) => {
+      for (const [path, methods] of targets) {
+        if (methods?.includes(method)) continue;
+        for (const spelling of spellings) {
+          const received = await send(`${method} ${path}${spelling} HTTP/${version}\r\n${close}\r\n`);
+          expect(statusOf(received), `${path}${spelling}`).toBe(methods ? 405 : 404);
+          expect(allowOf(received)).toBe(methods?.join(", "));
+          expect(bodyOf(received) === "").toBe(method === "HEAD");
+        }
+      }
+    },
+  );
+});
+
+describe("a target", () => {
+  const get = (target: string, method = "GET") => send(`${method} ${target} HTTP/1.1\r\n${close}\r\n`);
+  const anyByte = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
+  const blanks = [..."\t\n\v\f\r "];
+
+  const isVisible = (byte: string) => byte > " " && byte < "\x7f";
+
+  it.each(anyByte.filter((byte) => !blanks.includes(byte)))(
+    "with the byte %j is an address like any other, and what belongs in none is refused where there is one",
+    async (byte) => {
+      const isEnd = byte === "?";
+      expect(statusOf(await get(`${health.path}?t=${byte}`))).toBe(isVisible(byte) ? 200 : 400);
+      expect(statusOf(await get(`${health.path}${byte}`))).toBe(isEnd ? 200 : 404);
+      expect(statusOf(await get(`/api/${byte}health`))).toBe(404);
+      expect(statusOf(await get(`/${byte}`))).toBe(isEnd ? 200 : 404);
+    },
+  );
+
+  it("that is none, at an address that is there, is told so, and the connection ends", async () => {
+    const received = await send(`GET ${health.path}?t=\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).toContain('"message":"The request target has characters that do not belong in one."');
+    expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
+  });
+
+  it.each(blanks)("with the blank %j cannot be read", async (blank) => {
+    expect(statusOf(await get(`${health.path}?t=${blank}x`))).toBe(400);
+  });
+
+  it("in UTF-8 is answered after the requests before it, and what follows it is not read", async () => {
+    const post = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc\r\n`;
+    const first = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const odd = "GET /api/\xc3\xa9 HTTP/1.1\r\nHost: x\r\n\r\n";
+    const received = await send(`${first}${post}${odd}${first}${odd}`);
+    expect(statusLines(received)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 404"]);
+    expect(received).toMatch(/\}$/);
+  });
+
+  it("of the whole server is answered to OPTIONS, and no path to any other method", async () => {
+    const received = await get("*", "OPTIONS");
+    expect(statusOf(received)).toBe(204);
+    expect(allowOf(received)).toBe("GET, HEAD, POST, OPTIONS");
+    expect(bodyOf(received)).toBe("");
+    expect(statusOf(await get("*"))).toBe(400);
+  });
+
+  it("in absolute form is served as its path, under our own name", async () => {
+    const received = await get("http://evil.example/api/x");
+    expect(statusOf(received)).toBe(404);
+    expect(received).toContain(`"docs":"${service.url}/docs/api/errors#not_found"`);
+    expect(received).not.toContain("evil");
+  });
+});
+
+describe("the bounds of a head", () => {
+  const start = `GET ${health.path} HTTP/1.1\r\n${close}`;
+  const withLines = (lines: number) => `${start}${"X: y\r\n".repeat(lines - 2)}\r\n`;
+  const withBytes = (bytes: number, lines: number) => {
+    const head = start + "X: y\r\n".repeat(lines);
+    return `${head}Z: ${"z".repeat(bytes - head.length - "Z: \r\n\r\n".length)}\r\n\r\n`;
+  };
+  const tooLarge = /^HTTP\/1\.1 431 [\s\S]*"message":"The headers are over 16 KiB or 100 lines\."/;
+
+  it("are 100 lines, and what is behind the 2,000th is not forgotten but refused", async () => {
+    expect(statusOf(await send(withLines(100)))).toBe(200);
+    for (const lines of [101, 1999, 2500]) expect(await send(withLines(lines))).toMatch(tooLarge);
+    const version = withLines(2500).replace(/\r\n$/, "API-Version: 9\r\n\r\n");
+    expect(await send(version)).toMatch(tooLarge);
+  });
+
+  it.each([0, 50, 97])("are 16 KiB to the byte, in %i lines more", async (lines) => {
+    expect(statusOf(await send(withBytes(16_384, lines)))).toBe(200);
+    expect(await send(withBytes(16_385, lines))).toMatch(tooLarge);
+    expect(await send(withBytes(21_384, lines))).toMatch(tooLarge);
+  });
+
+  it("leave an answer to HEAD without a body", async () => {
+    for (const bytes of [16_385, 21_384]) {
+      const received = await send(withBytes(bytes, 1).replace("GET", "HEAD"));
+      expect(statusOf(received)).toBe(431);
+      expect(bodyOf(received)).toBe("");
+    }
+  });
+});
+
+describe("a request that Node's parser gives up on", () => {
+  it.each([
+    ["bytes that are no request", "\x16\x03\x01\x02\x00\r\n\r\n"],
+    ["the beginning of TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
+    ["a broken request line", "GET /api/health\r\n\r\n"],
+    ["a version that nobody speaks", "BREW /api/health HTTP/1.2\r\n\r\n"],
+    ["HTTP/2 without an agreement", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
+    ["a broken header", "GET /api/health HTTP/1.1\r\nHost: x\r\nNoColon\r\n\r\n"],
+    ["a header that looks like a request line", "GET / HTTP/1.1\r\nBREW /api/health HTTP/1.1\r\n\r\n"],
+    ["no Host", "GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n"],
+    ["two Hosts", "GET /api/health HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n"],
+    ["a target that is no path", "GET api/health HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ])("%s is 400 in our shape", async (_, bytes) => {
+    const received = await send(bytes);
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).toContain("\r\napi-version: 1\r\n");
+    expect(received).toContain('{"error":{"code":"invalid_request"');
+    expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
+    const toHead = await send(bytes.replace("GET", "HEAD"));
+    expect(bodyOf(toHead) === "").toBe(bytes.startsWith("GET"));
+  });
+
+  it("is answered after those before it, and what follows it is not read", async () => {
+    const good = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    for (const [bad, status] of [
+      ["BREW /api/health HTTP/1.1\r\nHost: x\r\n\r\n", 405],
+      ["CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n", 405],
+      ["\x00\x01garbage\r\n\r\n", 400],
+    ] as const) {
+      const received = await send(good + good + bad + good);
+      expect(statusLines(received)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200", `HTTP/1.1 ${status}`]);
+    }
+  });
+
+  it("gets no answer inside one that has begun, which breaks off instead", async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(200, { "content-length": 10 }).write("half"),
+    );
+    const connections = new Connections(server, undefined);
+    server.on("clientError", (error, socket) =>
+      answerClientError(error, socket as Socket, connections.latestAnswer(socket as Socket)),
+    );
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setEncoding("latin1");
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.write("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    await eventually(() => expect(received).toContain("half"));
+    socket.write("no chunk\r\n");
+    await once(socket, "close");
+    expect(statusLines(received)).toEqual(["HTTP/1.1 200"]);
+    expect(received).toMatch(/half$/);
+    server.close();
+  });
+
+  it("is 405 also when its method comes byte by byte", async () => {
+    const socket = connect(service.port, "127.0.0.1").setNoDelay().setEncoding("latin1");
+    await once(socket, "connect");
+    const answer = text(socket);
+    for (const byte of `BREW ${health.path} HTTP/1.1\r\n${close}\r\n`) {
+      if (socket.destroyed) break;
+      socket.write(byte);
+      await setImmediate();
+    }
+    expect(statusOf(await answer)).toBe(405);
+  });
+
+  it("is answered once where a refusal went before its broken body", async () => {
+    const post = `POST ${health.path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n`;
+    const received = await send(post);
+    expect(statusLines(received)).toEqual(["HTTP/1.1 405"]);
+    expect(received).toMatch(/\}$/);
+  });
+
+  it.each(["\x00\x01garbage\r\n\r\n", "CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n"])(
+    "ends its connection, whatever its client still sends: %j",
+    async (bytes) => {
+      const socket = connect({ port: service.port, host: "127.0.0.1", allowHalfOpen: true });
+      const sending = setInterval(() => socket.write("x"), 100);
+      const broken = once(socket.setEncoding("latin1"), "error").catch((failure) => failure);
+      let received = "";
+      socket.on("data", (chunk) => {
+        received += chunk;
+      });
+      socket.write(bytes);
+      const startedAtMs = performance.now();
+      await once(socket, "end");
+      expect(statusOf(received)).toBeGreaterThanOrEqual(400);
+      await broken;
+      clearInterval(sending);
+      expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(discardWithinMs - 100);
+    },
+  );
+});
+
+describe("the same odd target, thousands of times", () => {
+  let behindProxy: Service;
+  beforeAll(async () => {
+    behindProxy = await Service.start({ TRUSTED_PROXY_HOPS: "1", SIGN_IN: "none", LOG_LEVEL: "warn" });
+  });
+  afterAll(() => behindProxy.stop());
+
+  const odd = "GET /api/\xe9 HTTP/1.1\r\nHost: x\r\n\r\n";
+  const sendOdd = (times: number) => behindProxy.send(Buffer.from(odd.repeat(times), "latin1"));
+
+  it("on one connection is answered once", async () => {
+    expect(statusLines(await sendOdd(8000))).toEqual(["HTTP/1.1 404"]);
+    expect((await behindProxy.ask(health.path)).status).toBe(200);
+  });
+
+  it("on connection after connection is answered on each", async () => {
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => sendOdd(2)));
+      expect(answers.map(statusOf)).toEqual(Array(100).fill(404));
+    }
+    expect((await behindProxy.ask(health.path)).status).toBe(200);
+  });
+});

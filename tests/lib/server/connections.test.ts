@@ -1,0 +1,253 @@
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import { eventually } from "@/tests/support/databases";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
+import { memoryOf } from "@/tests/support/process-accounts";
+import { Service } from "@/tests/support/service";
+
+const { health, unsubscribe } = operations;
+let service: Service;
+beforeAll(async () => {
+  const port = await reservePort();
+  service = await Service.start({
+    PORT: `${port}`,
+    APP_URL: `http://localhost:${port}`,
+    SIGN_IN: "local",
+    RATE_LIMIT_HEALTH: "100000",
+    RATE_LIMIT_MCP: "100000",
+    // Without a signing secret the webhook is refused before its body is looked at.
+    RESEND_API_KEY: "re_test",
+    RESEND_BASE_URL: "http://127.0.0.1:9",
+    EMAIL_FROM: "office@example.com",
+    RESEND_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, "k").toString("base64")}`,
+  });
+  await service.ask("/sign-in");
+});
+afterAll(() => service.stop());
+
+const opened: Socket[] = [];
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.destroy();
+});
+
+async function open(from = "127.0.0.1", port = service.port): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: from });
+  opened.push(socket.on("error", () => {}));
+  await once(socket, "connect");
+  return socket;
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const lastGet = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+const statuses = (received: string) => received.match(/(?<=HTTP\/1\.1 )\d{3}/g);
+
+describe("requests in a pipeline", () => {
+  it("are answered one after the other, in their order, refusals and pages among them", async () => {
+    const received = await service.send(
+      get("/sign-in") + get(health.path) + get("/api/x") + get("/sign-in") + lastGet(health.path),
+    );
+    expect(statuses(received)).toEqual(["200", "200", "404", "200", "200"]);
+  });
+
+  it("are all answered, however many are sent at once, and cost nobody else their answer", async () => {
+    const burst = await open();
+    burst.write(get(health.path).repeat(4999) + lastGet(health.path));
+    const received = text(burst);
+    const startedAtMs = performance.now();
+    expect((await service.ask(health.path)).status).toBe(200);
+    expect(performance.now() - startedAtMs).toBeLessThan(8000);
+    expect(statuses(await received)).toEqual(new Array(5000).fill("200"));
+  });
+
+  it("are not begun once their client is gone", async () => {
+    const { length: before } = service.log.split('"path":"/sign-in"');
+    const socket = await open();
+    socket.write(get("/sign-in").repeat(64));
+    await once(socket, "data");
+    socket.destroy();
+    await service.ask("/sign-in");
+    await sleep(300);
+    const { length: after } = service.log.split('"path":"/sign-in"');
+    // How many had their turn before it was gone is the machine's affair.
+    expect(after - before).toBeLessThan(60);
+  });
+});
+
+describe("a body", () => {
+  const announce = (method: string, path: string, bytes: number, more = "") =>
+    `${method} ${path} HTTP/1.1\r\nHost: localhost:${service.port}\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
+  const tenMebibytes = 10 * 1024 * 1024;
+
+  it.each([
+    ["GET", health.path, 200],
+    ["GET", "/sign-in", 200],
+    ["POST", health.path, 405],
+    ["POST", "/sign-in", 405],
+    ["POST", "/nothing", 404],
+  ])("of 10 MiB is not waited for where none is taken: %s %s is %i at once", async (method, path, status) => {
+    const socket = await open();
+    const received = text(socket);
+    socket.write(announce(method, path, tenMebibytes));
+    expect(statuses(await received)).toEqual([String(status)]);
+    expect((await received).toLowerCase()).toContain("connection: close");
+  });
+
+  it.each([
+    ["/sign-in/send", 4 * 1024, { Origin: true }],
+    [`${unsubscribe.path}?token=x`, 4 * 1024, {}],
+    ["/unsubscribe?token=x", 4 * 1024, { Origin: true }],
+    ["/hooks/resend", 256 * 1024, {}],
+    ["/mcp", 64 * 1024, { "Content-Type": "application/json" }],
+  ])(
+    "over its bound is refused unread at %s, and as it comes when it did not say so",
+    async (path, bound, sent) => {
+      const headers = Object.entries(sent).map(
+        ([name, value]) => `${name}: ${value === true ? service.url : value}\r\n`,
+      );
+      const socket = await open();
+      socket.write(announce("POST", path, bound + 1, headers.join("")));
+      expect(statuses(await text(socket))).toEqual(["413"]);
+
+      const chunked = await open();
+      chunked.write(
+        `POST ${path} HTTP/1.1\r\nHost: localhost:${service.port}\r\nTransfer-Encoding: chunked\r\n${headers.join("")}\r\n`,
+      );
+      const answer = text(chunked);
+      const piece = `1000\r\n${"x".repeat(0x1000)}\r\n`;
+      for (let sentBytes = 0; sentBytes <= bound; sentBytes += 0x1000) chunked.write(piece);
+      expect(statuses(await answer)).toEqual(["413"]);
+    },
+  );
+
+  it("is asked for only where it is taken and within its bound (RFC 9110 §10.1.1)", async () => {
+    const firstWords = async (path: string, bytes: number) => {
+      const socket = await open();
+      socket.write(announce("POST", path, bytes, "Expect: 100-continue\r\n"));
+      const [first] = await once(socket, "data");
+      return String(first).split("\r\n")[0];
+    };
+    expect(await firstWords(`${unsubscribe.path}?token=x`, 3)).toBe("HTTP/1.1 100 Continue");
+    expect(await firstWords(`${unsubscribe.path}?token=x`, tenMebibytes)).toBe(
+      "HTTP/1.1 413 Payload Too Large",
+    );
+    expect(await firstWords(health.path, 3)).toBe("HTTP/1.1 405 Method Not Allowed");
+    expect(await firstWords("/api/x", 3)).toBe("HTTP/1.1 404 Not Found");
+  });
+
+  it("costs no memory: 40 connections that each press 2 MiB on a form that takes 4 KiB", async () => {
+    const before = memoryOf(service.pid).now;
+    const mebibytes = Buffer.alloc(2 * 1024 * 1024, "x");
+    await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const socket = await open();
+        socket.write(`POST /sign-in/send HTTP/1.1\r\nHost: x\r\nOrigin: ${service.url}\r\n`);
+        socket.write(`Transfer-Encoding: chunked\r\n\r\n200000\r\n`);
+        socket.write(mebibytes);
+        // It may learn of the end by a write that fails.
+        if (!socket.closed) await new Promise((closed) => socket.resume().once("close", closed));
+      }),
+    );
+    expect(memoryOf(service.pid).now - before).toBeLessThan(60);
+    expect((await service.ask(health.path)).status).toBe(200);
+  });
+});
+
+describe("connections", () => {
+  const perAddress = 512;
+  const openMany = (count: number, from: string) =>
+    Promise.all(Array.from({ length: count }, () => open(from)));
+  const answersOn = async (socket: Socket) => {
+    socket.write(get(health.path));
+    return statuses(String(await once(socket, "data")));
+  };
+  const closed = async (socket: Socket | undefined) => {
+    if (socket && !socket.closed) await once(socket.resume(), "close");
+  };
+  const waitingForBody = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n`;
+  const askWithoutBody = async (socket: Socket) => {
+    socket.write(waitingForBody);
+    expect(String(await once(socket, "data"))).toContain("100 Continue");
+  };
+
+  it("from one address are bounded: the longest idle leaves for a new one, whatever it began to send", async () => {
+    const from = "127.0.4.1";
+    const [working, silent, begun, asked] = [
+      await open(from),
+      await open(from),
+      await open(from),
+      await open(from),
+    ];
+    const others = await openMany(perAddress - 4, from);
+    await askWithoutBody(working);
+    begun.write("GET /api/health HTTP/1.1\r\nX-Slow: ");
+    expect(await answersOn(asked)).toEqual(["200"]);
+
+    expect(await answersOn(await open(from))).toEqual(["200"]);
+    await closed(silent);
+    expect(begun.closed).toBe(false);
+    begun.write("y");
+    expect(await answersOn(await open(from))).toEqual(["200"]);
+    await closed(begun);
+
+    expect((await service.ask(health.path, { from: "127.0.4.2" })).status).toBe(200);
+    expect(others.filter((socket) => socket.closed)).toEqual([]);
+    expect(await answersOn(asked)).toEqual(["200"]);
+    working.write("abc");
+    expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
+  });
+
+  it("with a request in work are never closed for a new one, which is refused", async () => {
+    const from = "127.0.4.3";
+    const working = await openMany(perAddress, from);
+    await Promise.all(working.map(askWithoutBody));
+    await closed(await open(from));
+    expect((await service.ask(health.path, { from: "127.0.4.4" })).status).toBe(200);
+    for (const socket of working) {
+      socket.write("abc");
+      expect(statuses(String(await once(socket, "data")))).toEqual(["400"]);
+    }
+    expect((await service.ask(health.path, { from })).status).toBe(200);
+  });
+
+  it.each([
+    ["from anywhere", {}, (n: number) => `127.0.5.${n % 200}`],
+    ["from one proxy", { TRUSTED_PROXY_HOPS: "1" }, () => "127.0.0.1"],
+  ])(
+    "%s over what the system lets us open close the longest idle, and none is left hanging",
+    async (_, settings, from) => {
+      const program = join(createFolder(), "few-files.sh");
+      const port = await reservePort();
+      const { PATH } = process.env;
+      const env = {
+        PATH,
+        NODE_ENV: "production",
+        PORT: `${port}`,
+        DATA_DIR: createFolder(),
+        ...settings,
+      } as const;
+      writeFileSync(program, "ulimit -n 300 && exec node dist/server/main.js");
+      const child = spawnLeashed("sh", [program], { env, stdio: "ignore" });
+      await eventually(() => open("127.0.0.1", port));
+      for (const socket of opened.splice(0)) socket.destroy();
+
+      const working = await open("127.0.5.250", port);
+      await askWithoutBody(working);
+      const sockets: Socket[] = [];
+      for (let n = 0; n < 400; n++) sockets.push(await open(from(n), port));
+      const served = sockets.slice(-43); // 300 files but for 256 of our own, and the one in work
+      const left = sockets.slice(0, -43);
+      await eventually(() => expect(left.filter(({ closed }) => !closed)).toHaveLength(0));
+      for (const socket of served) expect(await answersOn(socket)).toEqual(["200"]);
+      working.write("abc");
+      expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
+      child.kill();
+    },
+  );
+});

@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { headBounds } from "@/lib/config/limits";
+import { connectEndpoints, pages } from "@/lib/http/pages";
+import { processorTimeOf } from "@/tests/support/process-accounts";
+import { Service } from "@/tests/support/service";
+
+const { path } = pages.signIn;
+const most = headBounds.bytes - 1000;
+const filled = (unit: string) => unit.repeat(Math.ceil(most / unit.length)).slice(0, most);
+const numbered = (make: (n: number) => string) =>
+  Array.from({ length: most / 9 }, (_, n) => make(1000 + n)).join("");
+
+/** Requests for a page that are as long as may be, in what Next reads: some cost it seconds when it reads all. */
+const attacks: { of: string; target?: string; headers?: Record<string, string> }[] = [
+  { of: "a User-Agent of one word", headers: { "User-Agent": filled("a") } },
+  { of: "a User-Agent that begins a bot's name", headers: { "User-Agent": filled("google") } },
+  { of: "a cookie of each name", headers: { Cookie: numbered((n) => `c${n}=1; `) } },
+  { of: "a cookie of ours of each name", headers: { Cookie: numbered((n) => `__client${n}=1; `) } },
+  { of: "cookies of no name", headers: { Cookie: filled(";") } },
+  { of: "languages", headers: { "Accept-Language": filled("en;q=0.1,") } },
+  { of: "encodings", headers: { "Accept-Encoding": filled("gzip;q=0.1,") } },
+  { of: "media types", headers: { Accept: filled("text/html;q=0.1,") } },
+  { of: "a tree of routes", headers: { RSC: "1", "Next-Router-State-Tree": filled("[") } },
+  { of: "a segment", headers: { RSC: "1", "Next-Router-Segment-Prefetch": filled("/a") } },
+  { of: "an address it comes from", headers: { RSC: "1", "Next-Url": filled("/(.)a") } },
+  { of: "a parameter again and again", target: `${path}?${filled("a&")}` },
+  { of: "parameters of many names", target: `${path}?${numbered((n) => `q${n}=1&`)}` },
+  { of: "a parameter's list", target: `${path}?${filled("a[]=1&")}` },
+  {
+    of: "a parameter to the authorization server",
+    target: `${connectEndpoints.resume.path}?${filled("a&")}`,
+  },
+  { of: "a search for many words", target: `${pages.search.path}?q=${numbered((n) => `w${n}+`)}` },
+];
+
+let service: Service;
+beforeAll(async () => {
+  service = await Service.start({ SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
+  for (let n = 0; n < 5; n++) await ask(path, {}, "192.0.2.1");
+  await ask(`${pages.search.path}?q=a`, {}, "192.0.2.1");
+});
+afterAll(() => service.stop());
+
+function ask(target: string, headers: Record<string, string>, from: string) {
+  return service.ask(target, { headers: { ...headers, "X-Forwarded-For": from } });
+}
+
+/** The processor's time of the service and of the process of its pages, in milliseconds. */
+function processorMs(): number {
+  const { pid } = service;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  return [pid, ...children.map(Number)].reduce((sum, one) => sum + processorTimeOf(one) / 1000, 0);
+}
+
+/** What 13 requests at once from one address cost, and how long somebody else's `/sign-in` takes beside them. */
+async function press(target: string, headers: Record<string, string>, from: string) {
+  const before = processorMs();
+  const requests = Array.from({ length: 13 }, () => ask(target, headers, from));
+  const startedAtMs = performance.now();
+  const visitor = ask(path, {}, "198.51.100.1").then(({ status }) => ({
+    status,
+    afterMs: performance.now() - startedAtMs,
+  }));
+  const answers = await Promise.all(requests);
+  const { status, afterMs } = await visitor;
+  return { statuses: answers.map((answer) => answer.status), status, afterMs, ms: processorMs() - before };
+}
+
+describe("thirteen requests from one address, as dear as a stranger can make them", () => {
+  it.each(attacks)(
+    "cost about what others cost: $of",
+    { timeout: 120_000 },
+    async ({ of, target = path, headers = {} }) => {
+      const from = `192.0.2.${10 + attacks.findIndex((attack) => attack.of === of)}`;
+      const [plainPath = ""] = target.split("?");
+      const plain = await press(plainPath, {}, from);
+      const attack = await press(target, headers, from);
+      expect(attack.status).toBe(200);
+      expect(Math.max(...attack.statuses)).toBeLessThan(500);
+      // In ticks of 10 ms, and with what the collector of garbage does now or later.
+      expect(attack.ms, `${plain.ms} ms without it`).toBeLessThan(4 * plain.ms + 300);
+      expect(attack.afterMs, `${plain.afterMs} ms without it`).toBeLessThan(10 * plain.afterMs + 500);
+    },
+  );
+});

@@ -1,0 +1,59 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bodyPieces } from "@/lib/config/limits";
+import { JoinedMessage } from "@/lib/server/joined-message";
+
+const server = createServer({ IncomingMessage: JoinedMessage });
+beforeAll(async () => {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** The request whose body is these chunks, as it is when nothing more of it comes before somebody reads. */
+async function receive(chunks: string[]): Promise<JoinedMessage> {
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const framed = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
+  const body = `${framed}0\r\n\r\n`;
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`);
+  const [incoming] = (await once(server, "request")) as [JoinedMessage];
+  while (!incoming.complete && !incoming.isPaused() && incoming.readableLength < bodyPieces.any) {
+    await new Promise(setImmediate);
+  }
+  return incoming;
+}
+
+async function piecesOf(incoming: JoinedMessage): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for await (const piece of incoming) pieces.push(piece);
+  return pieces;
+}
+
+describe("a request", () => {
+  it("has its body, whatever chunks it came in", async () => {
+    const chunks = Array.from({ length: 300 }, (_, n) => String(n).repeat(n + 1));
+    expect((await buffer(await receive(chunks))).toString()).toBe(chunks.join(""));
+  });
+
+  it("keeps thousands of chunks that nobody has read yet as a few pieces", async () => {
+    const chunks = Array.from({ length: 4000 }, (_, n) => String(n % 10));
+    const incoming = await receive(chunks);
+    const pieces = await piecesOf(incoming);
+    expect(Buffer.concat(pieces).toString()).toBe(chunks.join(""));
+    expect(incoming.pieces).toBe(4000);
+    expect(pieces.length).toBeLessThan(20);
+  });
+
+  it("takes no more of a body whose pieces are too small", async () => {
+    const incoming = await receive(Array<string>(20_000).fill("x"));
+    incoming.resume();
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+    expect(incoming.pieces).toBe(Math.floor((bodyPieces.any * 8) / 7) + 1);
+    incoming.destroy();
+  });
+});

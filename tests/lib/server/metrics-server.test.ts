@@ -1,0 +1,169 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+import { unconfigured } from "@/tests/support/unconfigured";
+
+const { health, entitlement } = operations;
+const folder = "lib/server/watching";
+
+describe.each(engines)("/metrics on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let metricsPort: number;
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    metricsPort = await reservePort();
+    service = await Service.start({ ...stage.environment, METRICS_PORT: String(metricsPort) });
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await stage.clear();
+  });
+
+  const scrape = async () => {
+    const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    return response.text();
+  };
+  /** The value of a series, as the text has it. */
+  const read = (text: string, series: string) => {
+    const line = text.split("\n").find((candidate) => candidate.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+  };
+
+  it("counts answers by address and status, refusals of quota among them", async () => {
+    for (let n = 0; n <= 120; n++) await service.ask(health.path, { from: "127.0.9.1" });
+    await service.ask("/api/nothing-that-there-is");
+    const text = await scrape();
+    const answered = (address: string, status: number) =>
+      read(text, `corner_office_requests_total{address="${address}",status="${status}"}`);
+    expect(answered(health.path, 200)).toBe(120);
+    expect(answered(health.path, 429)).toBe(1);
+    expect(answered("/api/*", 404)).toBe(1);
+    expect(read(text, 'corner_office_quota_refusals_total{quota="health"}')).toBe(1);
+    expect(read(text, `corner_office_request_seconds_count{address="${health.path}"}`)).toBe(121);
+  });
+
+  it("measures the store, its connections, the outboxes and the event loop", async () => {
+    await eventually(async () => {
+      const text = await scrape();
+      expect(read(text, 'corner_office_mails_total{outcome="taken"}')).toBe(1);
+      expect(read(text, 'corner_office_outbox_due{outbox="onboarding"}')).toBe(0);
+      expect(read(text, 'corner_office_outbox_oldest_due_seconds{outbox="sign-in"}')).toBe(0);
+    });
+    await stage.query("UPDATE onboarding_emails SET state = 'scheduled', next_attempt_at_ms = 1000000000000");
+    const text = await scrape();
+    expect(read(text, 'corner_office_outbox_due{outbox="onboarding"}')).toBeGreaterThan(0);
+    expect(read(text, 'corner_office_outbox_oldest_due_seconds{outbox="onboarding"}')).toBeGreaterThan(1e6);
+    expect(read(text, 'corner_office_store_seconds_count{outcome="answered"}')).toBeGreaterThan(0);
+    expect(read(text, "nodejs_eventloop_lag_p99_seconds")).toBeGreaterThan(0);
+    const idle = read(text, 'corner_office_store_connections{state="idle"}');
+    if (engine.name === "PostgreSQL") expect(idle).toBeGreaterThan(0);
+    else expect(idle).toBeUndefined();
+  });
+
+  it("counts what is rendered, and how often the process of the pages was started again", async () => {
+    const rendered = 'corner_office_renders_total{outcome="rendered"}';
+    const before = read(await scrape(), rendered) ?? 0;
+    expect((await service.ask("/sign-in")).status).toBe(200);
+    const text = await scrape();
+    expect(read(text, rendered)).toBeGreaterThan(before);
+    expect(read(text, "corner_office_pages_restarts_total")).toBe(0);
+    process.kill(
+      Number(execFileSync("pgrep", ["-P", String(service.pid), "-f", "page-renderer-main"])),
+      "SIGKILL",
+    );
+    await eventually(async () => expect(read(await scrape(), "corner_office_pages_restarts_total")).toBe(1));
+    expect((await service.ask("/sign-in")).status).toBe(200);
+  });
+
+  it("shows an event loop that was held up", async () => {
+    await sleep(50); // Each look begins anew, and what comes before its first tick is not measured.
+    service.signal("SIGSTOP");
+    await sleep(500);
+    service.signal("SIGCONT");
+    await eventually(async () =>
+      expect(read(await scrape(), "nodejs_eventloop_lag_max_seconds")).toBeGreaterThan(0.4),
+    );
+  });
+
+  it("counts the mails of each outbox by state", async () => {
+    const counted = async () => {
+      const text = await scrape();
+      return ["scheduled", "sending", "failed"].map((state) =>
+        read(text, `corner_office_outbox_mails{outbox="onboarding",state="${state}"}`),
+      );
+    };
+    await stage.query("UPDATE onboarding_emails SET state = 'scheduled', next_attempt_at_ms = 9000000000000");
+    expect(await counted()).toEqual([5, 0, 0]);
+    await stage.query("UPDATE onboarding_emails SET state = 'failed' WHERE kind = 'welcome'");
+    await stage.query(
+      `UPDATE onboarding_emails SET state = 'sending', lease_until_ms = ${Date.now() + 60_000} WHERE kind = 'credits'`,
+    );
+    expect(await counted()).toEqual([3, 1, 1]);
+    const waiting = 'corner_office_outbox_mails{outbox="sign-in",state="scheduled"}';
+    expect(read(await scrape(), waiting)).toBe(0);
+    await stage.query(
+      "INSERT INTO sign_in_mails (id, kind, sealed, next_attempt_at_ms, expires_at_ms) VALUES ('m', 'code', 'x', 9000000000000, 9000000000000)",
+    );
+    expect(read(await scrape(), waiting)).toBe(1);
+  });
+
+  it("names nobody: no email, token, address or anything that a client wrote", async () => {
+    const token = await service.token("ceo@example.com");
+    await service.ask(entitlement.path, { headers: { Authorization: `Bearer ${token}` } });
+    await service.ask(`/${token}`);
+    await service.ask(`/api/${token}?${token}`, { method: "PURGE" });
+    const text = await scrape();
+    for (const secret of [token, "ceo@example.com", "127.0.0.1", "PURGE"]) expect(text).not.toContain(secret);
+  });
+
+  it("says what it can when the store is away", async () => {
+    const failed = 'corner_office_store_seconds_count{outcome="failed"}';
+    const before = read(await scrape(), failed) ?? 0;
+    const token = await service.token("ceo@example.com");
+    stage.freeze();
+    const asked = service.ask(entitlement.path, { headers: { authorization: `Bearer ${token}` } });
+    const used = 'corner_office_store_connections{state="used"}';
+    await eventually(async () => {
+      const text = await scrape();
+      expect(text).toContain("corner_office_requests_total");
+      if (stage.freezeStopsReads) expect(read(text, used)).toBeGreaterThan(0);
+    });
+    const { status } = await asked;
+    stage.thaw();
+    if (!stage.freezeStopsReads) return expect(status).toBe(200);
+    expect(status).toBe(503);
+    await eventually(async () => expect(read(await scrape(), failed)).toBeGreaterThan(before));
+  });
+
+  it.each(["alerts.yml", "grafana-dashboard.json"])("has all that %s asks for", async (file) => {
+    const text = await scrape();
+    const asked =
+      readFileSync(`${folder}/${file}`, "utf8").match(/\b(?:corner_office|nodejs|process)_\w+/g) ?? [];
+    expect(asked.length).toBeGreaterThan(3);
+    for (const name of new Set(asked)) {
+      expect(text, name).toContain(`# TYPE ${name.replace(/_(?:bucket|count)$/, "")} `);
+    }
+  });
+});
+
+describe("a service that nobody watches", () => {
+  it("has no such port, and nothing of it at its own", async () => {
+    expect((await (await unconfigured()).ask("/metrics")).status).toBe(404);
+  });
+
+  it("says so when the port is taken", async () => {
+    const { port } = await unconfigured();
+    const started = Service.start({ METRICS_PORT: String(port) });
+    await expect(started).rejects.toThrow(`METRICS_PORT: cannot listen on ${port} (EADDRINUSE)`);
+  });
+});

@@ -1,0 +1,184 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { documentPages, files, pages, publications } from "@/lib/http/pages";
+import { CachedResponse } from "@/lib/server/cached-response";
+import { PageCache } from "@/lib/server/page-cache";
+import { createFolder } from "@/tests/support/leash";
+import { Service } from "@/tests/support/service";
+
+describe("an answer that is the same for everyone", () => {
+  const text = "All that is said, and said again. ".repeat(100);
+  let server: ReturnType<typeof createServer>;
+  let url: string;
+  beforeAll(async () => {
+    const kept = new CachedResponse(200, ["content-type", "text/plain", "x-own", "1"], Buffer.from(text));
+    server = createServer((incoming, outgoing) => kept.send(incoming, outgoing));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const get = (headers: Record<string, string>, method = "GET") => fetch(url, { method, headers });
+
+  it.each([
+    ["gzip, deflate, br, zstd", "br"],
+    ["br;q=0.5, gzip", "gzip"],
+    ["GZIP", "gzip"],
+    ["*", "br"],
+    ["br;q=0, *", "gzip"],
+    ["br;q=0, gzip;q=0", null],
+    ["identity", null],
+    [",;q=x", null],
+  ])("comes to who accepts %j as %s (RFC 9110 §12.5.3)", async (accepted, encoding) => {
+    const answer = await get({ "Accept-Encoding": accepted });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-encoding")).toBe(encoding);
+    expect(answer.headers.get("vary")).toBe("Accept-Encoding");
+    expect(answer.headers.get("x-own")).toBe("1");
+    expect(await answer.text()).toBe(text);
+  });
+
+  it("is the same whatever a client has, where it is no 200 (RFC 9110 §13.2.1)", async () => {
+    const notFound = new CachedResponse(404, ["content-type", "text/plain"], Buffer.from("Nothing."));
+    const other = createServer((incoming, outgoing) => notFound.send(incoming, outgoing));
+    await once(other.listen(0, "127.0.0.1"), "listening");
+    const { port } = other.address() as AddressInfo;
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { "If-None-Match": "*" } });
+    expect([answer.status, await answer.text()]).toEqual([404, "Nothing."]);
+    other.closeAllConnections();
+    other.close();
+  });
+
+  it("has one strong ETag for each encoding, and is a 304 without a body to who has it", async () => {
+    const tags = new Set<string>();
+    for (const accepted of ["br", "gzip", "identity"]) {
+      const headers = { "Accept-Encoding": accepted };
+      const tag = String((await get(headers)).headers.get("etag"));
+      tags.add(tag);
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+        const answer = await get({ ...headers, "If-None-Match": known });
+        expect([answer.status, await answer.text(), answer.headers.get("etag")]).toEqual([304, "", tag]);
+        expect(answer.headers.get("vary")).toBe("Accept-Encoding");
+      }
+      expect((await get({ ...headers, "If-None-Match": '"other"' })).status).toBe(200);
+    }
+    expect(tags.size).toBe(3);
+  });
+
+  it("answers HEAD with the headers of GET and nothing else", async () => {
+    const headers = { "Accept-Encoding": "identity" };
+    const head = await get(headers, "HEAD");
+    expect(head.headers.get("content-length")).toBe(String(text.length));
+    expect(await head.text()).toBe("");
+  });
+});
+
+describe("the answers that are held", () => {
+  beforeAll(() => {
+    vi.stubEnv("DATA_DIR", createFolder());
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+  const nobody = new Headers();
+  const made = (headers: string[], status = 200) => ({ status, headers, content: Buffer.from("x") });
+
+  it("are made once for all who ask at once, and for every address that is nowhere", async () => {
+    const make = vi.fn(async () => made([]));
+    const kept = new PageCache(make);
+    const { path } = publications.openApi;
+    await Promise.all([
+      kept.find(path, nobody),
+      kept.find(path, nobody),
+      kept.find("/a", nobody),
+      kept.find("/b/c", nobody),
+    ]);
+    expect(make.mock.calls).toEqual([
+      [path, undefined],
+      [pages.nothingHere.path, undefined],
+    ]);
+    expect(await kept.find(pages.waitlist.path, nobody), "what is not the same for everyone").toBeUndefined();
+  });
+
+  it("are made anew when they are old, and the last one serves on while that fails", async () => {
+    const make = vi.fn(async () => made(["Cache-Control", "public, max-age=300"]));
+    const kept = new PageCache(make);
+    const { path } = publications.llms;
+    const clock = vi.spyOn(performance, "now").mockReturnValue(0);
+    const first = await kept.find(path, nobody);
+    clock.mockReturnValue(299_999);
+    expect(await kept.find(path, nobody)).toBe(first);
+    clock.mockReturnValue(300_000);
+    make.mockResolvedValueOnce(made([], 503));
+    expect(await kept.find(path, nobody)).toBe(first);
+    expect(await kept.find(path, nobody)).not.toBe(first);
+    expect(make).toHaveBeenCalledTimes(3);
+  });
+
+  it("are no failures: the first that cannot be made is nobody's answer", async () => {
+    const kept = new PageCache(async () => made([], 500));
+    await expect(kept.find(pages.front.path, nobody)).rejects.toThrow("/ cannot be made: 500");
+  });
+});
+
+describe("what the service holds in memory", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start({ SIGN_IN: "local" });
+  });
+  afterAll(() => service.stop());
+
+  const shared = [
+    ...Object.values(documentPages),
+    pages.front,
+    publications.openApi,
+    publications.llms,
+    files.documentsScript,
+    files.style,
+    { path: "/docs/api.md" },
+  ];
+
+  it.each(shared)("$path comes compressed, with its ETag, and as a 304", async ({ path }) => {
+    const plain = await service.ask(path, { headers: { "X-Request-Id": "of-who-asked-first" } });
+    expect(plain.status).toBe(200);
+    for (const encoding of ["br", "gzip"]) {
+      const answer = await fetch(service.url + path, { headers: { "Accept-Encoding": encoding } });
+      expect(answer.headers.get("content-encoding")).toBe(encoding);
+      const isPage = plain.headers["content-type"]?.startsWith("text/html");
+      expect(answer.headers.get("vary"), "neither `rsc` nor any name of the framework's").toBe(
+        isPage ? "Cookie, Accept-Encoding" : "Accept-Encoding",
+      );
+      expect(await answer.text()).toBe(plain.text);
+    }
+    const again = await service.ask(path, { headers: { "If-None-Match": String(plain.headers.etag) } });
+    expect([again.status, again.text, again.headers.etag]).toEqual([304, "", plain.headers.etag]);
+    for (const header of ["x-powered-by", "x-nextjs-cache", "x-request-id"]) {
+      expect(plain.headers).not.toHaveProperty(header);
+    }
+  });
+
+  it("has no image optimizer, and nothing else of the framework's but the files of the build", async () => {
+    for (const path of [
+      "/_next/image?url=%2Fsocial-card.png&w=640&q=75",
+      "/_next/image?url=%0A%1b%5b31mforged&w=1",
+      "/_next/data/x/index.json",
+      "/_next/static/../../package.json",
+      "/_next/static/%2e%2e/server/app/index.html",
+      "/_next/static/",
+      "/_global-error",
+      "/_not-found",
+      "/_error",
+    ]) {
+      const answer = await service.ask(path);
+      expect([path, answer.status]).toEqual([path, 404]);
+      expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
+    }
+  });
+});

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
+import {
+  expectCounted,
+  expectMcpStamp,
+  expectRpcError,
+  post,
+  postLegacy,
+  postModern,
+} from "@/tests/support/mcp";
+import { type Environment, Service } from "@/tests/support/service";
+
+const { health, siteBanner, entitlement, creditsBalance, unsubscribe } = operations;
+
+/** The same `app/` without our front server, and behind it while it is being worked on. */
+const platforms: { name: string; environment: Environment; program: string[] }[] = [
+  { name: "plain `next start`", environment: {}, program: ["node_modules/next/dist/bin/next", "start"] },
+  { name: "`npm run dev`", environment: { NODE_ENV: "development" }, program: ["dist/server/main.js"] },
+];
+
+describe.each(platforms)("on $name", ({ environment, program }) => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start({ SIGN_IN: "local", ...environment }, { program });
+    await eventually(async () => expect((await service.ask(health.path)).status).toBe(200));
+  }, 120_000);
+  afterAll(() => service.stop());
+
+  it("the contract holds, but for what only the owner of the socket can do", {
+    timeout: 120_000,
+  }, async () => {
+    const counted = await service.ask(health.path);
+    expectAnswer(service, health, counted, 200);
+    expect(counted.headers["ratelimit-policy"]).toBe('"health";q=120;w=60');
+    const remaining = Number(counted.headers["ratelimit-remaining"]);
+    const spoofed = await service.ask(health.path, { headers: { "X-Forwarded-For": "198.51.100.1" } });
+    expect(Number(spoofed.headers["ratelimit-remaining"]), "no new allowance").toBe(remaining - 1);
+
+    const head = await service.ask(health.path, { method: "HEAD" });
+    expect(head).toMatchObject({ status: 200, text: "" });
+    expect(head.headers["content-length"]).toBe(counted.headers["content-length"]);
+
+    expectAnswer(service, siteBanner, await service.ask(siteBanner.path), 200);
+    const preflight = await service.ask(siteBanner.path, { method: "OPTIONS" });
+    expect(preflight.status).toBe(204);
+    expectStamp(service, preflight);
+    expect(preflight.headers["access-control-allow-headers"]).toBe("API-Version");
+
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1.5");
+    const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+    expectAnswer(service, entitlement, await service.ask(entitlement.path, { headers }), 200);
+    expectAnswer(service, entitlement, await service.ask(entitlement.path), 401);
+    expectAnswer(service, creditsBalance, await service.ask(creditsBalance.path, { headers }), 200);
+
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
+    const stop = { method: "POST", body: "List-Unsubscribe=One-Click" };
+    expectAnswer(service, unsubscribe, await service.ask(url.slice(service.url.length), stop), 200);
+    const page = `/unsubscribe${new URL(url).search}`;
+    for (const [method, title] of [
+      ["GET", "Stop the onboarding emails?"],
+      ["POST", "The onboarding emails are stopped"],
+    ] as const) {
+      const shown = await service.ask(page, { method, headers: { Origin: "null" } });
+      expect(shown.status).toBe(200);
+      expect(shown.text).toContain(`<h1>${title}</h1>`);
+      expect(shown.headers["referrer-policy"]).toBe("no-referrer");
+    }
+    const unsigned = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
+    expectRefusal(service, unsigned, { status: 400, code: "invalid_signature" });
+    const large = { method: "POST", body: "x".repeat(4 * 1024 + 1) };
+    const tooLarge = await service.ask(url.slice(service.url.length), large);
+    expectRefusal(service, tooLarge, {
+      status: 413,
+      code: "too_large",
+      message: "The body is over 4 KiB.",
+    });
+
+    const call = { method: "tools/call", params: { name: "get_entitlement", arguments: {} } };
+    for (const path of ["/mcp", "/api/mcp"]) {
+      for (const send of [postLegacy, postModern]) {
+        const called = await send(service, call, { path, headers });
+        expect(JSON.parse(called.text).result.structuredContent).toMatchObject({ status: "licensed" });
+        expectMcpStamp(service, called);
+        expectCounted(called, 60);
+      }
+      const list = await service.ask(path);
+      expectRefusal(service, list, { status: 405, code: "method_not_allowed" });
+      expectMcpStamp(service, list);
+    }
+    const before = await postLegacy(service, call, { path: "/mcp" });
+    const after = await postLegacy(service, call, { path: "/api/mcp" });
+    const left = (answer: typeof after) => Number(answer.headers["ratelimit-remaining"]);
+    expect(left(after), "one quota for both paths").toBe(left(before) - 1);
+    expectRpcError(await post(service, "[]"), { status: 400, code: -32600, id: null });
+    expect((await post(service, "x".repeat(70_000))).status).toBe(413);
+    expect((await post(service, "{}", { headers: { Host: "evil.example" } })).status).toBe(403);
+    const badToken = { headers: { Authorization: "Bearer bad" } };
+    expect((await postLegacy(service, call, badToken)).status).toBe(401);
+
+    for (const path of [
+      "/api",
+      "/api/x",
+      "/mcp/",
+      "/MCP",
+      "/api/mcp/",
+      "/api/health/",
+      "/API/health",
+      "/api/%68ealth",
+    ]) {
+      expectRefusal(service, await service.ask(path), { status: 404, code: "not_found" });
+    }
+    for (const method of ["POST", "DELETE", "PROPFIND"]) {
+      const refused = await service.ask(health.path, { method });
+      expectRefusal(service, refused, { status: 405, code: "method_not_allowed" });
+      expect(refused.headers.allow).toBe("GET, HEAD, OPTIONS");
+    }
+    const version = await service.ask(health.path, { headers: { "API-Version": "2" } });
+    expect(version.status).toBe(400);
+    expect((await service.ask("/docs/api/errors")).status).toBe(200);
+  });
+
+  if (environment.NODE_ENV === "development")
+    it("there are previews of the mails", { timeout: 120_000 }, async () => {
+      const index = await service.ask("/previews/emails");
+      expect(index.text.match(/href="[^"]+"/g)).toHaveLength(16);
+      const welcome = await service.ask("/previews/emails?html=welcome");
+      expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
+      expect(welcome.text).toContain("Welcome to your corner office");
+      const text = await service.ask("/previews/emails?text=welcome");
+      expect(text.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    });
+});

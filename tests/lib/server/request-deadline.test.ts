@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Connections } from "@/lib/server/connections";
+import { limitRequestDuration } from "@/lib/server/request-deadline";
+
+const withinMs = 400;
+const mebibyte = Buffer.alloc(1024 * 1024);
+
+describe("an exchange that is not over in time", () => {
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url === "/never") return;
+    outgoing.end(incoming.url === "/large" ? Buffer.concat(Array(32).fill(mebibyte)) : "small");
+  });
+  let port: number;
+  beforeAll(async () => {
+    limitRequestDuration(new Connections(server, undefined), withinMs, 50);
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function ask(path: string): Promise<{ socket: Socket; closed: Promise<unknown> }> {
+    const socket = connect(port, "127.0.0.1");
+    const closed = new Promise((resolve) => socket.once("error", resolve).once("close", resolve));
+    await once(socket, "connect");
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    return { socket, closed };
+  }
+
+  it("is broken off when its client reads nothing", async () => {
+    const { socket } = await ask("/large");
+    socket.pause();
+    const atServer = [...(await connections())];
+    expect(atServer).toHaveLength(1);
+    await once(atServer[0] as Socket, "close");
+  });
+
+  it("is broken off when its client reads a byte now and then", async () => {
+    const { socket } = await ask("/large");
+    socket.pause();
+    const [atServer] = await connections();
+    const reading = setInterval(() => socket.read(1), 20);
+    await once(atServer as Socket, "close");
+    clearInterval(reading);
+    socket.destroy();
+  });
+
+  it("is broken off when no answer comes", async () => {
+    const { socket, closed } = await ask("/never");
+    socket.resume();
+    expect(await closed).toMatchObject({ code: "ECONNRESET" });
+  });
+
+  it("is none of an answer that was taken, however long the connection stays", async () => {
+    const { socket, closed } = await ask("/small");
+    socket.resume();
+    const isClosed = await Promise.race([closed.then(() => true), sleep(3 * withinMs, false)]);
+    expect(isClosed).toBe(false);
+    socket.destroy();
+  });
+
+  it("leaves alone an answer that still has time, however often it looks", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    const asked: ServerResponse[] = [];
+    const patient = createServer((_, outgoing) => asked.push(outgoing));
+    limitRequestDuration(new Connections(patient, undefined), 60_000, 50);
+    await once(patient.listen(0, "127.0.0.1"), "listening");
+    const answer = fetch(`http://127.0.0.1:${(patient.address() as AddressInfo).port}`);
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    vi.advanceTimersByTime(500);
+    vi.useRealTimers();
+    asked[0]?.end("late");
+    expect(await (await answer).text()).toBe("late");
+    patient.closeAllConnections();
+    patient.close();
+  });
+
+  const open = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    open.add(socket.once("close", () => open.delete(socket)));
+  });
+  async function connections() {
+    while (open.size === 0) await sleep(5);
+    return open;
+  }
+});

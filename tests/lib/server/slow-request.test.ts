@@ -1,0 +1,84 @@
+import type { Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { connectionLimits } from "@/lib/config/limits";
+import { operations } from "@/lib/http/operations";
+import { createFrontServer } from "@/lib/server/server";
+import { recordRaw } from "@/tests/support/answers";
+import { createFolder } from "@/tests/support/leash";
+
+const { health, unsubscribe } = operations;
+const inFront = { handlePage: async () => {}, throughNext: false };
+const limits = {
+  ...connectionLimits,
+  headersTimeout: 200,
+  requestTimeout: 600,
+  connectionsCheckingInterval: 50,
+};
+
+let server: Server;
+beforeAll(async () => {
+  vi.stubEnv("DATA_DIR", createFolder());
+  server = createFrontServer({ ...inFront, limits });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  // What handles a request that was cut off has learnt of it by the time that a later one is answered.
+  await trickle(`GET ${health.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  await new Promise((resolve) => server.close(resolve));
+  vi.unstubAllEnvs();
+});
+
+/** Opens a connection, writes this, and answers what came back until it closed, and after how long. */
+function trickle(first: string): Promise<{ received: string; afterMs: number }> {
+  return new Promise((resolve) => {
+    const startedAtMs = performance.now();
+    let received = "";
+    const { port } = server.address() as AddressInfo;
+    const socket = connect(port, "127.0.0.1", () => socket.write(first));
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.on("close", () => {
+      recordRaw(first, received);
+      resolve({ received, afterMs: performance.now() - startedAtMs });
+    });
+  });
+}
+
+describe("a request that comes too slowly", () => {
+  it("has ten seconds for its headers, and thirty for all of it", async () => {
+    const { headersTimeout, requestTimeout } = createFrontServer(inFront);
+    expect([headersTimeout, requestTimeout]).toEqual([10_000, 30_000]);
+  });
+
+  it("is answered with 408 when its headers are not there in time", async () => {
+    const { received, afterMs } = await trickle(`GET ${health.path} HTTP/1.1\r\nHost: x\r\nX-Slow: `);
+    expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(received).toContain(
+      '{"error":{"code":"invalid_request","message":"The request took too long to arrive."',
+    );
+    expect(afterMs).toBeGreaterThanOrEqual(limits.headersTimeout);
+  });
+
+  it.each(["BR", `BREW ${health.path}`])(
+    "is answered with 408 when a request line of a made-up verb is not there in time: %j",
+    async (begun) => {
+      const good = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+      for (const [before, statuses] of [
+        ["", ["408"]],
+        [good, ["200", "408"]],
+      ] as const) {
+        const { received } = await trickle(before + begun);
+        expect(received.match(/(?<=HTTP\/1\.1 )\d{3}/g)).toEqual(statuses);
+      }
+    },
+  );
+
+  it("is answered with 408 when its body is not there in time", async () => {
+    const head = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc`;
+    const { received, afterMs } = await trickle(head);
+    expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(afterMs).toBeGreaterThanOrEqual(limits.requestTimeout);
+  });
+});

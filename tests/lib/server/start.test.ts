@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
+
+const https = {
+  APP_URL: "https://office.example.com",
+  HSTS_INCLUDE_SUBDOMAINS: "true",
+  RATE_LIMIT_HEALTH: "1",
+};
+let plain: Service;
+beforeAll(async () => {
+  plain = await Service.start(https);
+});
+afterAll(() => plain.stop());
+
+let addresses = 0;
+/** An address that has spent nothing yet. */
+const newAddress = () => `127.0.8.${++addresses}`;
+
+describe("an https address", () => {
+  it("is said on every answer and every page to be the only one (RFC 6797)", async () => {
+    const from = newAddress();
+    for (const path of [operations.health.path, "/api/x", "/", "/docs/api/policy"]) {
+      const { headers } = await plain.ask(path, { from });
+      expect(headers["strict-transport-security"], path).toBe("max-age=31536000; includeSubDomains");
+    }
+  });
+});
+
+describe("VERCEL=1 where we own the socket", () => {
+  it("changes nothing: not a header, and not whose address a request is counted for", async () => {
+    const named = await Service.start({ ...https, VERCEL: "1" });
+    const from = newAddress();
+    for (const path of [operations.health.path, "/", "/sign-in", "/docs/search", "/api/x"]) {
+      const [expected, found] = await Promise.all(
+        [plain, named].map(async (service) => {
+          const { status, headers } = await service.ask(path, { from });
+          return { status, names: Object.keys(headers).sort() };
+        }),
+      );
+      expect(found, path).toEqual(expected);
+    }
+    const headers = { "x-vercel-forwarded-for": "198.51.100.7", "x-forwarded-for": "198.51.100.7" };
+    expect((await named.ask(operations.health.path, { from, headers })).status).toBe(429);
+    await named.stop();
+  });
+});
+
+const postgresUrl = inject("postgresUrl");
+
+describe.runIf(postgresUrl)("a database that is away", () => {
+  it("does not keep the service from starting, and is found again by itself", async () => {
+    const databaseUrl = new URL(await createDatabase(postgresUrl ?? ""));
+    const target = Number(databaseUrl.port);
+    const port = await reservePort();
+    databaseUrl.port = String(port);
+    const service = await Service.start({
+      ...besideDatabaseUrl,
+      DATABASE_URL: databaseUrl.href,
+      SIGN_IN: "local",
+    });
+    const unsubscribe = () => service.ask(`${operations.unsubscribe.path}?token=x`, { method: "POST" });
+    expect((await service.ask(operations.health.path)).status).toBe(200);
+    expect((await service.ask(operations.siteBanner.path)).text).toBe('{"banner":null}');
+    expect((await unsubscribe()).status, "a bad token needs no store").toBe(400);
+
+    const { status, text, headers: readyHeaders } = await service.ask("/ready");
+    expect(status).toBe(503);
+    expect(readyHeaders["content-type"]).toBe("text/plain; charset=utf-8");
+    expect(text).toContain("not ready: the store has not answered yet\n");
+
+    const proxy = await startTcpProxy(target, port);
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+    expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
+
+    await eventually(async () => expect((await service.ask("/ready")).text).toBe("ready\n"));
+
+    await proxy.cut();
+    expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(503);
+    expect((await service.ask("/ready")).status, "every instance would be taken away with it").toBe(200);
+    await proxy.mend();
+    expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
+    await service.stop({ expectErrors: true });
+    await proxy.cut();
+  });
+});

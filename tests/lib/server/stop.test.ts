@@ -1,0 +1,134 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import { eventually } from "@/tests/support/databases";
+import { Service } from "@/tests/support/service";
+
+const { path } = operations.health;
+
+describe("a stop", () => {
+  it("refuses new connections, finishes the request in flight whatever hangs up meanwhile, and exits with 0", async () => {
+    const service = await Service.start({ SIGN_IN: "local" });
+    const socket = await beginRequest(service);
+    const answer = text(socket);
+    const stopped = service.stop();
+    await eventually(() => expect(service.ask(path)).rejects.toThrow("ECONNREFUSED"));
+    service.signal("SIGHUP");
+    await sleep(100);
+    socket.write("ab");
+    const startedAtMs = Date.now();
+    expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await stopped).toBe(0);
+    expect(Date.now() - startedAtMs, "the connection it leaves open is closed").toBeLessThan(8000);
+  });
+});
+
+describe.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s under load", (signal) => {
+  it("breaks no connection off: each is told by its last answer", async () => {
+    const service = await Service.start({ RATE_LIMIT_HEALTH: "1000000" });
+    const clients = Array.from({ length: 40 }, () => askUntilClosed(service));
+    await eventually(() =>
+      expect(Math.min(...clients.map(({ answers }) => answers.length))).toBeGreaterThan(20),
+    );
+    const exited = service.exit();
+    service.signal(signal);
+    for (const { answers, failure } of await Promise.all(clients.map(({ done }) => done))) {
+      expect(failure).toBeUndefined();
+      expect(answers.at(-1)).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\nconnection: close\r\n/is);
+      for (const earlier of answers.slice(0, -1)) expect(earlier).not.toMatch(/\r\nconnection: close\r\n/i);
+    }
+    expect(await exited).toBe(0);
+  });
+});
+
+describe("a drain", () => {
+  it("answers everything for as long as it is set to, while /ready says no", async () => {
+    const service = await Service.start({ DRAIN_SECONDS: "2" });
+    await eventually(async () => expect((await service.ask("/ready")).text).toBe("ready\n"));
+    const exited = service.exit();
+    service.signal("SIGTERM");
+    const toldAtMs = Date.now();
+    await eventually(async () => {
+      const { status, headers, text } = await service.ask("/ready");
+      expect(status).toBe(503);
+      expect(headers["cache-control"]).toBe("no-store");
+      expect(text).toBe("not ready: it is being stopped\n");
+    });
+    while (Date.now() - toldAtMs < 1500) {
+      const { status, headers } = await service.ask(path, { headers: { connection: "keep-alive" } });
+      expect(status).toBe(200);
+      expect(headers.connection).toBe("close");
+      await sleep(50);
+    }
+    expect(await exited).toBe(0);
+    expect(Date.now() - toldAtMs).toBeGreaterThanOrEqual(2000);
+    expect(Date.now() - toldAtMs).toBeLessThan(10_000);
+  });
+});
+
+describe("a second signal", () => {
+  it("ends at once, whatever is in flight", async () => {
+    const service = await Service.start();
+    await beginRequest(service);
+    const startedAtMs = Date.now();
+    const stopped = service.stop();
+    await eventually(() => expect(service.ask(path)).rejects.toThrow("ECONNREFUSED"));
+    service.signal("SIGINT");
+    expect(await stopped).toBe(1);
+    expect(Date.now() - startedAtMs).toBeLessThan(8000);
+  });
+});
+
+describe("a request that does not end", () => {
+  it("is given ten seconds, and then the service stops all the same", { timeout: 40_000 }, async () => {
+    const service = await Service.start();
+    await beginRequest(service);
+    const startedAtMs = Date.now();
+    expect(await service.stop()).toBe(0);
+    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(9_900);
+    expect(Date.now() - startedAtMs).toBeLessThan(25_000);
+  });
+});
+
+/** Sends all of a request but its body, and answers its socket once the service waits for that. */
+async function beginRequest(service: Service): Promise<Socket> {
+  const socket = connect(service.port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write(
+    "POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n",
+  );
+  const [interim] = await once(socket, "data");
+  expect(String(interim)).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+  return socket;
+}
+
+/** Asks again and again on one connection, each time when the last answer is there, until the connection closes. */
+function askUntilClosed({ port }: Service) {
+  const client = {
+    answers: [] as string[],
+    failure: undefined as Error | undefined,
+    done: Promise.resolve(),
+  };
+  const socket = connect(port, "127.0.0.1");
+  const ask = () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk;
+    if (!/\r\n\r\n\{.*\}$/.test(received)) return;
+    client.answers.push(received);
+    const isLast = /\r\nconnection: close\r\n/i.test(received);
+    received = "";
+    if (!isLast) ask();
+  });
+  ask();
+  const done = new Promise<void>((resolve) => {
+    socket.once("error", (error) => {
+      client.failure = error;
+    });
+    socket.once("close", () => resolve());
+  });
+  return Object.assign(client, { done: done.then(() => client) });
+}

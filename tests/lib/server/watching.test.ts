@@ -1,0 +1,28 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { isInstalled } from "@/tests/support/databases";
+import { createFolder } from "@/tests/support/leash";
+
+/** Prometheus' own tool; it ends with an error where something does not hold. */
+const promtool = (...parameters: string[]) => execFileSync("promtool", parameters, { encoding: "utf8" });
+
+describe.runIf(isInstalled("promtool"))("what is handed out for watching", () => {
+  it("wakes people for the five things, and for nothing less", () => {
+    expect(promtool("check", "rules", "lib/server/watching/alerts.yml")).toContain("6 rules found");
+    expect(promtool("test", "rules", "tests/lib/server/alerts-fire.yml")).toContain("SUCCESS");
+  });
+
+  it("asks in the dashboard what Prometheus understands", () => {
+    const dashboard = readFileSync("lib/server/watching/grafana-dashboard.json", "utf8");
+    const asked = [...dashboard.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(([, text = ""]) =>
+      String(JSON.parse(text)).replaceAll("$__rate_interval", "5m"),
+    );
+    expect(asked.length).toBeGreaterThan(10);
+    const rules = asked.map((expr, n) => ({ record: `panel_${n}`, expr }));
+    const file = join(createFolder(), "panels.yml"); // JSON is YAML
+    writeFileSync(file, JSON.stringify({ groups: [{ name: "panels", rules }] }));
+    expect(promtool("check", "rules", file)).toContain(`${asked.length} rules found`);
+  });
+});
