@@ -6,7 +6,7 @@ import type { Service } from "@/tests/support/service";
 
 /** A hundred times, or fewer of what is long: `npm run hostile` sends each ten thousand times. */
 function timesOf({ bytes, answers = 1 }: Shape): number {
-  return Math.min(100, Math.ceil(500_000 / (bytes.length + 1000 * answers)));
+  return Math.min(100, Math.ceil(300_000 / (bytes.length + 1000 * answers)));
 }
 
 describe.each(engines)("bytes that no friendly client sends, again and again, on $name", ({ prepare }) => {
