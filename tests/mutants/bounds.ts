@@ -145,14 +145,14 @@ export const bounds: Mutant[] = [
   {
     file: "lib/server/connections.ts",
     mistake: "a connection with a request in work is closed for a new one",
-    was: "for (const { place } of connection.places) place.leave();",
+    was: "for (const { entry } of connection.entries) entry.remove();",
     becomes: "",
     tests: ["tests/lib/server/connections.test.ts"],
   },
   {
     file: "lib/server/connections.ts",
     mistake: "a connection that was answered counts as in work for ever",
-    was: "if (this.bySocket.has(socket)) rest(connection);",
+    was: "if (this.bySocket.has(socket)) markIdle(connection);",
     becomes: "",
     tests: ["tests/lib/server/connections.test.ts"],
   },
