@@ -4,15 +4,18 @@ import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
 const bounds = { atOnce: 2, atOncePerClient: 1, waiting: 3, waitingPerClient: 2, waitMs: 60_000 };
 const stays = new AbortController().signal;
 
-/** Work that is done when the test says so, and what has begun of it. */
+/** Starts work that ends when the test says so, and records the order in which it begins. */
 function workplace(limiter: ConcurrencyLimiter) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const ask = (name: string, client: string | undefined, signal = stays) =>
-    limiter.run(client, signal, () => {
+  const ask = (name: string, client: string | undefined, signal = stays) => {
+    const run = limiter.run(client, signal, () => {
       begun.push(name);
       return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
     });
+    run.catch(() => {}); // what still waits at the end of a test times out during another one
+    return run;
+  };
   const end = async (name: string) => {
     ends.get(name)?.();
     await new Promise(setImmediate);
@@ -20,8 +23,8 @@ function workplace(limiter: ConcurrencyLimiter) {
   return { ask, end, begun };
 }
 
-describe("turns", () => {
-  it("begin as many pieces of work at once as they may, the next in their order as others end", async () => {
+describe("the concurrency limiter", () => {
+  it("runs up to its limit at once, and starts the next in order as others end", async () => {
     const { ask, end, begun } = workplace(new ConcurrencyLimiter(bounds));
     const all = ["a", "b", "c", "d"].map((name) => ask(name, name));
     expect(begun).toEqual(["a", "b"]);
@@ -34,25 +37,25 @@ describe("turns", () => {
     expect(await Promise.all(all)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("let nobody with much work keep others from theirs", async () => {
+  it("does not let a client with much work delay the others", async () => {
     const { ask, end, begun } = workplace(new ConcurrencyLimiter(bounds));
     for (const name of ["a1", "a2", "a3"]) ask(name, "a");
     ask("b", "b");
     expect(begun).toEqual(["a1", "b"]);
     await end("b");
-    expect(begun, "the place that is free is not a's").toEqual(["a1", "b"]);
+    expect(begun, "the free place is not for a").toEqual(["a1", "b"]);
     await end("a1");
     expect(begun).toEqual(["a1", "b", "a2"]);
   });
 
-  it("hold whoever cannot be told from others to the bounds of all alone", async () => {
+  it("applies only the total limits to clients that cannot be told apart", async () => {
     const { ask, begun } = workplace(new ConcurrencyLimiter(bounds));
     for (const name of ["one", "two", "three", "four", "five"]) ask(name, undefined);
     expect(begun).toEqual(["one", "two"]);
     await expect(ask("six", undefined)).rejects.toMatchObject({ status: 503 });
   });
 
-  it("refuse with 429 who has too much waiting, with 503 when all have, both with Retry-After", async () => {
+  it("refuses with 429 when one client has too much waiting, with 503 when all together have, both with Retry-After", async () => {
     const { ask } = workplace(new ConcurrencyLimiter(bounds));
     for (const name of ["a1", "a2", "a3"]) ask(name, "a");
     await expect(ask("a4", "a")).rejects.toMatchObject({ status: 429, headers: { "retry-after": "2" } });
@@ -60,7 +63,7 @@ describe("turns", () => {
     await expect(ask("c", "c")).rejects.toMatchObject({ status: 503, headers: { "retry-after": "2" } });
   });
 
-  it("refuse with 503 whose turn does not come in time, who then takes nobody's place", async () => {
+  it("refuses with 503 after the maximum wait, and frees the place in the queue", async () => {
     const { ask, end, begun } = workplace(new ConcurrencyLimiter({ ...bounds, atOnce: 1, waitMs: 5 }));
     ask("a", "a");
     await expect(ask("b", "b")).rejects.toMatchObject({ status: 503 });
@@ -69,7 +72,7 @@ describe("turns", () => {
     expect(begun).toEqual(["a", "c"]);
   });
 
-  it("never begin what nobody waits for any more", async () => {
+  it("never starts work whose client has gone", async () => {
     const { ask, end, begun } = workplace(new ConcurrencyLimiter({ ...bounds, atOnce: 1 }));
     ask("a", "a");
     const signal = new AbortController();
@@ -81,7 +84,7 @@ describe("turns", () => {
     expect(begun).toEqual(["a", "c"]);
   });
 
-  it("are given back by work that fails", async () => {
+  it("frees the place of work that fails", async () => {
     const limiter = new ConcurrencyLimiter({ ...bounds, atOnce: 1 });
     await expect(limiter.run("a", stays, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await limiter.run("a", stays, async () => "yes")).toBe("yes");
