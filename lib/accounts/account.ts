@@ -2,28 +2,28 @@ import { maxThousandths, toCredits } from "@/lib/accounts/ledger";
 import type { Tables } from "@/lib/db/tables";
 import { entitlementAllowed } from "@/lib/http/schemas";
 
-/** What an account can have; its entitlement reports it as it is. */
+/** All plans; the entitlement reports the plan as its status. */
 export const plans = entitlementAllowed.shape.status.options;
 export type Plan = (typeof plans)[number];
 
-/** An account as it leaves the store: parsed, so a trial always has an end. */
+/** A parsed account; a trial always has an end. */
 export type Account = AccountFields &
   ({ plan: Exclude<Plan, "trial"> } | { plan: "trial"; trialEndsAtMs: number });
 
 type AccountFields = {
   id: string;
   email: string;
-  /** The `sub` of its session tokens; none until there is one. */
+  /** The `sub` of its session tokens; null until there is one. */
   subject: string | null;
-  /** None where nothing limits it. */
+  /** Null if there is no limit. */
   assistantLimit: number | null;
   creditThousandths: number;
   createdAtMs: number;
 };
 
 /**
- * The account of a row, or `undefined` when the row does not parse: SQLite checks no types. It is written out because
- * it is on the path of every entitlement, where a schema takes three times as long.
+ * Parses a row, because SQLite checks no types; `undefined` if it is invalid. Written by hand because every entitlement
+ * request parses one, and a schema takes three times as long.
  */
 export function parseAccount(
   row: Partial<Record<keyof Tables["accounts"], unknown>> | undefined,
@@ -57,7 +57,7 @@ function withPlan(account: AccountFields, plan: unknown, trialEndsAtMs: unknown)
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** The fields of an account that an operator sees. */
+/** The fields of an account as an operator sees them. */
 export function describeAccount(account: Account) {
   return {
     id: account.id,

@@ -10,11 +10,11 @@ import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
 
-/** What an operator gives an account; what is left out stays as it is, or gets the default of a new one. */
+/** The terms that an operator sets. An omitted one stays unchanged, or gets the default for a new account. */
 export type AccountTerms = {
   plan?: Plan | undefined;
   trialEndsAtMs?: number | undefined;
-  /** Instead of an end: how many days the trial lasts, from the moment the terms come into force. */
+  /** Alternative to an end: the length of the trial, from the moment the terms take effect. */
   trialDays?: number | undefined;
   assistantLimit?: number | undefined;
   creditThousandths?: number | undefined;
@@ -25,8 +25,8 @@ export type AccountTerms = {
 export const defaultTrialDays = 14;
 
 /**
- * Opens an account with its ledger and its onboarding mails, in the caller's transaction. Throws an
- * {@link ApiError} when the email or the subject is taken.
+ * Creates an account with its ledger and its onboarding mails, in the caller's transaction. Throws an {@link ApiError}
+ * when the email or the subject is taken.
  */
 export async function openAccount(
   transaction: Db,
@@ -62,7 +62,7 @@ export async function openAccount(
   return findAccount(transaction, email);
 }
 
-/** The refusal of an email that has an account already. */
+/** The error for an email that already has an account. */
 export function emailTaken(): ApiError {
   return new ApiError("invalid_request", {
     message: "There is already an account with this email.",
@@ -104,13 +104,13 @@ export async function setAccount(
   });
 }
 
-/** What an entry of the audit says of an account, and whose it is. Whoever changes it meanwhile waits. */
+/** The audited state of an account. Reading it locks the row against concurrent changes. */
 export function auditedAccount(email: string): Pick<AuditedChange, "whom" | "look"> {
   const whom = email.toLowerCase();
   return { whom, look: (transaction) => accountWith(transaction, whom).forUpdate().executeTakeFirst() };
 }
 
-/** The account with this email, in any letter case. Throws an {@link ApiError} when there is none. */
+/** Finds the account with this email, in any letter case. Throws an {@link ApiError} if there is none. */
 export async function findAccount(db: Db, email: string): Promise<Account> {
   return readAccount(await accountWith(db, email).executeTakeFirst());
 }
@@ -134,10 +134,10 @@ function readAccount(row: unknown): Account {
   });
 }
 
-/** Which accounts a list has: what is left out restricts nothing. */
+/** Filters of the list; an omitted one restricts nothing. */
 export type AccountFilter = {
   plan?: Plan | undefined;
-  /** Only trials that are over at this instant, Unix milliseconds. */
+  /** Only trials that have ended at this time, in Unix milliseconds. */
   endedAtMs?: number | undefined;
   /** Only emails that contain this. */
   containing?: string | undefined;
@@ -146,7 +146,7 @@ export type AccountFilter = {
   most?: number | undefined;
 };
 
-/** The accounts by their emails in alphabetical order, page by page; an email alone where the record does not parse. */
+/** Lists the accounts page by page, ordered by email. A record that does not parse has its email alone. */
 export async function* listAccounts(
   db: Db,
   { plan, endedAtMs, containing, after, most }: AccountFilter = {},
@@ -167,7 +167,10 @@ export async function* listAccounts(
   for await (const page of rows) yield page.map((row) => ({ email: row.email, account: parseAccount(row) }));
 }
 
-/** Deletes an account and all that is its own; its suppression stays. Throws an {@link ApiError} when there is none. */
+/**
+ * Deletes an account and everything that belongs to it, except its suppression. Throws an {@link ApiError} if there is
+ * none.
+ */
 export async function deleteAccount(db: Db, email: string, nowMs: number): Promise<void> {
   const about = { by: "operator", what: "account delete", ...auditedAccount(email) } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
@@ -180,7 +183,7 @@ export async function deleteAccount(db: Db, email: string, nowMs: number): Promi
   });
 }
 
-/** Throws an {@link ApiError} when the terms contradict each other: only a trial ends. */
+/** Throws an {@link ApiError} when the terms contradict each other: only a trial has an end. */
 export function requireSoundTerms({ plan = "trial", trialEndsAtMs, trialDays }: AccountTerms): void {
   if (plan === "trial" || (trialEndsAtMs === undefined && trialDays === undefined)) return;
   throw new ApiError("invalid_request", {

@@ -6,7 +6,7 @@ import { ApiError, errorCatalogue } from "@/lib/http/errors";
 import type { creditsBalance } from "@/lib/http/schemas";
 import { retryAfterOutage } from "@/lib/runtime/jitter";
 
-/** The caller's balance. Throws the refusal where it cannot be read. */
+/** Returns the caller's balance. Throws an {@link ApiError} if it cannot be read. */
 export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
   switch (caller.is) {
     case "account":
@@ -15,7 +15,7 @@ export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
       throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
     case "unavailable":
       throw new ApiError("balance_unavailable", { headers: retryAfterOutage() });
-    // A 401 would send the client into a sign-in that cannot mend either.
+    // No 401: signing in again would not help in these two cases.
     case "unreadable":
       throw new ApiError("balance_unavailable", { hint: errorCatalogue.forbidden.hint });
     case "unconfigured":

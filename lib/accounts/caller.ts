@@ -13,22 +13,22 @@ import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-/** Who is calling an account route, or why nobody can say. */
+/** The caller of an account route, or why it could not be identified. */
 export type Caller =
   | { is: "account"; account: Account; session: CallerSession }
-  /** Signed in, but the account's record is absent or does not parse. */
+  /** Signed in, but the account's record is missing or does not parse. */
   | { is: "unreadable" }
   | { is: "signed-out"; tokenWasSent: boolean }
   | { is: "unconfigured" }
   | { is: "unavailable" };
 
-/** The session of a caller: one that we keep, or Clerk's own, of a browser or of an app that carries its SDK. */
+/** The caller's session: one of ours, or Clerk's own in a browser or an app that uses its SDK. */
 export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
 
 /**
- * Identifies the caller by one signature check and one read. It never throws: an outage is `unavailable`.
+ * Identifies the caller with one signature check and one read. It never throws: an outage returns `unavailable`.
  *
- * @param resource - what is asked, for tokens that are bound to one; none where it is a page of ours
+ * @param resource - the requested resource, for tokens that are bound to one; undefined for our pages
  */
 export async function identifyCaller(
   headers: Headers,
@@ -65,7 +65,7 @@ async function identify(
   }
   const row = await readAccountAndSession(db, { subject, sessionId, keyId, nowMs });
   if (!row) return { is: "unreadable" };
-  // Another process has revoked it: do not sign with it any longer.
+  // Another process has revoked the key: stop signing with it.
   if (row.key_id === null) keyRing().refreshInBackground(nowMs, 0);
   if (row.session_id === null || row.key_id === null) return signedOut;
   if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
@@ -73,7 +73,7 @@ async function identify(
   return toCaller(row, { ...credential, kind: readKind(row), endsAtMs: row.expires_at_ms ?? nowMs });
 }
 
-/** The token is no good any longer. */
+/** The token is no longer valid. */
 const signedOut = { is: "signed-out", tokenWasSent: true } as const;
 
 function toCaller(row: Tables["accounts"] | undefined, session: CallerSession): Caller {
@@ -81,7 +81,7 @@ function toCaller(row: Tables["accounts"] | undefined, session: CallerSession): 
   return account ? { is: "account", account, session } : { is: "unreadable" };
 }
 
-/** The account, whose session Clerk keeps, and whether Clerk has ended that or bars its user. */
+/** Reads the account, and whether Clerk has ended the session or bars the user. */
 const readAccount = batchedRead<
   { subject: string; sessionId: string; nowMs: number },
   Tables["accounts"] & { barred_id: string | null; ended_id: string | null }
@@ -97,7 +97,7 @@ const readAccount = batchedRead<
     .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"]),
 );
 
-/** The account, and whether its session, the key of its token and its user at Clerk stand: one read. */
+/** Reads the account, and whether its session, the token's key and the user at Clerk are still valid, in one query. */
 const readAccountAndSession = batchedRead<
   { subject: string; sessionId: string; keyId: string; nowMs: number },
   Tables["accounts"] & SessionColumns
@@ -128,7 +128,7 @@ const readAccountAndSession = batchedRead<
     .select(["session.expires_at_ms", "session.last_seen_at_ms", "key.kid as key_id"]),
 );
 
-/** None of them where the session is over, or the key revoked. */
+/** Null if the session has expired or the key was revoked. */
 type SessionColumns = {
   barred_id: string | null;
   session_id: string | null;

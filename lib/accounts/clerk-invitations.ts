@@ -7,11 +7,11 @@ import { pages } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-const queryTimeoutMs = 5000; // 5 seconds: its client has none of its own
+const queryTimeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
 
 /**
- * Has Clerk invite an email: it mails a link that leads to our page `/invitation`, and answers the link.
- * Throws an {@link ApiError} when Clerk does not answer in time, or refuses.
+ * Creates an invitation at Clerk, which mails a link to our page `/invitation`. Returns the link. Throws an
+ * {@link ApiError} when Clerk refuses or does not answer in time.
  */
 export async function createClerkInvitation(email: string): Promise<string> {
   const { url } = await ask((clerk) =>
@@ -47,7 +47,7 @@ function inWords({ status, errors }: ClerkFailure): string {
   return `Clerk refused (${status}): ${(said?.longMessage ?? said?.message ?? "it does not say why").replace(/\.$/, "")}.`;
 }
 
-/** Its package is large, and most of the operator's commands never ask Clerk. */
+/** Loaded on demand: the package is large, and most commands never call Clerk. */
 function clerkClient(): Promise<ClerkClient> {
   return processSingleton("clerk", async () => {
     const { createClerkClient } = await import("@clerk/backend");

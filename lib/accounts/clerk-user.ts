@@ -8,17 +8,17 @@ import type { Db } from "@/lib/db/store";
 import { moveSuppression } from "@/lib/mail/suppressions";
 import { log } from "@/lib/runtime/log";
 
-/** A user as Clerk's webhooks tell of it. */
+/** A user as Clerk's webhooks report it. */
 export type ClerkUser = z.infer<typeof clerkUser>;
 
-/** `user.created` and `user.updated` data; the email is the primary one, and only a verified one counts. */
+/** The data of `user.created` and `user.updated`. The email is the primary one, if it is verified. */
 export const clerkUser = z
   .object({
     id: z.string().regex(/^user_\w+$/),
     updated_at: z.number(),
     banned: z.boolean().default(false),
     locked: z.boolean().default(false),
-    /** None where a lock has no end. */
+    /** Null if the lock has no end. */
     lockout_expires_in_seconds: z.number().nullish(),
     primary_email_address_id: z.string().nullable(),
     email_addresses: z.array(
@@ -42,7 +42,7 @@ export const clerkUser = z
 
 type Bars = { banned: boolean; locked: boolean; lockout_expires_in_seconds?: number | null | undefined };
 
-/** For how long Clerk lets a user in nowhere. No delivery says that a lock has run out. */
+/** How long Clerk bars a user, in milliseconds. Clerk sends no event when a lock ends. */
 function readBars({ banned, locked, lockout_expires_in_seconds: lockedFor }: Bars): number {
   if (banned) return Number.POSITIVE_INFINITY;
   if (!locked) return 0;
@@ -50,10 +50,9 @@ function readBars({ banned, locked, lockout_expires_in_seconds: lockedFor }: Bar
 }
 
 /**
- * Brings our account in step with a user of Clerk's: links it to the account of its email, or accepts the
- * invitation of its email, and moves the account's email after it. One transaction; delivered twice, late
- * or in another order, the deliveries of a user leave the same state. Where Clerk bars the user, every session that we
- * keep ends, apps' too.
+ * Updates our account from a user of Clerk: links it to the account with its email, or accepts the invitation for its
+ * email, and follows a change of email. All in one transaction; repeated, late or reordered deliveries lead to the same
+ * state. If Clerk bars the user, all sessions end, including those of apps.
  */
 export async function syncClerkUser(
   db: Db,
@@ -85,7 +84,9 @@ export async function syncClerkUser(
 const notBarred = { barred_until_ms: null, barred_told_at_ms: null };
 const forEverMs = Date.UTC(9999, 11, 31);
 
-/** Deletes the account of a user that Clerk deleted, with its mail; a delivery that comes late makes no other. */
+/**
+ * Deletes the account of a user that was deleted at Clerk, with its mail. A late delivery does not create another one.
+ */
 export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promise<void> {
   if (await isErased(db, id)) return;
   const look = lookAt(id);
@@ -110,13 +111,13 @@ export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promis
   );
 }
 
-/** Whether the person was erased, of whom a delivery that comes late tells. */
+/** Whether the person was erased; a delivery for them can still arrive. */
 async function isErased(db: Db, id: string): Promise<boolean> {
   const erased = db.selectFrom("clerk_users").select("id").where("id", "=", pseudonymOf(id));
   return (await erased.executeTakeFirst()) !== undefined;
 }
 
-/** What an entry of the audit says of a user: the account and until when it is barred, or else what Clerk said. */
+/** The audited state of a user: the account and until when it is barred, or Clerk's data if there is no account. */
 function lookAt(subject: string) {
   return async (db: Db) => {
     const account = await db
@@ -133,7 +134,7 @@ async function deleteAccountOf(transaction: Db, subject: string): Promise<void> 
   await transaction.deleteFrom("accounts").where("subject", "=", subject).execute();
 }
 
-/** Notes until when a user is barred, by the newest delivery; of two as new, the one that bars for longer. */
+/** Stores until when a user is barred, by the newest delivery; of two equally new ones, the longer bar wins. */
 async function noteBars(
   transaction: Db,
   { id, barredUntilMs, updatedAtMs }: { id: string; barredUntilMs: number; updatedAtMs: number },
@@ -160,7 +161,7 @@ async function noteBars(
     .execute();
 }
 
-/** The account of a user who is barred now. */
+/** The account of the user, if the user is barred now. */
 async function findBarred(db: Db, subject: string, nowMs: number): Promise<{ id: string } | undefined> {
   return db
     .selectFrom("accounts")
@@ -171,7 +172,7 @@ async function findBarred(db: Db, subject: string, nowMs: number): Promise<{ id:
     .executeTakeFirst();
 }
 
-/** Notes the newest there is to know, and answers it. The row's lock puts the deliveries of a user in line. */
+/** Stores the newest data of a user, and returns it. The row lock serializes the deliveries for a user. */
 async function noteUser(
   transaction: Db,
   { id, email, updatedAtMs }: { id: string; email: string; updatedAtMs: number },
@@ -209,7 +210,7 @@ async function hasAccount(transaction: Db, subject: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Gives the account that an operator added for this email its subject. */
+/** Sets the subject of the account that an operator added for this email. */
 async function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {
   const linked = await transaction
     .updateTable("accounts")

@@ -11,10 +11,10 @@ export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
 
 const recheckAfterSeconds = { least: 10 * 60, most: 15 * 60 }; // 10 to 15 minutes
 
-/** What is decided of a caller: a value, so that a page can say it in words and the API in a status. */
+/** The decision for a caller: a value that a page shows in words, and the API as a status code. */
 export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus };
 
-/** The caller's entitlement at `nowMs`, as the API answers it. Throws the denial where they may not run. */
+/** The caller's entitlement at `nowMs`, as the API returns it. Throws the denial if they may not run. */
 export function readEntitlement(caller: Caller, nowMs: number): EntitlementAllowed {
   const decided = decideEntitlement(caller, nowMs);
   if (decided.ok) return decided;
@@ -22,9 +22,9 @@ export function readEntitlement(caller: Caller, nowMs: number): EntitlementAllow
 }
 
 /**
- * Whether the caller may run at `nowMs`, and if not, why.
+ * Decides whether the caller may run at `nowMs`, and if not, why.
  *
- * @param chance - spreads when clients ask again; at least 0 and less than 1
+ * @param chance - spreads the times at which clients check again; at least 0 and less than 1
  */
 export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.random()): Entitlement {
   switch (caller.is) {
@@ -39,7 +39,7 @@ export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.r
   }
 }
 
-/** A trial is over from its very end on. */
+/** A trial has ended at the very millisecond of its end. */
 function decideForAccount(account: Account, nowMs: number, chance: number): Entitlement {
   const assistants = account.assistantLimit === null ? {} : { assistantLimit: account.assistantLimit };
   const askAgainSeconds = jitter(recheckAfterSeconds.least, recheckAfterSeconds.most, chance);
@@ -72,7 +72,7 @@ export const denialCodes = {
   unavailable: "unavailable",
 } as const satisfies Record<DeniedStatus, PublicErrorCode>;
 
-/** An EntitlementDenied, to be thrown: an ApiError whose body has `ok`, `status` and `message` beside `error`. */
+/** The EntitlementDenied error: an ApiError whose body has `ok`, `status` and `message` next to `error`. */
 function denial(status: DeniedStatus, headers: Record<string, string>): ApiError {
   const { message } = errorCatalogue[denialCodes[status]];
   return new ApiError(denialCodes[status], { headers, beside: { ok: false, status, message } });

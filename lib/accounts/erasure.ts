@@ -18,14 +18,14 @@ import { dropSignInMailsTo } from "@/lib/mail/sign-in-outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /**
- * Takes a person out of every table, in one transaction, and out of the files in `DATA_DIR`: the address however it is
- * spelt, the account's id and the subject, the sessions and what apps hold. The ledger, the mails' fates and the audit
- * stay under pseudonyms, and as a hash that the address wants no mail. Throws an {@link ApiError} when nothing is kept
- * of the address.
+ * Erases a person from every table, in one transaction, and from the files in `DATA_DIR`: the address in any spelling,
+ * the account's id and subject, the sessions, and the apps' grants. The ledger, the outcomes of mails and the audit
+ * stay under pseudonyms, and the suppression stays as a hash. Throws an {@link ApiError} if nothing is stored about the
+ * address.
  */
 export async function erasePerson(db: Db, email: string, nowMs: number): Promise<void> {
   const hash = hashEmail(email);
-  // The entry of the erasure itself must not hold what was erased.
+  // The audit entry of the erasure must not contain the erased data.
   const about = { by: "operator", what: erasure, whom: hash, look: async () => null } as const;
   const ids = await findIds(db, email);
   const named = await findNamed(db, email, ids);
@@ -47,7 +47,7 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
   await forgetDeletedRows();
 }
 
-/** What else a person is called by: the account's id, and the subjects of the account and of users at Clerk. */
+/** Finds the person's other identifiers: the account's id, and the subjects of the account and of users at Clerk. */
 async function findIds(db: Db, email: string): Promise<string[]> {
   const accounts = await db
     .selectFrom("accounts")
@@ -61,13 +61,13 @@ async function findIds(db: Db, email: string): Promise<string[]> {
 
 type Named = Awaited<ReturnType<typeof findNamed>>;
 
-/** Where the person is mentioned in what people, apps and providers wrote, and what is to stand there instead. */
+/** Finds mentions of the person in texts by people, apps and providers, with their replacements. */
 async function findNamed(db: Db, email: string, ids: string[]) {
   const ofIds: Alias[] = ids.map((id) => ({ mention: mentionsOfId(id), by: pseudonymOf(id) }));
   const mention = mentionsOfEmail(email);
   return Promise.all(
     textTables.map(async (table) => {
-      // The audit can still be asked for by the address.
+      // The audit can still be searched by the address, through its hash.
       const by = table === "audit_entries" ? hashEmail(email) : "(erased)";
       const aliases = [{ mention, by }, ...ofIds];
       return { table, keys: await findMentions(db, table, aliases), aliases };
@@ -75,7 +75,7 @@ async function findNamed(db: Db, email: string, ids: string[]) {
   );
 }
 
-/** Takes the person out of these. Answers whether there was anything. */
+/** Replaces these mentions. Returns whether there were any. */
 async function rename(transaction: Db, named: Named): Promise<boolean> {
   let isNamed = false;
   for (const { table, keys, aliases } of named) {
@@ -84,7 +84,7 @@ async function rename(transaction: Db, named: Named): Promise<boolean> {
   return isNamed;
 }
 
-/** Deletes what is about the address alone. Answers of each table whether there was anything. */
+/** Deletes the rows that are only about the address. Returns for each table whether there were any. */
 function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
   const tables = ["waitlist", "invitations", "sign_in_codes", "sign_in_emails"] as const;
   return Promise.all(
@@ -100,8 +100,8 @@ function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
 }
 
 /**
- * Leaves an account, for its ledger and the links in its mails, that is nobody's: under another id, since the mails that
- * the person has, and whoever was shown the old one, would lead from it to the person. Answers whether there was one.
+ * Replaces the account with an anonymous one, which keeps the ledger and the links in mails working. Its id is new,
+ * because sent mails and people who saw the old id could link it to the person. Returns whether there was an account.
  */
 async function closeAccount(transaction: Db, email: string, nowMs: number): Promise<boolean> {
   const account = await transaction
@@ -113,7 +113,7 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
   if (!account) return false;
   const id = pseudonymOf(account.id);
   const closed = {
-    email: `${id.toLowerCase()}@erased.invalid`, // RFC 2606 §2: no such host can be
+    email: `${id.toLowerCase()}@erased.invalid`, // RFC 2606 §2: this host can never exist
     subject: null,
     plan: "trial",
     trial_ends_at_ms: nowMs,
@@ -130,12 +130,12 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
   const mails = () => transaction.updateTable("onboarding_emails").where("account_id", "=", account.id);
   await mails().set({ state: "stopped" }).where("state", "=", "scheduled").execute();
   await mails().set({ account_id: id }).execute();
-  // Its sessions go with it.
+  // Deleting the account also deletes its sessions.
   await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();
   return true;
 }
 
-/** Leaves of users at Clerk that they are deleted, under other ids. Answers whether there were any. */
+/** Replaces users at Clerk with deleted ones under pseudonyms. Returns whether there were any. */
 async function closeUsers(transaction: Db, email: string, ids: string[]): Promise<boolean> {
   const users = await transaction
     .selectFrom("clerk_users")
@@ -152,7 +152,7 @@ async function closeUsers(transaction: Db, email: string, ids: string[]): Promis
   return users.length > 0;
 }
 
-/** Deletes what apps hold of a subject's: grants, codes, refresh tokens, and what waits for its owner. */
+/** Deletes the app data of a subject: grants, codes, refresh tokens, and unanswered requests. */
 async function deleteAppState(transaction: Db, id: string): Promise<void> {
   const pattern = `%"${id.replace(/[\\%_]/g, "\\$&")}"%`;
   const isAbout = sql<boolean>`payload like ${pattern} escape '\\'`;

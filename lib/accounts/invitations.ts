@@ -34,9 +34,9 @@ const invitationRow = z.object({
 type InvitationRow = z.infer<typeof invitationRow>;
 
 /**
- * Writes an invitation in the place of any that this email has not accepted, in the caller's transaction, and answers
- * the token of its link, which is stored nowhere. Throws an {@link ApiError} when the email has an account or the
- * terms contradict each other.
+ * Creates an invitation in the caller's transaction, replacing any that this email has not accepted. Returns the token
+ * of its link, which is not stored. Throws an {@link ApiError} when the email has an account or the terms contradict
+ * each other.
  */
 export async function invite(
   transaction: Db,
@@ -57,7 +57,7 @@ export async function invite(
   return token;
 }
 
-/** Takes back what was not accepted yet. */
+/** Deletes an invitation that was not accepted yet. */
 export async function withdrawInvitation(transaction: Db, email: string): Promise<void> {
   await transaction
     .deleteFrom("invitations")
@@ -66,7 +66,7 @@ export async function withdrawInvitation(transaction: Db, email: string): Promis
     .execute();
 }
 
-/** What an entry of the audit says of an email's open invitation, and whose it is. */
+/** The audited state of an email's open invitation. */
 export function auditedInvitation(email: string): Pick<AuditedChange, "whom" | "look"> {
   return {
     whom: email,
@@ -81,8 +81,8 @@ export function auditedInvitation(email: string): Pick<AuditedChange, "whom" | "
 }
 
 /**
- * Accepts the invitation of a link for the email it was sent to: marks it used and opens the account with
- * the terms that the operator gave, in one transaction. Of two that accept at once, one does.
+ * Accepts an invitation by its link, for the email it was sent to: marks it as accepted and opens the account with the
+ * operator's terms, in one transaction. Of two concurrent calls, one succeeds.
  */
 export async function acceptInvitation(
   db: Db,
@@ -102,9 +102,9 @@ export async function acceptInvitation(
 }
 
 /**
- * Marks an email's open invitation as accepted, in the caller's transaction, and answers its terms.
+ * Marks an email's open invitation as accepted, in the caller's transaction, and returns its terms.
  *
- * @param from - `tokenHash` where a link is the credential, and not the email alone
+ * @param from - `tokenHash` if a link is the credential, and not the email alone
  */
 export async function consumeInvitation(
   transaction: Db,
@@ -124,7 +124,7 @@ export async function consumeInvitation(
   return { email: invitation.email, terms: readTerms(invitation) };
 }
 
-/** Opens an account as an invitation that the operator accepts: the same rows, in one transaction. */
+/** Creates an account together with an invitation that is already accepted, in one transaction. */
 export async function addAccount(
   db: Db,
   email: string,
@@ -143,7 +143,9 @@ export async function addAccount(
   });
 }
 
-/** Writes an invitation in the place of any that its email has not accepted, and notes it on the waitlist. */
+/**
+ * Writes an invitation, replacing any that its email has not accepted, and marks the email as invited on the waitlist.
+ */
 async function writeInvitation(
   transaction: Db,
   invitation: {

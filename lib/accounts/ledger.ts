@@ -4,18 +4,18 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 
-/** A trillion: the most a balance holds, so that a JSON number still tells its thousandths apart. */
+/** The maximum balance, a trillion: a JSON number can still represent its thousandths. */
 export const maxCredits = 1e12;
 export const maxThousandths = maxCredits * 1000;
 
-/** Credits as sent on the wire: a number with at most three decimal places. */
+/** Converts to credits as sent in JSON: a number with at most three decimal places. */
 export function toCredits(thousandths: number): number {
   return thousandths / 1000;
 }
 
 /**
- * Parses `12`, `-5` or `0.125` exactly, without going through a float. `undefined` if it is not an amount, or more
- * than a balance holds.
+ * Parses `12`, `-5` or `0.125` exactly, without a float. `undefined` if it is not an amount, or exceeds the maximum
+ * balance.
  */
 export function parseThousandths(text: string): number | undefined {
   const [, sign, whole = "", decimals = ""] = /^([+-]?)(\d{1,13})(?:\.(\d{1,3}))?$/.exec(text) ?? [];
@@ -25,8 +25,8 @@ export function parseThousandths(text: string): number | undefined {
 }
 
 /**
- * Writes an entry to an account's ledger and moves its balance, in the caller's transaction. Throws an
- * {@link ApiError} when the balance would go below 0 or above a trillion.
+ * Adds an entry to an account's ledger and changes its balance, in the caller's transaction. Throws an {@link ApiError}
+ * when the balance would go below 0 or above a trillion.
  *
  * @returns the new balance in thousandths
  */
@@ -62,7 +62,7 @@ export async function writeCreditEntry(
   return account.credit_thousandths;
 }
 
-/** An account's ledger, oldest first, page by page, with the balance after each entry. */
+/** Lists an account's ledger page by page, oldest entry first, with the balance after each entry. */
 export async function* listCreditEntries(db: Db, accountId: string) {
   let balance = 0;
   const rows = paginate<EntryRow>((last, limit) => {
@@ -94,7 +94,7 @@ export async function* listCreditEntries(db: Db, accountId: string) {
 
 export type CreditEntry = { id: string; thousandths: number; reason: string; atMs: number };
 
-/** The latest entries of an account's ledger, newest first, `most` of them at most. */
+/** The latest entries of an account's ledger, newest first, at most `maxEntries`. */
 export async function listLatestEntries(db: Db, accountId: string, most: number): Promise<CreditEntry[]> {
   const rows = await db
     .selectFrom("credit_entries")

@@ -10,26 +10,26 @@ import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-/** Whose account it is, at a browser of theirs. */
+/** The owner of an account, identified in their own browser. */
 export type Owner = {
   account: Account & { subject: string };
-  /** The browser's session, where we keep it. */
+  /** The browser's session, if it is one of ours. */
   session: { sessionId: string; endsAtMs: number } | undefined;
-  /** The id of the browser's session, where Clerk keeps it. */
+  /** The id of the browser's session, if it is Clerk's. */
   clerkSession: string | undefined;
-  /** The owner; or who is signed in for them at Clerk, which does not make anything theirs to hand out. */
+  /** The owner, or someone who is signed in for them at Clerk and may not grant access. */
   by: "owner" | `impersonator ${string}`;
 };
 
 type RequestingClient = { headers: Headers; context: RequestContext; nowMs: number };
 
 /**
- * The owner of an account, proven by a browser's own session: by the secret that renews it, or by Clerk's cookie. What
- * a program was given proves nothing here, however it is sent: a token must not buy its successor, nor end another's
- * session. Throws an {@link ApiError}.
+ * Identifies the owner by the browser's own session: by the secret that renews it, or by Clerk's cookie. A program's
+ * token is never accepted here, however it is sent: a token must not get its own successor or end another session.
+ * Throws an {@link ApiError}.
  *
- * @param shownAccountId - of the account that the page named to whoever pressed a button on it: the browser may have
- *   another's session since, or another cookie than the one that the page went by
+ * @param shownAccountId - the account that the page showed when its button was pressed; the browser may have a
+ *   different session by now
  */
 export async function requireOwner(client: RequestingClient, shownAccountId?: string): Promise<Owner> {
   if (client.headers.has("authorization")) throw onlyInBrowser();
@@ -42,8 +42,8 @@ export async function requireOwner(client: RequestingClient, shownAccountId?: st
 }
 
 /**
- * Refuses who is signed in for an owner (impersonation): whoever helps may look, and lets nobody in. That it was tried
- * is written down.
+ * Rejects someone who is signed in for an owner (impersonation): they may look, but not grant access. The attempt is
+ * written to the audit.
  */
 export async function requireThemselves({ by, account }: Owner, what: string, nowMs: number): Promise<void> {
   if (by === "owner") return;
@@ -101,7 +101,7 @@ function onlyInBrowser(): ApiError {
   });
 }
 
-/** 409: the page it was pressed on shows something that is not so any longer. */
+/** 409: the page shows an account that is no longer signed in. */
 function anotherAccount(): ApiError {
   return new ApiError("forbidden", {
     status: 409,

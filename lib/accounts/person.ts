@@ -7,8 +7,8 @@ import { listEmails } from "@/lib/mail/onboarding-outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 
 /**
- * All that is kept about a person, by the email: what the CEO downloads on `/home`, and an operator hands out. Secrets
- * and their hashes are not in it. Parts are `null` or empty where nothing is kept.
+ * All stored data about a person, by email: the download on `/home` and the operator's export. It contains no secrets
+ * or their hashes. A part without data is `null` or empty.
  */
 export async function exportPerson(db: Db, email: string, nowMs: number) {
   const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
@@ -48,7 +48,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
   };
 }
 
-/** All that an entry of the audit may call a person by. */
+/** All identifiers of a person that an audit entry may use. */
 export function namesOf(
   email: string,
   account: { id: string; subject: string | null } | undefined,

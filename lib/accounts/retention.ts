@@ -10,12 +10,12 @@ import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/backgrou
 
 const everyMs = 60 * 60 * 1000; // 1 hour
 const lookAgainAfterMs = 5000;
-const maxAtOnce = 500; // so that nobody waits long for the lock
+const maxAtOnce = 500; // so that other writers do not wait long for the lock
 
 /**
- * Deletes what is older than `RETENTION_DAYS`: who joined the waitlist, invitations, onboarding mails that are settled
- * and their files, entries of the audit, what Clerk has told of its sessions; and sessions that are over. Accounts and their ledgers stay. One entry of the
- * audit says how many of each went. Mails of an erased person that lie with this instance go, too.
+ * Deletes data older than `RETENTION_DAYS`: the waitlist, invitations, settled onboarding mails and their files, audit
+ * entries, and the ended sessions that Clerk reported. Also deletes expired sessions, and mail files of erased people
+ * on this instance. Accounts and their ledgers stay. One audit entry counts the deleted rows of each table.
  */
 export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const beforeMs = nowMs - settings().retentionDays * dayMs;
@@ -48,7 +48,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
   await forgetDeletedRows();
 }
 
-/** Does it now and every hour; where the store is away, as soon as it is back. */
+/** Deletes expired data now and every hour. If the store is unavailable, retries until it is back. */
 export function startRetention(): BackgroundLoop {
   let nextAtMs = 0;
   const round = async (signal: AbortSignal) => {
@@ -62,7 +62,7 @@ export function startRetention(): BackgroundLoop {
   });
 }
 
-/** Deletes some of a table's old rows; answers how many. */
+/** Deletes one batch of a table's old rows. Returns how many. */
 async function deleteOld(
   transaction: Db,
   { table, key, column }: { table: string; key: string; column: string },

@@ -6,8 +6,8 @@ import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 
 /**
- * Puts an email on the waitlist; one that is there already stays where it is, and is written all the same: neither the
- * answer nor how long it takes says which it was. Answers false, to everybody, while the list is full.
+ * Adds an email to the waitlist. An email that is already there keeps its position, and is written anyway, so that
+ * neither the answer nor its duration reveals that. Returns false, for every email, while the list is full.
  */
 export async function joinWaitlist(db: Db, email: string, nowMs: number): Promise<boolean> {
   if ((await countWaiting(db)) >= waitlistBounds.waiting) return false;
@@ -21,7 +21,7 @@ export async function joinWaitlist(db: Db, email: string, nowMs: number): Promis
   return true;
 }
 
-/** How many wait to be invited, of those who joined since an instant. */
+/** Counts the emails that wait for an invitation and joined at or after `sinceMs`. */
 export async function countWaiting(db: Db, sinceMs = 0): Promise<number> {
   const { count } = await db
     .selectFrom("waitlist")
@@ -32,7 +32,7 @@ export async function countWaiting(db: Db, sinceMs = 0): Promise<number> {
   return Number(count);
 }
 
-/** Takes an email off the waitlist. Throws an {@link ApiError} when it is not on it. */
+/** Removes an email from the waitlist. Throws an {@link ApiError} if it is not on it. */
 export async function leaveWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
   const look = (transaction: Db) =>
     transaction
@@ -65,12 +65,12 @@ export async function isOnWaitlist(db: Db, email: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Notes that an email was invited, if it is on the waitlist. */
+/** Marks an email as invited, if it is on the waitlist. */
 export async function markInvited(db: Db, email: string, nowMs: number): Promise<void> {
   await db.updateTable("waitlist").set({ invited_at_ms: nowMs }).where("email", "=", email).execute();
 }
 
-/** Everybody on the waitlist, who came first first, page by page. */
+/** Lists the waitlist page by page, oldest first. */
 export async function* listWaitlist(db: Db) {
   const rows = paginate<Tables["waitlist"]>((last, limit) => {
     const query = db.selectFrom("waitlist").selectAll().orderBy("joined_at_ms").orderBy("email").limit(limit);

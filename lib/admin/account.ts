@@ -49,7 +49,7 @@ export function addAccountCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string, options: TermOptions) => {
         const terms = toTerms(options);
-        // Clerk names its users itself: by its webhook, or by --subject.
+        // Clerk assigns the subject: by its webhook, or the operator passes --subject.
         terms.subject ??= settings().signIn.kind === "clerk" ? undefined : mintLocalSubject();
         return toResult(await addAccount(db, email, terms, Date.now()));
       }),
@@ -111,7 +111,7 @@ export function withTerms(command: Command): Command {
   );
 }
 
-/** The same for who has no subject yet. */
+/** The same options, for someone who has no subject yet. */
 export function withInvitedTerms(command: Command): Command {
   return command
     .addOption(new Option("--plan <plan>", "what it may").choices(plans))
@@ -127,7 +127,7 @@ export function withInvitedTerms(command: Command): Command {
     .addOption(new Option("--credits <n>", "its balance").argParser(parseBalance));
 }
 
-/** The terms that these options give. */
+/** Converts the options to terms. */
 export function toTerms({ trialEnds, credits, ...others }: TermOptions): AccountTerms {
   return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits };
 }
@@ -139,7 +139,7 @@ function toResult(account: Account): Result {
 
 type AccountFields = ReturnType<typeof describeAccount>;
 
-/** An account as a person reads it: an ended trial is marked, and times say how far they are. */
+/** Formats an account for people: marks an ended trial, and adds relative times. */
 function inWords(fields: AccountFields, nowMs: number) {
   const { plan, trialEndsAt, createdAt } = fields;
   return {
@@ -151,9 +151,9 @@ function inWords(fields: AccountFields, nowMs: number) {
 }
 
 /**
- * Accounts as they are listed. One whose record does not parse is named on standard error.
+ * Formats a list of accounts. A record that does not parse is reported on standard error.
  *
- * @param again - the options that the next page needs as well
+ * @param again - the options to repeat for the next page
  */
 function toListing(
   found: ReturnType<typeof listAccounts>,

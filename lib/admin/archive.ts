@@ -8,8 +8,8 @@ import { createGunzip, createGzip } from "node:zlib";
 import { ApiError } from "@/lib/http/errors";
 
 /*
- * A backup as a file: a note of what it is and the store's own copy, each AES-256-GCM (NIST SP 800-38D) under a key made
- * from the passphrase by scrypt (RFC 7914).
+ * The file format of a backup: metadata (the note) and a copy of the store, each encrypted with AES-256-GCM
+ * (NIST SP 800-38D) under a key derived from the passphrase by scrypt (RFC 7914).
  *
  *     magic, salt, length of the note | nonce, note, tag | nonce, gzipped copy, tag
  */
@@ -19,7 +19,7 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = magic.length + saltBytes + 4;
 
-/** Writes a backup of a note and a store's copy. It is there whole, 0600, or not at all, and nothing of it is left. */
+/** Writes a backup file (mode 0600) of a note and a copy of the store, completely or not at all. */
 export async function writeArchive(
   file: string,
   passphrase: string,
@@ -33,7 +33,7 @@ export async function writeArchive(
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
   const draft = `${file}.draft`;
-  await rm(draft, { force: true }); // of one that was killed
+  await rm(draft, { force: true }); // left by a killed backup
   try {
     const out = await open(draft, "wx", 0o600);
     const sealed = async function* () {
@@ -49,14 +49,17 @@ export async function writeArchive(
   }
 }
 
-/** A backup that its passphrase has opened. */
+/** A backup opened with its passphrase. */
 export type Archive = {
   note: unknown;
-  /** Its copy of the store. Of one that is not whole to the byte nothing comes: it throws an {@link ApiError}. */
+  /**
+   * The copy of the store. If the file is not complete and authentic, this yields nothing and throws an
+   * {@link ApiError}.
+   */
   readCopy: () => AsyncIterable<Buffer>;
 };
 
-/** Opens a backup. Throws an {@link ApiError} when the file is none, or the passphrase another. */
+/** Opens a backup. Throws an {@link ApiError} if the file is not a backup, or the passphrase is wrong. */
 export async function openArchive(file: string, passphrase: string): Promise<Archive> {
   const head = await readBytes(file, 0, headBytes).catch(() => Buffer.alloc(0));
   if (!head.subarray(0, magic.length).equals(magic)) {
@@ -76,7 +79,7 @@ export async function openArchive(file: string, passphrase: string): Promise<Arc
 
 type Sealed = { file: string; key: Buffer; start: number; size: number };
 
-/** Reads it twice: what comes before the tag at the end is not to be believed until that has been looked at. */
+/** Reads the file twice: the data is authentic only once the tag at the end has been verified. */
 async function* readCopy(sealed: Sealed): AsyncGenerator<Buffer> {
   const ignore = new Writable({ write: (_chunk, _encoding, done) => done() });
   await pipeline(...(await decipher(sealed)), ignore).catch(() => {
@@ -92,7 +95,7 @@ async function decipher({ file, key, start, size }: Sealed) {
   return [sealed, createDecipheriv("aes-256-gcm", key, nonce).setAuthTag(tag)] as const;
 }
 
-/** What comes out of the last of these streams; a failure of any is thrown there. */
+/** The output of the last of these streams; reading it throws the error of any of them. */
 function chain(...streams: [Readable, ...Transform[]]): AsyncIterable<Buffer> {
   return pipelineOf(streams, () => {}) as unknown as Readable;
 }

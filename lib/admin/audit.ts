@@ -62,7 +62,7 @@ function toRow({ at_ms, who, what, whom, ...texts }: AuditEntry, nowMs: number) 
   };
 }
 
-/** What was written down, with its times as people read them. */
+/** Formats a recorded state, with readable times. */
 function inWords(text: string | null): string {
   if (text === null) return "nothing";
   return text.replace(/_at_ms":(\d{1,15})\b/g, (_, ms) => `_at":"${new Date(Number(ms)).toISOString()}"`);

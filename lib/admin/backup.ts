@@ -27,7 +27,7 @@ export function addBackupCommands(program: Command, print: (result: Result) => P
     .argument("<file>")
     .action(async (file: string) => {
       passphrase();
-      await store(); // of this build's schema
+      await store(); // brings the schema up to date
       await untilSignal((signal) => backUp(resolve(file), signal));
       await print({
         json: { backup: resolve(file) },
@@ -97,7 +97,7 @@ function passphrase(): string {
   );
 }
 
-/** Has a signal break work off, so that it takes back what it has begun. */
+/** Aborts the work on a signal, so that it can undo what it has done. */
 async function untilSignal(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const breaking = new AbortController();
   const breakOff = () => breaking.abort();

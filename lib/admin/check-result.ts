@@ -1,4 +1,4 @@
-/** What is said of something that was checked, and what to do where it is not fine. */
+/** The result of a check, and what to do if it is not fine. */
 export type CheckResult = { level: "fine" | "warning" | "fault"; detail: string; remedy?: string };
 
 export const fine = (detail: string): CheckResult => ({ level: "fine", detail });

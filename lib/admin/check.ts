@@ -13,13 +13,13 @@ import { sender } from "@/lib/mail/sender";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { counterStore } from "@/lib/rate-limit/rate-limit";
 
-/** Something to be checked, and what helps where the check itself fails. */
+/** A check, and the remedy if the check itself fails. */
 type Check = { what: string; look: () => Promise<CheckResult>; remedy: string };
 
-/** `works` says what `level` says to programs that know no more. */
+/** `works` is `level` as a boolean, for programs that do not know the levels. */
 type Finding = { what: string; works: boolean } & CheckResult;
 
-/** `check`: what of this deployment works. The process exits 1 when something does not. */
+/** `check`: reports what works in this deployment. The exit code is 1 if something does not. */
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("check"), "check")
     .description(

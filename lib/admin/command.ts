@@ -5,18 +5,18 @@ import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
 import type { Listing, Result } from "@/lib/admin/print";
 import type { Db } from "@/lib/db/store";
 
-/** Wraps a command that works on the store: opens it, prints what it says. What it throws ends the process. */
+/** Wraps a command that uses the store: opens it and prints the result. An exception ends the process. */
 export type Run = <Args extends unknown[]>(
   work: (db: Db, ...args: Args) => Promise<Result | Listing>,
 ) => (...args: Args) => Promise<void>;
 
-/** Shows in a command's help how it is used. `tests/lib/admin/help.test.ts` runs every one of these. */
+/** Adds examples to a command's help. `tests/lib/admin/help.test.ts` runs each of them. */
 export function withExamples(command: Command, ...examples: string[]): Command {
   const lines = examples.map((example) => `  npm run -s admin -- ${example}`);
   return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
 }
 
-/* Parsers of arguments and options. Each throws commander's InvalidArgumentError, one line for a person. */
+/* Parsers for arguments and options. Each throws commander's InvalidArgumentError with a one-line message. */
 
 export function parseEmail(text: string): string {
   const email = parseEmailAddress(text);
@@ -24,7 +24,7 @@ export function parseEmail(text: string): string {
   return email;
 }
 
-/** An ISO 8601 date or date and time with its offset, as Unix milliseconds. */
+/** Parses an ISO 8601 date, or a date and time with an offset, to Unix milliseconds. */
 export function parseInstant(text: string): number {
   if (!z.union([z.iso.datetime({ offset: true }), z.iso.date()]).safeParse(text).success) {
     throw new InvalidArgumentError("Write it like 2027-01-31 or 2027-01-31T09:00:00Z.");
@@ -39,14 +39,14 @@ export function parseWholeNumber(text: string): number {
   return Number(text);
 }
 
-/** How many rows of a list. */
+/** Parses the maximum number of rows of a list. */
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text))
     throw new InvalidArgumentError("It must be a whole number from 1 to 9999999.");
   return Number(text);
 }
 
-/** An amount of credits in thousandths; a negative one takes away. */
+/** Parses an amount of credits to thousandths; a negative amount reduces the balance. */
 export function parseAmount(text: string): number {
   const thousandths = parseThousandths(text);
   if (thousandths === undefined || thousandths === 0) {
@@ -57,7 +57,7 @@ export function parseAmount(text: string): number {
   return thousandths;
 }
 
-/** A balance in thousandths. */
+/** Parses a balance to thousandths. */
 export function parseBalance(text: string): number {
   const thousandths = parseThousandths(text);
   if (thousandths === undefined || thousandths < 0) {
@@ -68,7 +68,7 @@ export function parseBalance(text: string): number {
   return thousandths;
 }
 
-/** Words on one line, shown to people. */
+/** Parses a one-line text that people will see. */
 export function parseWords(text: string): string {
   const words = text.trim();
   if (words === "" || words.length > 500 || /\p{Cc}/u.test(words)) {

@@ -87,7 +87,7 @@ async function sendInvitation(db: Db, email: string, terms: AccountTerms): Promi
   return { json: { email, url }, text: url };
 }
 
-/** Clerk mails its own link. Without one nobody can accept, so the invitation is taken back. */
+/** Lets Clerk mail its own link. If that fails, no one could accept the invitation, so it is withdrawn. */
 async function sendByClerk(db: Db, email: string, terms: AccountTerms): Promise<string> {
   const about = { by: "operator", ...auditedInvitation(email) } as const;
   await auditedTransaction(db, { ...about, what: "invite" }, Date.now(), (transaction) =>
@@ -103,7 +103,7 @@ async function sendByClerk(db: Db, email: string, terms: AccountTerms): Promise<
   }
 }
 
-/** Mails the link; where that fails it works all the same, and the operator passes it on. */
+/** Mails the link. If that fails, the link still works, and the operator passes it on. */
 async function sendOurselves(db: Db, email: string, terms: AccountTerms): Promise<string> {
   const nowMs = Date.now();
   const about = { by: "operator", what: "invite", ...auditedInvitation(email) } as const;

@@ -5,13 +5,13 @@ import type { MailSettings } from "@/lib/config/mail-settings";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 /*
- * What mailbox providers find of our mail's domain in DNS: the three records, and what each shows by itself. What a
- * record includes is not followed.
+ * Checks the DNS records of the mail domain that mailbox providers look up: SPF, DKIM and DMARC. Each is judged by its
+ * own text; includes are not followed.
  */
 
-/** Whether the servers that send for the domain are named (SPF, RFC 7208). */
+/** Checks that the domain names its sending servers (SPF, RFC 7208). */
 export async function checkSpf({ kind, from }: MailSettings): Promise<CheckResult> {
-  // Resend takes returned mail at a name of its own.
+  // Resend uses a subdomain for bounces.
   const name = `${kind === "resend" ? "send." : ""}${domainOf(from.address)}`;
   const [record, ...others] = await readTxt(name, /^v=spf1( |$)/i);
   if (record === undefined) {
@@ -25,7 +25,7 @@ export async function checkSpf({ kind, from }: MailSettings): Promise<CheckResul
   return warning(`${name} lets others send for it: ${record}`, "End the record with ~all or -all.");
 }
 
-/** Whether the key that our mail is signed with is published (DKIM, RFC 6376). */
+/** Checks that the public key of our signature is published (DKIM, RFC 6376). */
 export async function checkDkim(mail: MailSettings): Promise<CheckResult> {
   if (mail.kind === "resend") return checkKey(`resend._domainkey.${domainOf(mail.from.address)}`);
   if (mail.kind === "smtp" && mail.dkim) {
@@ -39,7 +39,7 @@ export async function checkDkim(mail: MailSettings): Promise<CheckResult> {
   );
 }
 
-/** @param ours - the key that has to be there; without one any will do */
+/** @param ours - the expected key; if undefined, any key is fine */
 async function checkKey(name: string, ours?: string): Promise<CheckResult> {
   const remedy = ours
     ? `Publish a TXT record at ${name}: v=DKIM1; k=rsa; p=${ours}`
@@ -52,7 +52,7 @@ async function checkKey(name: string, ours?: string): Promise<CheckResult> {
   return fault(`${name} has not the key that signs: ${record}`, remedy);
 }
 
-/** What mailboxes are asked to do with mail that is neither (DMARC, RFC 7489); found at the domain or one above it. */
+/** Checks the policy for mail that fails SPF and DKIM (DMARC, RFC 7489), at the domain or a parent. */
 export async function checkDmarc({ from }: MailSettings): Promise<CheckResult> {
   const domain = domainOf(from.address);
   const labels = domain.split(".");
@@ -83,8 +83,8 @@ const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1
 const answerWithinMs = 3000;
 
 /**
- * The TXT records at a name that look like this, asked of the resolver that Node uses on this machine; none where there
- * is no such name. Throws where DNS does not answer, so that nothing can be said.
+ * The TXT records of a name that match, from the resolver that Node uses on this machine; empty if the name does not
+ * exist. Throws if DNS does not answer, because then nothing is known.
  */
 async function readTxt(name: string, pattern: RegExp): Promise<string[]> {
   try {

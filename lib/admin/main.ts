@@ -1,9 +1,9 @@
 import { runCommand } from "@/lib/admin/program";
 import { loadEnvFiles } from "@/lib/config/env-files";
 
-// Whoever reads only the beginning, as `head` does, has what it wants.
+// A reader such as `head` closes the pipe early: that is no error.
 process.stdout.on("error", () => process.exit());
 loadEnvFiles((complaint) => process.stderr.write(`${complaint}\n`));
 process.exitCode = await runCommand();
-// A call to a provider that was given up may still hang, and would keep the process from ending.
+// An abandoned call to a provider could otherwise keep the process alive.
 process.stdout.write("", () => process.exit());

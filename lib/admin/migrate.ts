@@ -3,7 +3,7 @@ import { withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
 import { migrateStore } from "@/lib/db/store";
 
-/** `migrate`: what every start does, by itself and ahead of it. */
+/** `migrate`: runs ahead of time the migrations that every start runs. */
 export function addMigrateCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("migrate"), "migrate")
     .description("bring the store's schema up to date, while instances of this build and the one before run")

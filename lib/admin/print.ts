@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { dayMs } from "@/lib/config/durations";
 
-/** What a command has to say: a document for `--json`, and the same for a person. */
+/** The output of a command: JSON for `--json`, and text for people. */
 export type Result = { json: unknown; text: string };
 
-/** A list, printed while it is read: each item as it goes into the JSON document, and as a row for people. */
+/** A list that is printed while it is read: each item as JSON, and as a row for people. */
 export type Listing = {
   pages: AsyncIterable<{ json: unknown; row: Row }[]>;
   whenEmpty: string;
-  /** What a person is told after the last row. */
+  /** The text for people after the last row. */
   after?: () => string | undefined;
 };
 
@@ -47,25 +47,25 @@ async function printTable({ pages, whenEmpty, after }: Listing): Promise<void> {
   if (more) await write(`${toPrintable(more)}\n`);
 }
 
-/** Waits where whoever reads is slow; ends where nobody reads any more, as `head` does. */
+/** Waits for a slow reader; a reader that has gone, such as `head`, ends the process (see `main.ts`). */
 async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
 /*
- * What a terminal obeys, or shows as something else: controls, formats and directions, what has no character, and
- * separators of lines. Strangers choose names, and some of them end up here.
+ * Characters that control a terminal or that it displays as something else: control and format characters,
+ * bidirectional overrides, unassigned characters and line separators. Names chosen by strangers end up in the output.
  */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** A text for people, on one line. */
+/** Replaces unprintable characters, including line breaks. */
 export function toPrintable(text: string): string {
   return text.replace(unprintable, "\ufffd");
 }
 
 const toPrintableLines = (text: string) => text.split("\n").map(toPrintable).join("\n");
 
-/** JSON that loses nothing: what is not printable is escaped. The lines that it is laid out in stay. */
+/** Indented JSON in which unprintable characters are escaped, so that nothing is lost. */
 export function toJson(value: unknown): string {
   const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return JSON.stringify(value, null, 2).replace(unprintable, (character) =>
@@ -73,7 +73,7 @@ export function toJson(value: unknown): string {
   );
 }
 
-/** An object as `name: value` lines. */
+/** Formats an object as `name: value` lines. */
 export function asLines(fields: Row): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));
   return Object.entries(fields)
@@ -81,7 +81,7 @@ export function asLines(fields: Row): string {
     .join("\n");
 }
 
-/** Rows as columns, with their names above; a sentence when there are none. */
+/** Formats rows as a table with a header, or returns a sentence if there are none. */
 export function asTable(rows: Row[], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
   const lines = [namesOf(rows), ...rows.map(cellsOf)];
@@ -92,7 +92,7 @@ const namesOf = ([first = {}]: Row[]) => Object.keys(first);
 const cellsOf = (row: Row) => Object.values(row).map(asCell);
 const asCell = (value: unknown) => toPrintable(String(value ?? "-"));
 
-/** How wide each column is, at least as wide as before. */
+/** The width of each column, at least as wide as before. */
 function widthsOf(lines: string[][], atLeast: number[] = []): number[] {
   const [first = []] = lines;
   return first.map((_, column) =>
@@ -112,7 +112,7 @@ const units = [
   ["minute", 60 * 1000],
 ] as const;
 
-/** An instant as a person reads it: itself, and how far it is from now. */
+/** Formats a time for people, with its distance from now. */
 export function asInstant(instant: string | null, nowMs: number): string | null {
   if (instant === null) return null;
   const distanceMs = Date.parse(instant) - nowMs;

@@ -21,7 +21,7 @@ import { ApiError } from "@/lib/http/errors";
 import { DataDirError } from "@/lib/runtime/data-dir";
 import { version } from "@/package.json";
 
-/** Runs the operator's command that `process.argv` names, prints what it says, and answers its exit code. */
+/** Runs the command in `process.argv`, prints its result, and returns the exit code. */
 export async function runCommand(): Promise<number> {
   const program = describeCommands();
   try {
@@ -44,7 +44,7 @@ function describeCommands(): Command {
     .exitOverride()
     .configureOutput({
       outputError: (fault) => complainOf(fault.trim().replace(/\s*\n\s*/g, " ")),
-      // What is left is the help of a command that was not whole; `complain` has one line for that.
+      // Commander would print its help for an incomplete command here; `complain` prints one line instead.
       writeErr: () => {},
     });
 
@@ -72,7 +72,7 @@ function describeCommands(): Command {
   return program;
 }
 
-/** One line on standard error, and the exit code: 2 for a wrong command, 1 for a refused one. */
+/** Prints one line to standard error, and returns the exit code: 2 for an invalid command, 1 for a refused one. */
 function complain(failure: unknown, program: Command): number {
   if (failure instanceof CommanderError) {
     if (failure.exitCode === 0) return 0;

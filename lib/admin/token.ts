@@ -22,7 +22,7 @@ export function addTokenCommand(program: Command, run: Run): void {
     );
 }
 
-/** A program's token for the account with this email. Throws an {@link ApiError} when there can be none. */
+/** Creates a program's token for the account with this email. Throws an {@link ApiError} if that is not possible. */
 export async function mintTokenFor(db: Db, email: string): Promise<{ token: string; expiresAt: string }> {
   if (settings().signIn.kind !== "local") {
     throw new ApiError("not_configured", {

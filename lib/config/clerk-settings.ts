@@ -1,17 +1,17 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { isLoopback } from "@/lib/config/loopback";
 
-/** What it takes to let Clerk sign people in. */
+/** The settings that sign-in by Clerk needs. */
 export type ClerkSettings = {
   publishableKey: string;
   secretKey: string;
-  /** Its webhook is signed with it. */
+  /** The key that Clerk signs its webhooks with. */
   webhookKey: Buffer;
   publicKey: KeyObject;
   /** The `iss` of its tokens, which is the address of its Frontend API. */
   issuer: string;
   authorizedParties: string[];
-  /** Of its Backend API; none: Clerk's own. */
+  /** The URL of the Backend API; undefined means Clerk's own. */
   apiUrl: string | undefined;
 };
 
@@ -28,7 +28,7 @@ type Name =
   | "CLERK_AUTHORIZED_PARTIES"
   | "CLERK_API_URL";
 
-/** Parses the settings of Clerk, and adds what is wrong with them to `faults`: one line each, no secret in it. */
+/** Parses Clerk's settings and adds one line per problem to `faults`; no line contains a secret. */
 export function parseClerk(
   env: Readonly<Partial<Record<Name, string | undefined>>>,
   appUrl: string,
@@ -74,7 +74,9 @@ export function parseClerk(
   };
 }
 
-/** Clerk's test instances are for development: slow, small, and open to whoever knows a test code. */
+/**
+ * Warns of a test key in production: Clerk's test instances are slow, limited, and open to anyone with a test code.
+ */
 export function warnOfTestKeys({ publishableKey }: ClerkSettings, appUrl: string): string[] {
   const { protocol, hostname } = new URL(appUrl);
   const isForDevelopment = protocol === "http:" || isLoopback(hostname) || developmentHosts.test(hostname);
@@ -82,16 +84,16 @@ export function warnOfTestKeys({ publishableKey }: ClerkSettings, appUrl: string
   return [`CLERK_PUBLISHABLE_KEY: is of a test instance, while APP_URL is ${appUrl}: use a live one there`];
 }
 
-/** Names that the world does not resolve (RFC 6761, RFC 6762, RFC 9476 and ICANN's `.internal`). */
+/** Domains that do not resolve publicly (RFC 6761, RFC 6762, RFC 9476 and ICANN's `.internal`). */
 const developmentHosts = /\.(?:localhost|test|local|internal|alt)$/;
 
-/** A publishable key is `pk_live_` or `pk_test_` and the base64 of the Frontend API's host and a `$`. */
+/** Decodes the Frontend API host: the key is `pk_live_` or `pk_test_`, then the base64 of the host and a `$`. */
 function parsePublishableKey(key: string): string | undefined {
   const encoded = /^pk_(?:live|test)_([A-Za-z0-9+/=_-]+)$/.exec(key)?.[1] ?? "";
   return /^([a-z0-9.-]+)\$$/.exec(Buffer.from(encoded, "base64").toString())?.[1];
 }
 
-/** Takes PEM, PEM with literal `\n`, or its bare base64 body. Clerk signs with RSA-2048, e = 65537. */
+/** Accepts PEM, PEM with literal `\n`, or the bare base64 body. Clerk signs with RSA-2048, e = 65537. */
 function parseJwtKey(text: string): KeyObject | undefined {
   const body = text
     .replace(/\\n/g, "\n")

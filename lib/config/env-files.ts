@@ -1,9 +1,9 @@
 import nextEnv from "@next/env";
 
 /**
- * Reads the `.env` files into the environment as Next does; what is set already stays.
+ * Loads the `.env` files into the environment as Next does. Variables that are already set keep their value.
  *
- * @param complain - told of a file that cannot be read
+ * @param complain - called for each file that cannot be read
  */
 export function loadEnvFiles(complain: (complaint: string) => void): void {
   const isDevelopment = process.env.NODE_ENV !== "production";

@@ -1,29 +1,37 @@
-/** Of the request line and the headers of one request together; past them it is a 431. */
+/** Limits for the request line and headers of one request together; beyond them the server answers 431. */
 export const headBounds = { bytes: 16 * 1024, lines: 100 };
 
-/** What one connection may cost us, by Node's names. Past a limit it gets 431 or 408 in our shape and is closed. */
+/**
+ * Limits per connection, by Node's names. Beyond a limit the client gets our 431 or 408, and the connection is closed.
+ */
 export const connectionLimits = {
   maxHeaderSize: headBounds.bytes,
-  /** For the headers of a request: 10 s. */
+  /** Until all request headers have arrived: 10 s. */
   headersTimeout: 10_000,
-  /** For the whole of a request, its body included: 30 s. */
+  /** Until the whole request has arrived, including its body: 30 s. */
   requestTimeout: 30_000,
-  /** Between two requests: 65 s, longer than the usual proxy keeps a connection. */
+  /** Between two requests: 65 s, longer than most proxies keep a connection open. */
   keepAliveTimeout: 65_000,
-  /** How often the two time-outs above are looked at. */
+  /** How often Node checks the first two timeouts. */
   connectionsCheckingInterval: 1000,
 };
 
-/** From the head of a request until its answer was taken, to the last byte: 45 s. Past it the connection is broken off. */
+/**
+ * From the request headers until the client has read the last byte of the response: 45 s, then the connection is
+ * destroyed.
+ */
 export const exchangeWithinMs = 45_000;
 
-/** What a client still sends after the last answer of its connection is discarded for 2 s, then the connection is broken off. */
+/** After the last response of a connection, further input is discarded for 2 s, then the connection is destroyed. */
 export const discardWithinMs = 2000;
 
-/** Connections at once, for all and for one client address: some eighty browsers behind one router. Past it the longest idle is closed. */
+/**
+ * Maximum open connections, in total and per client address (about 80 browsers behind one router). Beyond it, the
+ * connection that has been idle longest is closed.
+ */
 export const connectionBounds = { most: 10_000, perAddress: 512 };
 
-/** Bytes of a body, counted as they come; past them it is a 413. */
+/** Maximum body sizes in bytes, counted as they arrive; beyond them the server answers 413. */
 export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB
   form: 4 * 1024, // 4 KiB
@@ -31,18 +39,18 @@ export const bodyLimits = {
   mcp: 64 * 1024, // 64 KiB
 };
 
-/** Pieces that a body may come in, HTTP chunks or packets: so many, and one more for each 8 bytes. Past them, 400. */
+/** Maximum pieces (HTTP chunks or packets) per body: a base number, plus one for every 8 bytes. Beyond it, 400. */
 export const bodyPieces = { any: 4096, bytesForOneMore: 8 };
 
-/** A bound as people read it. */
+/** Formats a number of bytes, for example `4 KiB`. */
 export function inKibibytes(bytes: number): string {
   return `${bytes / 1024} KiB`;
 }
 
-/** The bounds of a head as people read them. */
+/** The limits of the request headers, in words. */
 export const headBoundsInWords = `${inKibibytes(headBounds.bytes)} or ${headBounds.lines} lines`;
 
-/** Pages rendered at once, for all and for one client address, and how many requests wait for their turn. */
+/** Maximum concurrent page renders, in total and per client address, and the maximum length of the queue. */
 export const renderConcurrency = {
   atOnce: 4,
   atOncePerClient: 2,
@@ -51,19 +59,20 @@ export const renderConcurrency = {
   waitMs: 5000,
 };
 
-/** Rendered pages that one client address may ask for: wide enough for any person, and for an office of them. */
+/** Rendered pages per client address: enough for a whole office behind one address. */
 export const renderRateLimit = { requests: 300, windowSeconds: 60 };
 
 /**
- * What Next sees of a request: the headers that it, Clerk and our pages read, each cut to what it needs, and so much of
- * cookies and query. In the length of each of these three its time grows with the square: 15 KB cost it a second or two.
+ * The part of a request that Next receives: the headers that Next, Clerk and our pages read, each cut to the length it
+ * needs, and a limited number of cookies and query parameters. Next's time grows with the square of each of these: 15
+ * KB cost one or two seconds.
  */
 export const handedOn = {
   characters: {
     accept: 512,
     "accept-encoding": 256,
     "accept-language": 512,
-    authorization: 9 * 1024, // a token, which may have 8 KiB
+    authorization: 9 * 1024, // a token of up to 8 KiB
     cookie: headBounds.bytes,
     origin: 512,
     referer: 2048,
@@ -84,15 +93,15 @@ export const handedOn = {
     "next-router-state-tree": 8 * 1024,
     "next-url": 1024,
   },
-  /** Of a POST, these too. */
+  /** Additional headers of a POST. */
   charactersOfPost: { "content-type": 256, "next-action": 128 },
-  /** Clerk has some ten, we have seven. */
+  /** Clerk sets about ten, we set seven. */
   cookies: 32,
-  /** Of a query; the authorization server's library sees no more either. */
+  /** Query parameters; the authorization server's library reads no more either. */
   parameters: 64,
 };
 
-/** Requests that one client address may make in a window, where nothing else is set. */
+/** Default rate limits per client address. */
 export const quotas = {
   health: { requests: 120, windowSeconds: 60 },
   /** Shared by `/mcp` and `/api/mcp`. */
@@ -101,29 +110,32 @@ export const quotas = {
 
 export type QuotaName = keyof typeof quotas;
 
-/** What strangers may ask of the authorization server, and what it keeps of them. */
+/** Limits on unauthenticated use of the authorization server, and on what it stores for it. */
 export const oauthBounds = {
-  windowSeconds: 10 * 60, // 10 minutes, of each allowance
-  /** Requests to be let in, from one client address, and from all that cannot be told apart. */
+  windowSeconds: 10 * 60, // 10 minutes, for every limit here
+  /** Authorization requests, per client address and for all unknown addresses together. */
   requests: { ofOne: 300, ofAllUnknown: 3000 },
-  /** With one device's code, which is asked about every 5 seconds. */
+  /** Polls per device code; a device polls every 5 seconds. */
   polls: 240,
-  /** With one session's codes and refresh tokens: an access token lives an hour. */
+  /** Token requests per session; an access token lasts an hour. */
   refreshes: 20,
-  /** Bytes of one request that are kept, besides its client's id. */
+  /** Maximum bytes stored per authorization request, without the client id. */
   requestBytes: 2 * 1024,
-  /** Bytes of what a client that registers says of itself, which its id carries. */
+  /** Maximum bytes of the metadata of a self-registered client, which its id carries. */
   registrationBytes: 1024,
-  /** Requests that no owner has answered, and as many device codes: of 4 KB at most each, so 160 MB in all. */
+  /** Maximum unanswered authorization requests, and as many device codes: up to 4 KB each, 160 MB in all. */
   pendingRows: 20_000,
 };
 
-/** What strangers may do to the waitlist. */
+/** Limits of the waitlist, which anyone can join. */
 export const waitlistBounds = {
-  /** Emails that are not invited, of about 1 KB each at most; past them nobody joins: who waits is pushed out by no stranger. */
+  /**
+   * Maximum emails that wait for an invitation, up to about 1 KB each. A full list accepts no one, so a stranger cannot
+   * push anyone out.
+   */
   waiting: 50_000,
-  /** Joins in a day from one network, an IPv4 address or an IPv6 /48, and from all that cannot be told apart. */
+  /** Joins per day and network (an IPv4 address or an IPv6 /48), and for all unknown networks together. */
   joins: { ofOne: 50, ofAllUnknown: 2000, windowSeconds: 24 * 60 * 60 },
-  /** Joins of the last day past which `check` asks whether these are people. */
+  /** Above this number of joins in a day, `check` warns that they may not be people. */
   usualJoins: 1000,
 };

@@ -1,9 +1,9 @@
 import { colours } from "@/lib/config/theme";
 
-/** The mark: the corner of a room, in two strokes. Drawn on a grid of 32. */
+/** The logo: the corner of an office in two strokes, on a 32 × 32 grid. */
 export const strokes = { wall: "M7 8.5h18.5", window: "M23.5 8.5V25" } as const;
 
-/** The mark as a picture of its own, on a tile: the icon of a tab, and of a phone's screen. */
+/** The logo on a tile, as an SVG file: the favicon and the app icon. */
 export function logoAsSvg(): string {
   const [green] = colours.accent;
   return [

@@ -2,7 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import * as z from "zod";
 import { isLoopback } from "@/lib/config/loopback";
 
-/** Who delivers mail, and what that takes. */
+/** How mail is delivered, and the settings that each way needs. */
 export type MailSettings = { from: MailAddress } & (
   | { kind: "files" }
   | { kind: "resend"; apiKey: string; baseUrl: string; webhookKey: Buffer | undefined }
@@ -14,13 +14,13 @@ export type MailAddress = { name: string; address: string };
 export type SmtpServer = {
   host: string;
   port: number;
-  /** TLS from the first byte; otherwise by STARTTLS, which only a loopback server may lack. */
+  /** Implicit TLS. Otherwise STARTTLS, which only a loopback server may lack. */
   secure: boolean;
   requireTLS: boolean;
   auth: { user: string; pass: string } | undefined;
 };
 
-/** An RSA key in PEM form, and where its public half is published (RFC 6376 §3.6.2.1). */
+/** An RSA private key in PEM form, and the DNS location of its public key (RFC 6376 §3.6.2.1). */
 export type DkimKey = { domainName: string; keySelector: string; privateKey: string };
 
 const resendUrl = "https://api.resend.com";
@@ -36,7 +36,7 @@ const needs = {
 
 type Name = (typeof senderNames)[number] | keyof typeof needs | "EMAIL_FROM";
 
-/** Parses the settings of mail, and adds what is wrong with them to `faults`: one line each, no secret in it. */
+/** Parses the mail settings and adds one line per problem to `faults`; no line contains a secret. */
 export function parseMail(
   env: Readonly<Partial<Record<Name, string | undefined>>>,
   appUrl: string,
@@ -118,7 +118,7 @@ function parseSmtp(
   return { kind: "smtp" as const, server, dkim: parseDkim(env, from, faults) };
 }
 
-/** A link of RFC 8058 §3.1 is https, and nobody but this machine can follow one to a loopback address. */
+/** RFC 8058 §3.1 requires https for unsubscribe links, and no other machine can open a loopback link. */
 function requireLinksForTheWorld(name: Name, host: string, appUrl: string, faults: string[]): void {
   if (isLoopback(host) || appUrl.startsWith("https:")) return;
   faults.push(`APP_URL: must be https with ${name}, because the links in mail go there`);
@@ -136,7 +136,7 @@ function parseDkim(
     faults.push(`${missing.join(", ")}: missing, while other DKIM settings are set`);
     return undefined;
   }
-  // DMARC compares the two (RFC 7489 §3.1.1).
+  // DMARC requires the two to align (RFC 7489 §3.1.1).
   if (!`.${from.address.split("@")[1]}`.endsWith(`.${domainName}`)) {
     faults.push("DKIM_DOMAIN: must be the domain of EMAIL_FROM, or one above it");
   }
@@ -148,7 +148,9 @@ function parseDkim(
   return privateKey ? { domainName, keySelector, privateKey } : undefined;
 }
 
-/** Takes PEM, and PEM with literal `\n`. RFC 8301 §3.2 asks signers for 2048 bits. */
+/**
+ * Accepts PEM, also with literal `\n`. RFC 8301 §3.2 requires signers to use at least 1024 bits and recommends 2048.
+ */
 function parsePrivateKey(text: string): string | undefined {
   try {
     const key = createPrivateKey(text.replace(/\\n/g, "\n"));

@@ -8,10 +8,10 @@ import { processSingleton } from "@/lib/process-singleton";
 
 export type Settings = ReturnType<typeof parseSettings>;
 
-/** How people sign in, and what it takes to verify their session tokens. */
+/** How people sign in, and the settings to verify their session tokens. */
 export type SignIn = { kind: "none" } | { kind: "local" } | ({ kind: "clerk" } & ClerkSettings);
 
-/** The settings cannot be used; `message` has one readable line per fault and no value of a secret. */
+/** The settings are invalid. `message` has one readable line per problem and contains no secret. */
 export class SettingsError extends Error {
   constructor(faults: string[]) {
     super(faults.join("\n"));
@@ -23,7 +23,7 @@ export function settings(): Settings {
   return processSingleton("settings", () => parseSettings(process.env));
 }
 
-/** Parses an environment; an empty value is unset. Throws a {@link SettingsError}. */
+/** Parses an environment; an empty value counts as unset. Throws a {@link SettingsError}. */
 export function parseSettings(environment: Record<string, string | undefined>) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
   const checked = environmentSchema.safeParse(given);
@@ -61,11 +61,11 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   if (faults.length > 0) throw new SettingsError(faults);
 
   return {
-    /** What may be meant, but hardly is: said at the start and by `check`. */
+    /** Probable mistakes, logged at startup and reported by `check`. */
     warnings: signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : [],
     production,
     appUrl,
-    /** `Strict-Transport-Security` (RFC 6797): for a year, where our address is https. */
+    /** The `Strict-Transport-Security` header (RFC 6797), for a year; only when APP_URL is https. */
     hsts: appUrl.startsWith("https:")
       ? `max-age=31536000${env.HSTS_INCLUDE_SUBDOMAINS ? "; includeSubDomains" : ""}`
       : undefined,
@@ -91,7 +91,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
     port: env.PORT,
     host: env.HOST,
-    /** How long a stopping instance goes on answering: in production long enough for a balancer to look again. */
+    /** How long a stopping instance keeps answering, so that a load balancer can notice. */
     drainSeconds: env.DRAIN_SECONDS ?? (production ? 5 : 0),
     metricsPort: env.METRICS_PORT,
     logLevel: env.LOG_LEVEL,

@@ -1,47 +1,47 @@
 /*
- * How everything of ours looks, in one place: pages, the unsubscribe page and mails take their colours, sizes and
- * times from here. `npm run bundle` writes them as custom properties for the style sheets.
+ * The design tokens: pages, the unsubscribe page and mails take their colours, sizes and durations from here. `npm run
+ * bundle` writes them as custom properties for the style sheets.
  */
 
-/** A colour on paper and in the dark. */
+/** A colour in the light and in the dark theme. */
 export type Colour = readonly [light: string, dark: string];
 
 export const colours = {
   ink: ["#1b1e1a", "#ecebe5"],
   quiet: ["#5a6058", "#a8ada4"],
   paper: ["#fbfaf6", "#131512"],
-  /** Above the paper: cards, fields. */
+  /** Surfaces above the page: cards, fields. */
   raised: ["#ffffff", "#1b1e1a"],
-  /** Below it: code, the foot of a page. */
+  /** Surfaces below the page: code, the footer. */
   sunken: ["#f4f2ea", "#0e100d"],
-  /** Between things. */
+  /** Separators. */
   line: ["#e2dfd4", "#2f342d"],
-  /** Around what can be typed into or pressed: 3:1 against what is beside it. */
+  /** Borders of fields and buttons: contrast 3:1 with their surroundings. */
   edge: ["#85887c", "#7d8479"],
   accent: ["#10694d", "#7ed3b0"],
   onAccent: ["#ffffff", "#0c1f17"],
   link: ["#0e6147", "#7ed3b0"],
-  /** The three colours of a status, each with a tint to stand on. */
+  /** Status colours, each with a tint for its background. */
   good: ["#10694d", "#7ed3b0"],
   goodTint: ["#e3f1ea", "#17352a"],
   soon: ["#7a5300", "#f0c75e"],
   soonTint: ["#fdf0cd", "#40330a"],
   stopped: ["#97271a", "#ffb4a6"],
   stoppedTint: ["#fbe7e3", "#4b1f17"],
-  /** Code. */
+  /** Syntax highlighting. */
   codeWord: ["#8c3a0f", "#f2a97e"],
   codeText: ["#0e6147", "#8fd9b6"],
   codeNumber: ["#5b3fa0", "#c4aef5"],
   codeName: ["#1a4f7d", "#92c3ee"],
 } as const satisfies Record<string, Colour>;
 
-/** The type: our own serif for headings, each reader's system for everything else. */
+/** The fonts: our own serif for headings, the reader's system font for everything else. */
 export const type = {
-  /** Georgia, made as wide and as tall as our serif, stands in until that has come. */
+  /** Until our serif has loaded, Georgia with adjusted metrics replaces it. */
   serif: '"Newsreader", "Newsreader stand-in", ui-serif, Georgia, serif',
   sans: "system-ui, -apple-system, sans-serif",
   mono: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
-  /** For mails, whose readers load no fonts. */
+  /** For mails: mail programs load no fonts. */
   mailSerif: "Georgia, 'Times New Roman', serif",
   mailSans: "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif",
 } as const;
@@ -72,7 +72,7 @@ const radii = { "radius-1": "0.375rem", "radius-2": "0.625rem", "radius-3": "1re
 
 const motion = { quick: "120ms ease-out", calm: "240ms cubic-bezier(0.2, 0, 0, 1)" };
 
-/** Everything that a style sheet reads, as custom properties. */
+/** All design tokens as CSS custom properties. */
 export function themeAsCss(): string {
   const properties = [
     ...Object.entries<Colour>(colours).map(([name, [light, dark]]) => [

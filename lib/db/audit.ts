@@ -13,7 +13,10 @@ import {
 import { paginate } from "@/lib/db/pagination";
 import type { Tables } from "@/lib/db/tables";
 
-/** The tables that are written to without an entry, and why; all others are written to by {@link auditedTransaction} alone. */
+/**
+ * Tables that may be written without an audit entry, and why. All others are written only through
+ * {@link auditedTransaction}.
+ */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
   connect_state:
     "an app's codes and tokens change with every use; the session that they stand for is entered",
@@ -23,12 +26,12 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   sign_in_mails: "as sign_in_codes; an invitation is entered",
 };
 
-/** The tables to which rows are added without an entry, and why; whatever else becomes of these rows is entered. */
+/** Tables whose inserts need no audit entry, and why. Updates and deletes of their rows do need one. */
 export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
   waitlist: "anybody may join, and the row says all that an entry would",
 };
 
-/** Columns of other tables that tell how far something has come, and are set as it goes on. */
+/** Progress columns of audited tables, which may be updated without an audit entry. */
 const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
   local_sessions: ["last_seen_at_ms"],
   onboarding_emails: [
@@ -42,7 +45,7 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
   ],
 };
 
-/** On whose word something changes: a command's, the service's own, a provider's webhook, or somebody's at a page. */
+/** Who makes a change: an operator's command, the service itself, a provider's webhook, or a person on a page. */
 export type Actor =
   | "operator"
   | "service"
@@ -53,22 +56,22 @@ export type Actor =
   | "app"
   | "invitation"
   | "unsubscribe link"
-  /** Who is signed in for an owner at Clerk, by the subject that Clerk names. */
+  /** Someone who is signed in for an owner at Clerk (impersonation), by the subject that Clerk names. */
   | `impersonator ${string}`;
 
 export type AuditedChange = {
   by: Actor;
   /** For example `account set`. */
   what: string;
-  /** An email in lower case or, where none is known, what else names whose it is. */
+  /** An email in lower case; if none is known, another identifier of the affected record. */
   whom: string | null;
-  /** Reads what is to change; asked before and after. */
+  /** Reads the audited state; called before and after the change. */
   look: (transaction: Kysely<Tables>) => Promise<unknown>;
 };
 
 /**
- * Changes something in one transaction, and writes who did, what, to whom, and what was there before and after. Nothing
- * else can write to the tables concerned; where nothing changes, nothing is written.
+ * Runs a change and writes its audit entry in one transaction: who changed what, for whom, and the state before and
+ * after. Audited tables cannot be written in any other way. If nothing changes, no entry is written.
  */
 export function auditedTransaction<T>(
   db: Kysely<Tables>,
@@ -89,7 +92,7 @@ export function auditedTransaction<T>(
   });
 }
 
-/** Writes down what somebody decided that changes no table which wants an entry, for example that an app is declined. */
+/** Writes an audit entry for a decision that changes no audited table, for example that an owner declined an app. */
 export async function recordAudit(
   db: Kysely<Tables>,
   { by, what, whom, after }: Pick<AuditedChange, "by" | "what" | "whom"> & { after: object },
@@ -105,7 +108,10 @@ async function write(db: Kysely<Tables>, { by, ...entry }: NewEntry, nowMs: numb
   await db.insertInto("audit_entries").values(row).execute();
 }
 
-/** Refuses what would change a table past {@link auditedTransaction}, save for {@link unaudited} ones and progress. */
+/**
+ * Rejects writes to audited tables outside {@link auditedTransaction}, except for {@link unaudited} tables and progress
+ * columns.
+ */
 export const rejectUnaudited: KyselyPlugin = {
   transformQuery({ node }) {
     const table = auditedTable(node);
@@ -134,7 +140,7 @@ class CountWrites implements KyselyPlugin {
 
 type QueryNode = Parameters<KyselyPlugin["transformQuery"]>[0]["node"];
 
-/** The table that a query writes to, if that wants an entry. */
+/** The audited table that a query writes to, if any. */
 function auditedTable(node: QueryNode): string | undefined {
   let target: object | undefined;
   if (InsertQueryNode.is(node)) target = node.into;
@@ -157,7 +163,7 @@ function isProgress(node: QueryNode, table: string): boolean {
   return names.every((name) => name && columns.includes(name));
 }
 
-/** Operators are told apart by their names on the machine where they give commands. */
+/** Adds the operator's user name on the machine that runs the command. */
 function nameOf(by: Actor): string {
   if (by !== "operator") return by;
   try {
@@ -167,7 +173,7 @@ function nameOf(by: Actor): string {
   }
 }
 
-/** What is only in one of two, or differs: JSON, none where there is nothing. */
+/** The fields that differ, as JSON; null where a state does not exist. */
 function differing(before: unknown, after: unknown): { before: string | null; after: string | null } {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const pick = (from: unknown, other: unknown) => {
@@ -182,16 +188,16 @@ function differing(before: unknown, after: unknown): { before: string | null; af
 
 export type AuditEntry = Tables["audit_entries"];
 
-/** Which entries a list has: what is left out restricts nothing. */
+/** Filters of the list; an omitted one restricts nothing. */
 export type AuditFilter = {
-  /** Only of these: an email, its hash, an account's id. */
+  /** Entries about any of these: an email, its hash, an account id. */
   whom?: string[] | undefined;
   who?: string | undefined;
   sinceMs?: number | undefined;
   most?: number | undefined;
 };
 
-/** The entries, the newest first, page by page. */
+/** Lists the entries page by page, newest first. */
 export function listAudit(db: Kysely<Tables>, { whom, who, sinceMs, most }: AuditFilter = {}) {
   return paginate<AuditEntry>((last, limit) => {
     let query = db.selectFrom("audit_entries").selectAll().orderBy("at_ms", "desc").orderBy("id", "desc");

@@ -1,10 +1,10 @@
 import { type AliasedRawBuilder, type CompiledQuery, sql } from "kysely";
 import type { Db } from "@/lib/db/store";
 
-/** What a read is asked with. */
+/** The parameters of a read. */
 type Values = Record<string, string | number>;
 
-/** The values of every read that is asked for, as rows of a table, and the place of each among them. */
+/** The parameters of all reads in a batch, as rows of a table, each with its position (`place`). */
 type Inputs<Given extends Values> = AliasedRawBuilder<Given & { place: number }, "asked">;
 
 type Build<Given extends Values, Row> = (
@@ -13,12 +13,14 @@ type Build<Given extends Values, Row> = (
 ) => { limit: (rows: number) => { compile: () => CompiledQuery<Row & { place: number }> } };
 
 /**
- * A read of one row at most, on the path of many requests. Those that are asked for in the same turn of the event loop go
- * out as one query, because what a query costs on its way is several times the cost of its row: whoever asks gets what
- * was read after that. Where it fails, it fails for all of them, so values are ours, and never what a client
- * made up. The query is built and compiled once for each database and number of reads.
+ * Defines a read of at most one row, for use on frequent requests. All reads in the same turn of the event loop become
+ * one query, because a query's overhead is several times the cost of its row. Every caller gets data that was read
+ * after its call.
  *
- * @param build - makes the query: of what is asked, the `place` and the columns of the row
+ * If the query fails, it fails for the whole batch, so pass only values that a client cannot make up. The query is
+ * built and compiled once per database and batch size.
+ *
+ * @param build - builds the query from the parameters; it selects `place` and the columns of the row
  */
 export function batchedRead<Given extends Values, Row>(
   build: Build<Given, Row>,
@@ -34,7 +36,7 @@ export function batchedRead<Given extends Values, Row>(
   };
 }
 
-/** Stands among the parameters of a compiled query for a value of the read at this place. */
+/** A placeholder in a compiled query for one parameter of the read at this position. */
 class Slot {
   constructor(
     readonly place: number,
@@ -78,7 +80,7 @@ class GatheredReads<Given extends Values, Row> {
       );
       const { rows } = await this.db.executeQuery<Row & { place: number }>({ ...query, parameters });
       for (const row of rows) together[row.place]?.resolve(row);
-      // For all others there is none: who has an answer takes no second one.
+      // All other reads found no row; resolving a promise a second time has no effect.
       for (const { resolve } of together) resolve(undefined);
     } catch (failure) {
       for (const { reject } of together) reject(failure);
@@ -96,15 +98,15 @@ class GatheredReads<Given extends Values, Row> {
 }
 
 /**
- * A table of slots for the values of this many reads; both engines call the columns of a list `column1`, `column2`
- * and so on.
+ * Builds a table of placeholders for a batch of reads. Both engines name the columns of a values list `column1`,
+ * `column2` and so on.
  *
- * @param like - has the names of the values, and their types
+ * @param like - an example of the parameters, for their names and types
  */
 function toTable<Given extends Values>(reads: number, like: Values): Inputs<Given> {
   const names = ["place", ...Object.keys(like)];
   const columns = names.map((name, at) => sql`${sql.ref(`column${at + 1}`)} as ${sql.ref(name)}`);
-  // PostgreSQL takes a parameter for a text where nothing says otherwise.
+  // PostgreSQL treats an untyped parameter as text.
   const toNumber = (value: unknown) => sql`cast(${value} as bigint)`;
   const rows = Array.from({ length: reads }, (_, place) => {
     const slots = Object.entries(like).map(([name, value]) => {

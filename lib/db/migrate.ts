@@ -6,19 +6,19 @@ import { connectionTo } from "@/lib/db/postgres";
 import { log } from "@/lib/runtime/log";
 
 /*
- * Which changes a store's schema has had is in the table that Kysely's own migrator keeps. Ours differs in what an
- * upgrade of several instances needs: it takes a lock only where something is pending, and one that ends with its
- * transaction, so that a pooler may be in between; it leaves alone what a newer build has noted, so that a build can be
- * taken back; and it makes indexes while their table is written to.
+ * Applied migrations are recorded in the table of Kysely's own migrator. Ours differs in three ways, for upgrades of
+ * several instances: it takes a lock only if a migration is pending, and one that ends with its transaction, so it
+ * works through a pooler; it ignores migrations of a newer build, so that a build can be rolled back; and it creates
+ * indexes while their table is in use.
  */
 type MigrationTables = { kysely_migration: { name: string; timestamp: string } };
 
-const lockKey = 0x0ff1ce; // any number, so long as all builds use the same
-const tableLockWithin = "1s"; // longer, and whatever queues behind us would miss its deadline
-const maxTries = 60; // for a lock on a table: a minute and a half
+const lockKey = 0x0ff1ce; // arbitrary, but the same in all builds
+const tableLockWithin = "1s"; // if longer, queries that queue behind us would miss their deadline
+const maxTries = 60; // for a table lock: 90 seconds
 const tryAgainAfterMs = 500;
 
-/** Brings an embedded store up to date; answers the names of the changes that it took. */
+/** Migrates an embedded store; returns the names of the migrations that it applied. */
 export function migrateEmbedded(
   store: Kysely<never>,
   changes: Record<string, SchemaChange>,
@@ -27,8 +27,8 @@ export function migrateEmbedded(
 }
 
 /**
- * Brings a PostgreSQL up to date; answers the names of the changes that it took. It has connections of its own, which
- * no deadline cuts short. Any number of instances may do this at once.
+ * Migrates a PostgreSQL database; returns the names of the migrations that it applied. It uses its own connections,
+ * which have no query deadline. Any number of instances may call it at once.
  */
 export async function migratePostgres(url: string, changes: Record<string, SchemaChange>): Promise<string[]> {
   const pool = new pg.Pool({ ...connectionTo(url), max: 2 });
@@ -42,7 +42,7 @@ export async function migratePostgres(url: string, changes: Record<string, Schem
   }
 }
 
-/** The names of the changes that a store has not had, in order. */
+/** The names of the pending migrations, in order. */
 export async function findPending(
   store: Kysely<never>,
   changes: Record<string, SchemaChange>,
@@ -83,7 +83,7 @@ async function takePending(
   return taken;
 }
 
-/** A transaction that writes has an embedded store to itself. */
+/** A write transaction locks the whole embedded store, so no other lock is needed. */
 function takeChange(
   store: Kysely<MigrationTables>,
   name: string,
@@ -100,7 +100,7 @@ function takeChange(
   });
 }
 
-/** Tries again while another instance is at it, and while somebody uses a table that is to change. */
+/** Retries while another instance migrates, or while a table that will change is in use. */
 async function takeChangeOnPostgres(
   store: Kysely<MigrationTables>,
   name: string,
@@ -130,7 +130,8 @@ async function tryChange(
 ): Promise<"locked" | "noted" | "taken"> {
   await sql`set local statement_timeout = 0`.execute(transaction);
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
-  // Asked for and not waited for: an index made concurrently waits for every statement that is under way.
+  // Do not wait for the lock: creating an index concurrently waits for every running statement, including one that
+  // waits here.
   const { rows } = await sql<{ is_ours: boolean }>`
     select pg_try_advisory_xact_lock(${sql.lit(lockKey)}) as is_ours`.execute(transaction);
   if (!rows[0]?.is_ours) return "locked";
@@ -139,8 +140,8 @@ async function tryChange(
     await sql.raw(`set local lock_timeout = '${tableLockWithin}'`).execute(transaction);
     await auditedTransaction.up(transaction);
   } else {
-    // Not in the transaction, which only keeps other instances out. It has written nothing yet: PostgreSQL waits for
-    // all that have.
+    // Runs outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have written;
+    // this one has not.
     for (const statement of statementsOf(auditedTransaction, "concurrently"))
       await sql.raw(statement).execute(store);
   }
@@ -164,7 +165,7 @@ async function note(transaction: Kysely<MigrationTables>, name: string): Promise
   await transaction.insertInto("kysely_migration").values(row).execute();
 }
 
-/** What was begun before and broken off is made anew. */
+/** An index of an interrupted attempt is dropped and created again. */
 function statementsOf({ makeIndexes, dropIndexes = [] }: IndexChange, how: "concurrently" | ""): string[] {
   const drop = (name: string) => `drop index ${how} if exists ${name}`;
   return [

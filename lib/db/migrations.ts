@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import { type Kysely, type Migration, sql } from "kysely";
 
-/** A change of the schema: in a transaction, or indexes, which are made while the table is written to. */
+/** A migration: a transaction, or indexes that are created while the table is in use. */
 export type SchemaChange = Migration | IndexChange;
 
-/** Indexes to make, each by its name with what it is on, and to drop. */
+/** Indexes to create, by name with their table and columns, and indexes to drop. */
 export type IndexChange = { makeIndexes: Record<string, string>; dropIndexes?: string[] };
 
 /**
- * Every change of the schema, in order, in SQL that both engines speak. A landed one is never edited.
+ * All migrations, in order, in SQL that both engines accept. Never edit one that has been released.
  *
- * They expand, and contract a release later: builds before and after a change run beside each other while instances are
- * upgraded one by one, and a build that is taken back finds the schema of its successor. So a change adds tables,
- * indexes, and columns that may be left out; it fills nothing row by row, and locks no table for longer than it takes
- * to say so. What no build in use reads any more is dropped by a later release. `tests/lib/db/migrations.test.ts`
- * runs older lists of changes on today's schema.
+ * They expand the schema, and contract it one release later: during a rolling upgrade, builds before and after a
+ * migration run at the same time, and a build that is rolled back finds the newer schema. So a migration may add
+ * tables, indexes and optional columns. It must not update rows one by one, or lock a table for longer than the
+ * statement itself takes. A later release drops what no running build reads. `tests/lib/db/migrations.test.ts` runs
+ * older lists of migrations on today's schema.
  */
 export const migrations: Record<string, SchemaChange> = {
   "001-first-tables": {
@@ -136,7 +136,7 @@ export const migrations: Record<string, SchemaChange> = {
   },
   "003-mail-delivery": {
     async up(db: Kysely<TablesAt003>) {
-      // The rows outlive their account now, and SQLite cannot drop a foreign key: the table is made anew.
+      // The rows now outlive their account, and SQLite cannot drop a foreign key, so the table is created again.
       await db.schema.alterTable("onboarding_emails").renameTo("onboarding_emails_before").execute();
       await db.schema
         .createTable("onboarding_emails")
@@ -160,7 +160,8 @@ export const migrations: Record<string, SchemaChange> = {
         .execute();
       const yesterdayMs = Date.now() - 24 * 60 * 60 * 1000;
       for (const { email, ...row } of rows) {
-        // Nothing was delivered before. What is long overdue by now would arrive all at once, and out of place.
+        // No mail was delivered before this migration. Overdue mails would now arrive all at once, and too late to be
+        // useful.
         const isTooLate = row.state === "scheduled" && row.due_at_ms < yesterdayMs;
         const late = isTooLate ? { state: "failed", failure: "due before mail was delivered" } : {};
         await db
@@ -230,7 +231,7 @@ export const migrations: Record<string, SchemaChange> = {
         .execute();
     },
   },
-  // Each holds what a runner looks for and nothing else: however much was sent, it finds the next at once.
+  // Partial indexes for the mail runner: finding the next mail stays fast, however many were sent.
   "007-mail-indexes": {
     makeIndexes: {
       onboarding_emails_scheduled: "onboarding_emails (next_attempt_at_ms) where state = 'scheduled'",
@@ -303,7 +304,7 @@ export const migrations: Record<string, SchemaChange> = {
       await index("whom").columns(["whom", "at_ms", "id"]).execute();
     },
   },
-  // Each finds what is old enough to go.
+  // For the deletion of old rows.
   "011-retention": {
     makeIndexes: {
       waitlist_joined: "waitlist (joined_at_ms, email)",
@@ -322,25 +323,25 @@ export const migrations: Record<string, SchemaChange> = {
         .execute();
     },
   },
-  // However much was sent: what was given up is counted at once.
+  // For counting failed mails, however many were sent.
   "040-failed-mails": {
     makeIndexes: {
       onboarding_emails_failed: "onboarding_emails (next_attempt_at_ms) where state = 'failed'",
     },
   },
-  // Every instance looks for them once an hour.
+  // Every instance queries these once an hour.
   "041-erasures": {
     makeIndexes: {
       audit_entries_erasures: "audit_entries (at_ms) where what = 'person erase'",
     },
   },
-  // The oldest of what no owner has let in goes first.
+  // For evicting the oldest unanswered authorization request.
   "042-connect-pending": {
     makeIndexes: {
       connect_state_pending: "connect_state (kind, expires_at_ms) where grant_id is null",
     },
   },
-  // Who waits is counted whenever somebody joins.
+  // The waiting emails are counted at every join.
   "043-waitlist-waiting": {
     makeIndexes: {
       waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null",
@@ -366,7 +367,7 @@ export const migrations: Record<string, SchemaChange> = {
   },
 };
 
-/** What migration 003 reads and writes, as it was then. */
+/** The tables that migration 003 reads and writes, as of that migration. */
 type TablesAt003 = {
   accounts: { id: string; email: string };
   onboarding_emails_before: {
@@ -388,7 +389,7 @@ type TablesAt003 = {
   };
 };
 
-/** How migration 003 hashed an address. Landed rows hold it, so it stays whatever becomes of today's. */
+/** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */
 function hashEmailAt003(email: string): string {
   return createHash("sha256")
     .update(`corner-office:email-suppression:v1:${email.toLowerCase()}`)

@@ -1,9 +1,9 @@
 const pageSize = 500;
 
 /**
- * Reads a list to its end, or to `most` rows, page by page, so that a long one never lies in memory whole.
+ * Reads a list page by page, up to `maxRows` rows, so that a long list is never in memory as a whole.
  *
- * @param readAfter - reads the next rows after one, or the first ones, in an order that has an index
+ * @param readAfter - reads the rows after the given one, or the first rows, in an order that an index supports
  */
 export async function* paginate<Row>(
   readAfter: (last: Row | undefined, limit: number) => Promise<Row[]>,

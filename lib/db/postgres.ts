@@ -3,26 +3,25 @@ import pg from "pg";
 import { log } from "@/lib/runtime/log";
 
 const connectWithinMs = 1500;
-const lifetimeSeconds = 5 * 60; // 5 minutes, so that after a change of servers none stays with the old one
+const lifetimeSeconds = 5 * 60; // 5 minutes, so that every connection moves to the new server after a switch
 
 type Options = {
-  /** How many connections are open at once, at most. */
+  /** Maximum number of open connections. */
   connections: number;
-  /** A statement that gets no answer within it is an outage. */
+  /** A statement without a result after this time fails. */
   queryTimeoutMs: number;
-  /** Whether a pooler is known to be in between. One that refuses our settings is noticed; one that drops them is not. */
+  /** Whether a pooler is configured. A pooler that rejects our settings is detected; one that ignores them is not. */
   isPooled?: boolean;
 };
 
 /**
- * The connections to PostgreSQL, which keep an outage from becoming a longer one. The server gives up just before
- * we do: a statement, a wait for a lock, and a transaction in which nothing happens. So what we no longer wait for
- * holds no lock, and no connection is left behind at work. A connection that broke, or that a failover has made
- * read-only, serves no other query.
+ * A connection pool that keeps an outage from lasting longer than its cause. The server's timeouts for statements,
+ * locks and idle transactions expire just before ours, so abandoned work holds no locks and occupies no connection. A
+ * connection that broke, or that became read-only in a failover, is not used again.
  */
 export class Connections implements PostgresPool {
   private readonly limits: Record<string, number>;
-  /** Whether the server itself takes our limits as a connection begins. A pooler between us and it does not. */
+  /** Whether the server accepts our timeouts at connection start. With a pooler it does not. */
   private isDirect: boolean;
   private pool: pg.Pool;
 
@@ -46,7 +45,7 @@ export class Connections implements PostgresPool {
     let isInTransaction = false;
     const query = async (sql: string, parameters: unknown[]) => {
       if (isBroken) {
-        // It is closed once it is given back, which rolls back.
+        // Releasing the connection closes it, which rolls back.
         if (sql === "rollback") return { command: "ROLLBACK", rowCount: 0, rows: [] };
         throw new Error("the connection to the store broke");
       }
@@ -88,13 +87,18 @@ export class Connections implements PostgresPool {
     }
   }
 
-  /** Behind a pooler a connection of the server's is ours for a transaction, and so are limits. */
+  /**
+   * Behind a pooler we own a server connection only for a transaction, so the timeouts are set for each transaction.
+   */
   private limitedBegin(): string {
     const limits = Object.entries(this.limits).map(([name, ms]) => `; set local ${name} = ${ms}`);
     return `begin${limits.join("")}`;
   }
 
-  /** A statement in a transaction of its own: sent together, it takes no longer than alone. */
+  /**
+   * Runs a statement in its own transaction. The three commands are pipelined, so it takes no longer than the statement
+   * alone.
+   */
   private async queryLimited(client: pg.PoolClient, sql: string, parameters: unknown[]) {
     const [begun, result, ended] = await Promise.allSettled([
       client.query(this.limitedBegin()),
@@ -107,7 +111,7 @@ export class Connections implements PostgresPool {
     return (result as PromiseFulfilledResult<QueryResult<unknown>>).value;
   }
 
-  /** Leaves every connection of a pool to end once it is given back, and begins another one. */
+  /** Replaces the pool. Connections of the old one close when they are released. */
   private renew(pool: pg.Pool): void {
     if (pool !== this.pool) return;
     this.pool = this.open();
@@ -122,7 +126,7 @@ export class Connections implements PostgresPool {
       maxLifetimeSeconds: lifetimeSeconds,
       query_timeout: this.options.queryTimeoutMs,
     });
-    // One that breaks, idle or taken, would otherwise end the process.
+    // Without a listener, a connection that breaks would end the process.
     const warn = (failure: Error) =>
       log().warn({ code: (failure as NodeJS.ErrnoException).code }, "a store connection broke");
     pool.on("error", warn);
@@ -131,7 +135,7 @@ export class Connections implements PostgresPool {
   }
 }
 
-/** How every connection to the store is made: in time, or not. 64-bit numbers come as numbers. */
+/** Common options of all connections. 64-bit integers are returned as numbers. */
 export function connectionTo(connectionString: string): pg.PoolConfig {
   return {
     connectionString,
@@ -144,17 +148,17 @@ export function connectionTo(connectionString: string): pg.PoolConfig {
   };
 }
 
-/** PgBouncer's word (protocol_violation) for a setting that it does not pass on. */
+/** PgBouncer's error (protocol_violation) for a startup parameter that it does not support. */
 function isRefusedSetting(failure: unknown): boolean {
   return failure instanceof pg.DatabaseError && /unsupported startup parameter/.test(failure.message);
 }
 
-/** The server has become a standby, or is about to: SQLSTATE 25006, read_only_sql_transaction. */
+/** The server is, or is becoming, a standby: SQLSTATE 25006, read_only_sql_transaction. */
 function isReadOnly(failure: unknown): boolean {
   return failure instanceof pg.DatabaseError && failure.code === "25006";
 }
 
-/** SQLSTATE: connection exceptions, a server that stops or starts, a transaction that was idle for too long. */
+/** SQLSTATEs: connection exceptions, server start and shutdown, idle-in-transaction timeout. */
 function endsConnection({ code = "" }: pg.DatabaseError): boolean {
   return /^(08|57P0|25006|25P03)/.test(code);
 }

@@ -3,8 +3,8 @@ import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 
 /**
- * Reads the whole store where that is ours to do (a SQLite file), and writes to it: a row that is there for no
- * moment, since it goes in the transaction that brings it. Throws the first fault.
+ * Checks that the store can be read and written: reads all of a SQLite file, then inserts and deletes a row in one
+ * transaction. Throws the first error.
  */
 export async function probeStore(db: Db): Promise<void> {
   if (!settings().databaseUrl) {

@@ -3,8 +3,8 @@ import { paginate } from "@/lib/db/pagination";
 import type { Tables } from "@/lib/db/tables";
 
 /**
- * The columns in which anything may stand: what people typed, apps called themselves and providers answered. All others
- * hold our own words, ids and hashes. And by which key each table is read, in an order that has an index.
+ * Free-text columns, which contain what people typed, what apps call themselves and what providers answered, with the
+ * key by which each table is read. All other columns contain our own words, ids and hashes.
  */
 const texts = {
   audit_entries: { key: ["at_ms", "id"], columns: ["who", "whom", "before", "after"] },
@@ -21,15 +21,15 @@ const texts = {
 export type TextTable = keyof typeof texts;
 export const textTables = Object.keys(texts) as TextTable[];
 
-/** Another word for whatever is matched. */
+/** A replacement for every match. */
 export type Alias = { mention: RegExp; by: string };
 
 type Key = (string | number)[];
 type Row = Record<string, string | number | null>;
 
 /**
- * The keys of the rows in whose texts somebody is mentioned. Nothing but reading them all finds these: it is done page by
- * page, so that no query nears the deadline, and belongs outside a transaction, which would hold up everybody who writes.
+ * Finds the keys of the rows that mention someone in a text. This reads the whole table, page by page, so that no query
+ * comes near its deadline. Call it outside a transaction, which would block all writers.
  */
 export async function findMentions(db: Kysely<Tables>, table: TextTable, aliases: Alias[]): Promise<Key[]> {
   const { key, columns } = texts[table];
@@ -48,7 +48,7 @@ export async function findMentions(db: Kysely<Tables>, table: TextTable, aliases
   return found;
 }
 
-/** Puts other words in place of mentions in these rows, in the caller's transaction. Answers whether there were any. */
+/** Replaces the mentions in these rows, in the caller's transaction. Returns whether there were any. */
 export async function replaceMentions(
   transaction: Kysely<Tables>,
   table: TextTable,
@@ -79,7 +79,7 @@ export async function replaceMentions(
 const keyOf = (table: TextTable, row: Row) =>
   texts[table].key.map((column) => row[column] as string | number);
 
-/** The texts of a row that are others under these aliases. */
+/** The columns of a row that these aliases change, with their new texts. */
 function rename(table: TextTable, row: Row, aliases: Alias[]): Row {
   const renamed: Row = {};
   for (const column of texts[table].columns) {
@@ -91,7 +91,10 @@ function rename(table: TextTable, row: Row, aliases: Alias[]): Row {
   return renamed;
 }
 
-/* Of what surrounds an address, what makes it a part of another; unless that is an escape, which ends in a letter too. */
+/*
+ * An adjacent character can make the match part of a longer address, unless it ends an escape sequence, which can also
+ * end in a letter.
+ */
 const notBefore = "(?<![\\w.+%'-])";
 const escapeBefore = [
   "%(?:25){0,4}(?!2[57bde]|5f)[\\da-f]{2}",
@@ -101,13 +104,13 @@ const escapeBefore = [
 ].join("|");
 const notAfter = "(?!\\.?[\\w-])";
 
-/** An address however it is spelt, in any letter case; not where it is a part of another. */
+/** Matches an address in any letter case and escaping, but not as part of another address. */
 export function mentionsOfEmail(email: string): RegExp {
   const plain = `(?:${notBefore}|(?<=${escapeBefore}))${spelled(email)}${notAfter}`;
   return new RegExp([plain, ...inBase64(email)].join("|"), "gi");
 }
 
-/** An id of ours however it is spelt, in whatever it is a part of. */
+/** Matches one of our ids in any escaping, also inside a longer text. */
 export function mentionsOfId(id: string): RegExp {
   return new RegExp([spelled(id), ...inBase64(id)].join("|"), "gi");
 }
@@ -115,8 +118,8 @@ export function mentionsOfId(id: string): RegExp {
 const entities: Record<string, string> = { "@": "commat", ".": "period", "+": "plus", _: "lowbar" };
 
 /**
- * A text, each character of which may be escaped for an address (RFC 3986, more than once), quoted-printable, JSON or
- * HTML.
+ * A pattern for a text in which any character may be escaped: percent-encoded (RFC 3986, also repeatedly),
+ * quoted-printable, JSON or HTML.
  */
 function spelled(text: string): string {
   return [...text]
@@ -136,7 +139,10 @@ function spelled(text: string): string {
     .join("");
 }
 
-/** A text as it stands in base64 of something longer: from each of three places on, the characters that are its alone. */
+/**
+ * Patterns for a text inside the base64 of a longer text: one per alignment, of the characters that depend on the text
+ * alone.
+ */
 function inBase64(text: string): string[] {
   return [0, 1, 2].map((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);

@@ -6,18 +6,18 @@ import { pipeline } from "node:stream/promises";
 import Database from "libsql";
 import pg from "pg";
 
-/** Where a store is. */
+/** The location of a store. */
 export type StorePlace = { dataDir: string; databaseUrl: string | undefined };
 
 /**
- * The whole store as it is at one moment, while others write to it. It is read as it goes on to be encrypted, and lies
- * nowhere in between. PostgreSQL's needs its `pg_dump`.
+ * Streams a consistent snapshot of the store while others write to it. It is encrypted as it is read, and never stored
+ * in the clear. PostgreSQL needs `pg_dump`.
  */
 export function readStore({ dataDir, databaseUrl }: StorePlace): AsyncGenerator<Buffer> {
   return databaseUrl ? dump(databaseUrl) : readPages(join(dataDir, "store.sqlite"));
 }
 
-/** The pages of a SQLite file, in their order: the file of a database (https://sqlite.org/dbpage.html). */
+/** The pages of a SQLite database in order, which make up its file (https://sqlite.org/dbpage.html). */
 async function* readPages(path: string): AsyncGenerator<Buffer> {
   const db = new Database(path, { timeout: 5000 } as Database.Options);
   try {
@@ -26,7 +26,7 @@ async function* readPages(path: string): AsyncGenerator<Buffer> {
       yield Buffer.from((row as { data: ArrayBuffer }).data);
     }
   } finally {
-    db.exec("ROLLBACK"); // the binding closes later than it says, and nobody could empty the log of changes until then
+    db.exec("ROLLBACK"); // the binding closes late, and no one could truncate the write-ahead log until then
     db.close();
   }
 }
@@ -41,7 +41,7 @@ async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Whether there is nothing yet where a store would be. */
+/** Whether there is no store yet at this location. */
 export async function isEmptyPlace({ dataDir, databaseUrl }: StorePlace): Promise<boolean> {
   if (!databaseUrl) return !existsSync(join(dataDir, "store.sqlite"));
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });
@@ -56,7 +56,7 @@ export async function isEmptyPlace({ dataDir, databaseUrl }: StorePlace): Promis
   }
 }
 
-/** Makes a store of a copy, whole or not at all, in an empty place. PostgreSQL's needs its `pg_restore`. */
+/** Creates a store from a snapshot, completely or not at all, at an empty location. PostgreSQL needs `pg_restore`. */
 export function writeStore(
   { dataDir, databaseUrl }: StorePlace,
   copy: AsyncIterable<Buffer>,
@@ -70,13 +70,13 @@ async function writePages(dataDir: string, copy: AsyncIterable<Buffer>, signal: 
   try {
     const draft = join(folder, "store");
     await pipeline(copy, createWriteStream(draft, { mode: 0o600, flush: true }), { signal });
-    linkSync(draft, join(dataDir, "store.sqlite")); // fails where there is one by now
+    linkSync(draft, join(dataDir, "store.sqlite")); // fails if a store exists by now
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Removes the plain copies that a killed restore has left, or a killed backup of a build before this. */
+/** Removes unencrypted copies left by a killed restore, or by a killed backup of an older build. */
 export function sweepDrafts(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   for (const name of readdirSync(dataDir)) {
@@ -89,7 +89,7 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
   const { child, ended } = startTool("pg_restore", databaseUrl, parameters);
   try {
     await pipeline(copy, child.stdin as Writable, { signal }).catch(async (failure) => {
-      if (failure.code === "EPIPE") await ended; // which has the tool's words
+      if (failure.code === "EPIPE") await ended; // which throws the tool's error message
       throw failure;
     });
     await ended;
@@ -98,7 +98,7 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
   }
 }
 
-/** The address goes by the environment: who lists this machine's processes sees what they were started with. */
+/** The connection settings are passed in the environment: process lists show command lines to other users. */
 function startTool(tool: string, databaseUrl: string, parameters: string[]) {
   const { hostname, port, username, password, pathname, searchParams } = new URL(databaseUrl);
   const given = {
@@ -112,11 +112,11 @@ function startTool(tool: string, databaseUrl: string, parameters: string[]) {
   const named = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
   const child = spawn(tool, parameters, { env: { ...process.env, ...named } });
   const ended = endOf(child, tool);
-  ended.catch(() => {}); // whoever broke it off does not ask how it ended
+  ended.catch(() => {}); // if the caller aborted it, the result does not matter
   return { child, ended };
 }
 
-/** Throws what the tool says in one line where it fails. */
+/** Waits for the tool. If it fails, throws the first line of its error output. */
 function endOf(child: ChildProcess, tool: string): Promise<void> {
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (chunk) => {

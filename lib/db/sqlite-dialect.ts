@@ -16,14 +16,14 @@ import { type OpenFile, SqliteFile, whileLocked } from "@/lib/db/sqlite-file";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 /**
- * Kysely's dialect for a SQLite file that other processes write to as well.
+ * A Kysely dialect for a SQLite file that other processes also write to.
  *
- * Kysely's own waits for another process's lock inside a native call, which stops the event loop for as
- * long; this one waits between short calls. Reads have a connection of their own, so that they never
- * queue behind a transaction. `libsql` refuses every later COMMIT once a prepared statement has met a lock,
- * so the lock is taken first, by `BEGIN IMMEDIATE`, for single writes too.
+ * Kysely's own dialect waits for another process's lock in a native call, which blocks the event loop. This one waits
+ * between short calls. Reads use a separate connection, so they never queue behind a transaction. After a prepared
+ * statement has met a lock, `libsql` refuses every later COMMIT; so even single writes take the lock first, with `BEGIN
+ * IMMEDIATE`.
  *
- * @param lockedForMs - how long a write waits, for the writes before it and for another process's lock, before it throws
+ * @param lockTimeoutMs - how long a write waits for earlier writes and for another process's lock before it throws
  */
 export function sqliteDialect(file: string, lockedForMs: number): Dialect {
   return {
@@ -34,14 +34,14 @@ export function sqliteDialect(file: string, lockedForMs: number): Dialect {
   };
 }
 
-/** SQLite's DDL is transactional, and `BEGIN IMMEDIATE` is the lock that keeps two migrators apart. */
+/** SQLite's DDL is transactional, and `BEGIN IMMEDIATE` keeps two migrators apart. */
 class TransactionalDdlAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl() {
     return true;
   }
 }
 
-/** `FOR UPDATE` and `SKIP LOCKED` mean nothing here: a transaction that writes has the whole file to itself. */
+/** Drops `FOR UPDATE` and `SKIP LOCKED`: a write transaction locks the whole file. */
 class QueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectQuery({ endModifiers, ...query }: SelectQueryNode): void {
     super.visitSelectQuery(query);
@@ -74,7 +74,7 @@ class SqliteDriver implements Driver {
     this.end(connection, "COMMIT");
   }
 
-  /** Also asked for after a commit that failed, when there is nothing left to end. */
+  /** Kysely also calls this after a failed commit, when there is no transaction to end. */
   async rollbackTransaction(connection: SqliteConnection) {
     this.end(connection, "ROLLBACK");
   }
@@ -93,7 +93,7 @@ class SqliteDriver implements Driver {
     this.writer = undefined;
   }
 
-  /** Waits for its turn in this process, then for the file's write lock: for both together no longer than is allowed. */
+  /** Waits for earlier writes of this process, then for the file's write lock. One deadline covers both. */
   async beginWrite(): Promise<EndWrite> {
     const giveUpAtMs = performance.now() + this.lockedForMs;
     let free = () => {};
@@ -107,7 +107,7 @@ class SqliteDriver implements Driver {
       turn.then(free);
       throw new Error("the store is locked: other writes go first");
     }
-    // Reads and answers have their turn between two writes, each of which waits for the disk.
+    // Every write waits for the disk, so let reads and responses run between two writes.
     await nextTurn();
     try {
       this.writer ??= await this.file.open(giveUpAtMs);
@@ -127,7 +127,10 @@ class SqliteDriver implements Driver {
     }
   }
 
-  /** Throws when nobody will find what was written. What is at the file's path then is opened for the next query. */
+  /**
+   * Throws if the file was removed or replaced, because the write would be lost. The next query opens the file that is
+   * at the path by then.
+   */
   private requireSameFile(identity: string): void {
     if (this.file.identify() === identity) return;
     void this.destroy();
@@ -151,7 +154,7 @@ class SqliteDriver implements Driver {
       }
       return { rows: readRows(read, parameters, isOfOne) as never[] };
     } catch (error) {
-      // A statement that failed may hold on to its snapshot: the next read starts afresh.
+      // A failed statement may keep its snapshot, so the next read opens a new connection.
       this.closeReader();
       throw error;
     }
@@ -163,7 +166,7 @@ class SqliteDriver implements Driver {
     this.reader = undefined;
   }
 
-  /** One reader, however many ask for the first. */
+  /** Concurrent first reads share one new connection. */
   private openReader(): Promise<OpenFile> {
     this.opening ??= this.file.open(performance.now() + this.lockedForMs).finally(() => {
       this.opening = undefined;
@@ -183,7 +186,10 @@ function endTransaction(db: Database.Database, how: "COMMIT" | "ROLLBACK"): void
 
 type Read = { statement: Database.Statement; columns: string[] };
 
-/** The rows as objects, which the binding itself makes a third slower; a read of one row takes half as long again. */
+/**
+ * Converts rows to objects here, because the binding's own conversion is a third slower. Reading one row by iteration
+ * takes half as long again as `get`.
+ */
 function readRows(
   { statement, columns }: Read,
   parameters: readonly unknown[],
@@ -202,7 +208,7 @@ function readRows(
 type EndWrite = (how: "COMMIT" | "ROLLBACK") => void;
 
 class SqliteConnection implements DatabaseConnection {
-  /** While a transaction is open on this connection: ends it. */
+  /** Ends the open transaction; undefined when there is none. */
   endWrite: EndWrite | undefined;
 
   constructor(private readonly driver: SqliteDriver) {}
@@ -226,7 +232,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 }
 
-/** Whether a query says `LIMIT 1`. */
+/** Whether a query has `LIMIT 1`. */
 function isOfOne({ limit }: SelectQueryNode): boolean {
   return limit !== undefined && ValueNode.is(limit.limit) && limit.limit.value === 1;
 }

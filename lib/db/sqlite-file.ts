@@ -4,21 +4,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
 import { createFolder, requireCreator } from "@/lib/runtime/data-dir";
 
-const nativeWaitMs = 25; // how long one native call may hold up the event loop
+const nativeWaitMs = 25; // maximum time that one native call blocks the event loop
 const retryAfterMs = 10;
 
-/** A connection to the file, and which file that is: see {@link SqliteFile.identify}. */
+/** A connection, and the identity of the file it opened: see {@link SqliteFile.identify}. */
 export type OpenFile = { db: Database.Database; identity: string };
 
-/** The file of a store that other processes write to as well. */
+/** A store's file, which other processes also write to. */
 export class SqliteFile {
   private hasBeenOpen = false;
 
   constructor(private readonly path: string) {}
 
-  /** Opens a connection; makes the file where there is none. Waits for other processes until `giveUpAtMs`, then throws. */
+  /**
+   * Opens a connection, and creates the file if it is missing. Waits for other processes until `deadlineMs` of the
+   * monotonic clock, then throws.
+   */
   async open(giveUpAtMs: number): Promise<OpenFile> {
-    // Only where there is none: to open and close a database's file ends this process's locks on it.
+    // Only if the file is missing: opening and closing a database's file releases this process's locks on it.
     if (!existsSync(this.path)) this.make();
     const db = new Database(this.path, { timeout: nativeWaitMs } as Database.Options);
     try {
@@ -33,8 +36,8 @@ export class SqliteFile {
   }
 
   /**
-   * Which files are at the path now: SQLite writes to the second, until it moves that into the first. They are others
-   * than those of an open connection when they were removed or replaced since.
+   * Identifies the files at the path now: the database and its write-ahead log. If they were removed or replaced, the
+   * result differs from that of an open connection.
    */
   identify(): string {
     return [this.path, `${this.path}-wal`]
@@ -45,7 +48,7 @@ export class SqliteFile {
       .join(" ");
   }
 
-  /** An empty store in the place of one that was taken away would look as if nobody had ever had an account. */
+  /** Never recreates a removed store: an empty one would look as if no account had ever existed. */
   private make(): void {
     if (this.hasBeenOpen) throw new Error("the store's file was removed while it was open");
     requireCreator(this.path);
@@ -55,8 +58,8 @@ export class SqliteFile {
 }
 
 /**
- * Tries until another process lets go of its lock, in short calls: one that waits inside SQLite would hold up the event
- * loop. Throws what was met last once `giveUpAtMs` of the monotonic clock has passed.
+ * Retries in short calls until another process releases its lock: waiting inside SQLite would block the event loop.
+ * Throws the last error after `deadlineMs` of the monotonic clock.
  */
 export async function whileLocked(giveUpAtMs: number, attempt: () => void): Promise<void> {
   for (;;) {
@@ -73,8 +76,8 @@ const inUse =
   "the deletion is done, but something reads from the store's log of changes, a backup perhaps: what was deleted stays in the log until the server empties it, within the hour";
 
 /**
- * Writes the log of changes into the file and empties it, so that neither has what was deleted. Throws where another
- * process goes on reading from the log until `giveUpAtMs`.
+ * Writes the write-ahead log into the database file and truncates it, so that neither contains deleted rows. Throws if
+ * another process still reads from the log at `deadlineMs`.
  */
 export async function forgetDeleted(path: string, giveUpAtMs: number): Promise<void> {
   const db = new Database(path, { timeout: nativeWaitMs } as Database.Options);

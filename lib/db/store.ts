@@ -14,22 +14,22 @@ import { metrics } from "@/lib/runtime/metrics";
 /** The database, or a transaction in it. */
 export type Db = Kysely<Tables>;
 
-/** A query that takes longer than this is an outage. */
+/** A query that takes longer fails. */
 export const queryTimeoutMs = 2000; // 2 seconds
 
 const processStore = () => processSingleton("store", () => new Store(settings()));
 
-/** The process's database, migrated. Throws when it cannot be reached; the next call tries again. */
+/** The process's database, migrated. Throws if it cannot be reached; the next call retries. */
 export function store(): Promise<Db> {
   return processStore().ready();
 }
 
-/** Brings the schema of the process's database up to date; answers the names of the changes that it took. */
+/** Migrates the process's database; returns the names of the migrations that it applied. */
 export function migrateStore(): Promise<string[]> {
   return processStore().migrate();
 }
 
-/** Has the embedded store let go of what was deleted, which its log of changes would keep until it is written over. */
+/** Removes deleted rows from the embedded store's write-ahead log, which would keep them until it is overwritten. */
 export async function forgetDeletedRows(): Promise<void> {
   const { databaseUrl, dataDir } = settings();
   if (!databaseUrl) await forgetDeleted(fileIn(dataDir), performance.now() + queryTimeoutMs);
@@ -45,12 +45,12 @@ export async function closeStore(): Promise<void> {
 type StoreSettings = Pick<Settings, "dataDir"> &
   Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort">>;
 
-/** The connections to PostgreSQL, and how many requests wait for one; none where the store is embedded. */
+/** The number of connections to PostgreSQL and of requests that wait for one; undefined for the embedded store. */
 export function countConnections(): { used: number; idle: number; waiting: number } | undefined {
   return processStore().countConnections();
 }
 
-/** One of the two engines behind one set of queries. Nothing is opened before it is asked for. */
+/** The store on either engine. It opens nothing until first use. */
 export class Store {
   private readonly connections: Connections | undefined;
   private readonly db: Db;

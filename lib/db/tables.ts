@@ -1,16 +1,15 @@
 import type { Generated } from "kysely";
 
 /**
- * The tables, as the queries see them. Times are Unix milliseconds, credits are thousandths of one:
- * whole numbers that SQLite and PostgreSQL keep exactly alike. SQLite checks no types, so whoever reads
- * a row parses it.
+ * The tables as the queries see them. Times are Unix milliseconds and credits are thousandths: integers that SQLite and
+ * PostgreSQL store exactly. SQLite does not check types, so callers parse the rows that they read.
  */
 export type Tables = {
   accounts: {
     id: string;
     /** In lower case. */
     email: string;
-    /** The `sub` of the account's session tokens; none until Clerk tells. */
+    /** The `sub` of the account's session tokens; null until Clerk reports it. */
     subject: string | null;
     plan: string;
     trial_ends_at_ms: number | null;
@@ -18,7 +17,7 @@ export type Tables = {
     credit_thousandths: number;
     created_at_ms: number;
   };
-  /** The ledger: entries are added and never changed, each together with its account's balance. */
+  /** The ledger. Entries are only added, together with the change of the account's balance. */
   credit_entries: {
     id: string;
     account_id: string;
@@ -34,7 +33,10 @@ export type Tables = {
     starts_at_ms: number | null;
     ends_at_ms: number | null;
   };
-  /** The outbox. It outlives the account, without its address: links in mails already sent go on working. */
+  /**
+   * The outbox of onboarding mails. Rows outlive the account, without its address, so that links in sent mails keep
+   * working.
+   */
   onboarding_emails: {
     id: string;
     account_id: string;
@@ -44,31 +46,34 @@ export type Tables = {
     state: string;
     /** When a runner may next take it; while it is being sent, the end of the lease. */
     next_attempt_at_ms: number;
-    /** Until when it may still be delivered by whoever took it last; none when that is settled. */
+    /** Until when the runner that last took it may still deliver it; null when that is settled. */
     lease_until_ms: number | null;
     attempts: Generated<number>;
     first_attempt_at_ms: number | null;
-    /** What went wrong last, in a few words without an address. */
+    /** The last error, in a few words without an address. */
     failure: string | null;
   };
-  /** Outlives the account: whoever stopped our mail stays unmailed. */
+  /** Outlives the account, so that people who unsubscribed get no more mail. */
   email_suppressions: {
     email_hash: string;
     created_at_ms: number;
   };
-  /** Emails that ask to be invited. */
+  /** Emails that requested an invitation. */
   waitlist: {
     /** In lower case. */
     email: string;
     joined_at_ms: number;
     invited_at_ms: number | null;
   };
-  /** One row for every account there ever was, and for every invitation not accepted yet. */
+  /** One row per account ever opened, and per invitation that is not yet accepted. */
   invitations: {
     id: string;
     /** In lower case. */
     email: string;
-    /** Of its link's token; none where Clerk's own link is the credential, or the operator accepted it. */
+    /**
+     * The hash of the token in its link; null where Clerk's own link is the credential, or where the operator accepted
+     * it.
+     */
     token_hash: string | null;
     plan: string;
     trial_ends_at_ms: number | null;
@@ -79,9 +84,9 @@ export type Tables = {
     expires_at_ms: number;
     accepted_at_ms: number | null;
   };
-  /** Codes of local sign-in that were asked for, also by emails without an account. */
+  /** Requested codes of local sign-in, also for emails without an account. */
   sign_in_codes: {
-    /** The hash of the secret that the asking browser holds. */
+    /** The hash of a secret in the browser that requested the code. */
     browser_hash: string;
     /** In lower case. */
     email: string;
@@ -89,119 +94,121 @@ export type Tables = {
     tries: number;
     created_at_ms: number;
     expires_at_ms: number;
-    /** `known`, `stranger`, or `long` where the code that counts is its email's. */
+    /** `known`, `stranger`, or `long` when the email's long code applies instead. */
     share: Generated<string>;
-    /** The asking address, hashed; none where it is not known. */
+    /** The hash of the client address that requested the code; null if unknown. */
     asker_hash: string | null;
   };
-  /** Emails that codes are asked for: who asks for the same one waits for its row, and its long code lies here. */
+  /**
+   * Emails for which codes were requested. The row serializes requests for the same email, and holds its long code.
+   */
   sign_in_emails: {
     /** In lower case. */
     email: string;
     long_code_hash: string;
-    /** 0 without a long code. */
+    /** 0 if there is no long code. */
     long_code_until_ms: number;
   };
   /**
-   * Codes and invitations on their way to a mailbox: a row lasts until its mail is accepted, or its code or link is
-   * over. Codes for emails without an account lie here as well, and go nowhere.
+   * The outbox of codes and invitations. A row lasts until its mail is accepted, or its code or link expires. Codes for
+   * emails without an account are stored as well, but not sent.
    */
   sign_in_mails: {
     id: string;
     kind: string;
-    /** The address and the secret that the mail brings, sealed. */
+    /** The recipient and the secret in the mail, sealed. */
     sealed: string;
     attempts: Generated<number>;
     /** When a runner may take it; while it is being sent, the end of the lease. */
     next_attempt_at_ms: number;
-    /** From then on nobody needs it. */
+    /** When the code or link expires. */
     expires_at_ms: number;
   };
-  /** Sessions that we keep: all of local sign-in, and programs' under Clerk. One that was ended has no row. */
+  /** Our own sessions: all of local sign-in, and those of programs under Clerk. Ending a session deletes its row. */
   local_sessions: {
     id: string;
     account_id: string;
-    /** From then on it is over, whether or not the row is still there. */
+    /** When it expires; the row may remain longer. */
     expires_at_ms: number;
-    /** Of the secret that renews a browser's session; a program's has none. */
+    /** The hash of the secret that renews a browser's session; null for a program's. */
     client_hash: string | null;
-    /** This and what follows is unknown of a session that a build before it began. */
+    /** Null in this and the following columns: the session was created by an older build. */
     kind: string | null;
-    /** By which its owner knows it, for example "Chromium on Linux". */
+    /** The name shown to its owner, for example "Chromium on Linux". */
     name: string | null;
     begun_at_ms: number | null;
-    /** To an hour. */
+    /** Accurate to an hour. */
     last_seen_at_ms: number | null;
-    /** The browser's session that a program's was made in, and ends with. */
+    /** The browser session in which a program's session was created, and with which it ends. */
     made_in: string | null;
-    /** The same where it is Clerk's; or that in which an app was let in. */
+    /** The same for a Clerk session, or the Clerk session in which an app was approved. */
     clerk_session: string | null;
   };
-  /** The keys that sign session tokens, and those that did: a key once known is never taken in again. */
+  /** The keys that sign session tokens, and former ones, so that a known key is never added again. */
   signing_keys: {
-    /** The hash of the public half. */
+    /** The hash of the public key. */
     kid: string;
-    /** Their order, from 1: what makes two instances at once agree on the next. */
+    /** Their order, from 1. It is unique, so concurrent instances agree on the next key. */
     place: number;
     /** The `iss` of its tokens. */
     issuer: string;
-    /** The private half, under a key derived from `APP_SECRET`; none once it is revoked or long over. */
+    /** The private key, sealed with a key derived from `APP_SECRET`; null once it is revoked or long expired. */
     sealed_key: string | null;
     made_at_ms: number;
-    /** None for a key that only verifies. */
+    /** Null for a key that only verifies. */
     signs_from_ms: number | null;
-    /** None for the newest. */
+    /** Null for the newest key. */
     verifies_until_ms: number | null;
     revoked_at_ms: number | null;
   };
-  /** What Clerk's webhooks said of its users, so that late and repeated deliveries change nothing. */
+  /** The users that Clerk's webhooks reported, so that late and repeated deliveries change nothing. */
   clerk_users: {
     id: string;
     /** In lower case. */
     email: string;
-    /** When Clerk last changed the user, of all that was delivered. */
+    /** When Clerk last changed the user, by the newest delivery. */
     updated_at_ms: number;
-    /** 1 for good once it is deleted, else 0. */
+    /** 1 after it was deleted (permanent), else 0. */
     is_deleted: number;
-    /** Until when Clerk lets the user in nowhere: banned, or locked; none while it does. */
+    /** Until when the user is banned or locked at Clerk; null or past if it is not. */
     barred_until_ms: number | null;
-    /** When Clerk last changed the user, of all deliveries that said whether it is barred. */
+    /** When Clerk last changed the user, by the newest delivery that reports bans and locks. */
     barred_told_at_ms: number | null;
   };
-  /** Sessions that Clerk has ended: the tokens that it has minted for them live on for a minute. */
+  /** Sessions that Clerk has ended, because their tokens stay valid for up to a minute. */
   clerk_sessions_ended: {
     id: string;
     ended_at_ms: number;
   };
-  /** Who changed what: entries are added, each in the transaction of its change, and go when they are old. */
+  /** The audit. Entries are written in the transaction of their change, and deleted after the retention period. */
   audit_entries: {
     id: string;
     at_ms: number;
     who: string;
     what: string;
-    /** An email in lower case, its hash once the person is erased, or what else names whose it is. */
+    /** An email in lower case, its hash after the person was erased, or another identifier of the affected record. */
     whom: string | null;
-    /** What differs, as JSON; none where there was nothing. */
+    /** The fields that differ, as JSON; null if there was no record. */
     before: string | null;
     after: string | null;
   };
-  /** The apps that the operator has made known to the authorization server. */
+  /** The apps that the operator registered with the authorization server. */
   connect_clients: {
     id: string;
-    /** As its owner is told who asks. */
+    /** The name that an owner sees when the app requests access. */
     name: string;
     /** A JSON array. */
     redirect_uris: string;
     added_at_ms: number;
   };
-  /** What the authorization server keeps: codes, refresh tokens, grants, requests that wait for their owner. */
+  /** The state of the authorization server: codes, refresh tokens, grants, unanswered requests. */
   connect_state: {
-    /** The authorization server's name of what it is. */
+    /** The authorization server library's name for the kind of record. */
     kind: string;
     id_hash: string;
     payload: string;
     grant_id: string | null;
-    /** Of a device's user code, or of a session's second name. */
+    /** The hash of a device's user code, or of a session's alternative id. */
     look_up_hash: string | null;
     consumed_at_ms: number | null;
     expires_at_ms: number;

@@ -30,7 +30,7 @@ const accounts = await makeAccounts(db, Date.now());
 await makeBanner(db);
 process.stdout.write(await describeDemo(db, accounts));
 
-/** Makes the four accounts, or puts those of an earlier demo back to what they were. */
+/** Creates the four accounts, or resets those of an earlier demo. */
 async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
   const accounts = [
     { email: "licensed@example.com", plan: "licensed", assistantLimit: 12, creditThousandths: 1_250_500 },

@@ -3,7 +3,7 @@ import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { readOrCreateInDataDir } from "@/lib/runtime/data-dir";
 
-/** What a derived key is for. A key of one purpose proves nothing for another (RFC 5869 §3.2). */
+/** The purpose of a derived key. A key for one purpose is useless for any other (RFC 5869 §3.2). */
 export type Purpose =
   | "client-address:v1"
   | "client-id:v1"
@@ -22,8 +22,9 @@ const madeSecret = {
 };
 
 /**
- * The 32-byte keys derived from `APP_SECRET` for one purpose: the newest first, which signs, then the one
- * of `APP_SECRET_PREVIOUS`, which still verifies. Throws a DataDirError when a made secret cannot be kept in `DATA_DIR`, or is damaged there.
+ * Derives the 32-byte keys for one purpose. The first is from the current `APP_SECRET` and signs; the second, from
+ * `APP_SECRET_PREVIOUS`, only verifies. Throws a DataDirError when a generated secret cannot be stored in `DATA_DIR`,
+ * or is damaged there.
  */
 export function derivedKeys(purpose: Purpose): [newest: Buffer, ...previous: Buffer[]] {
   return processSingleton(`derived keys ${purpose}`, () => {
@@ -34,7 +35,9 @@ export function derivedKeys(purpose: Purpose): [newest: Buffer, ...previous: Buf
   });
 }
 
-/** `APP_SECRET`, or what was made in its place; read once, so that a folder taken away later changes nothing. */
+/**
+ * `APP_SECRET`, or the generated secret in `DATA_DIR`. It is read once, so removing the folder later changes nothing.
+ */
 export function currentSecret(): string {
   const { appSecret, dataDir } = settings();
   return processSingleton(
@@ -43,7 +46,7 @@ export function currentSecret(): string {
   );
 }
 
-/** Has a secret of before be ours in an empty `DATA_DIR`. Answers whether it is ours now. */
+/** Stores a restored secret in an empty `DATA_DIR`. Returns whether it is the current secret now. */
 export function storeSecret(secret: string): boolean {
   const { appSecret, dataDir } = settings();
   if (appSecret !== undefined || !madeSecret.isSound(secret)) return appSecret === secret;

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "@/lib/runtime/log";
 
-/** Work that this process does again and again until it is told to stop. */
+/** Work that repeats until it is stopped. */
 export type BackgroundLoop = {
-  /** Begins nothing any more, and waits for what is under way. */
+  /** Starts no further round, and waits for the current one. */
   stop: () => Promise<void>;
 };
 
 /**
- * Does a round of work, pauses, and does the next one, for as long as the process lives. After a round that fails the
- * next one comes all the same; the log has one line when rounds begin to fail, and one when they work again.
+ * Runs rounds of work with a pause between them, for as long as the process lives. A failed round does not stop the
+ * loop. One log line marks the first failure, and another one the recovery.
  *
- * @param failed - what the log says of a failure
+ * @param failed - the log message of a failure
  */
 export function startBackgroundLoop(
   round: (signal: AbortSignal) => Promise<unknown>,

@@ -16,35 +16,37 @@ import { processSingleton } from "@/lib/process-singleton";
 
 const making = () => processSingleton("who makes what DATA_DIR keeps", () => ({ isAnothers: false }));
 
-/** Leaves it to the process that started this one to make what `DATA_DIR` keeps: what is gone from there stays gone. */
+/**
+ * Forbids this process to create files in `DATA_DIR`: only its parent does, so a file that disappears stays missing.
+ */
 export function disableCreation(): void {
   making().isAnothers = true;
 }
 
-/** Throws a {@link DataDirError} where what is gone from `DATA_DIR` is not for this process to make. */
+/** Throws a {@link DataDirError} if this process must not create the missing file. */
 export function requireCreator(path: string): void {
   if (making().isAnothers) throw new DataDirError(`DATA_DIR: ${path} is gone`);
 }
 
-/** What the data folder keeps cannot be used; `message` is one line for the operator. */
+/** The data folder cannot be used; `message` is one line for the operator. */
 export class DataDirError extends Error {
   constructor(
     message: string,
-    /** The operating system's, such as `ENOSPC`. */
+    /** The operating system's error code, such as `ENOSPC`. */
     readonly code?: string,
   ) {
     super(message);
   }
 }
 
-/** How a kept text is made, and what is one: whatever else stands in the file is damage. */
+/** How to create a file's text, and whether a text is valid; an invalid one counts as damaged. */
 type Kept = { make: () => string; isSound: (text: string) => boolean };
 
 /**
- * The text kept in a file of the data folder, made at first asking and the same ever after, through a power loss too.
+ * Reads a file of the data folder, and creates it the first time. Once returned, the text survives a power loss.
  *
- * Folder 0700, file 0600. Processes that ask at the same moment get the same text: `link` creates the
- * finished file or fails, so nobody reads half of one. Throws a {@link DataDirError}.
+ * The folder gets mode 0700, the file 0600. Concurrent processes get the same text: `link` creates the complete file or
+ * fails, so no one reads a partial one. Throws a {@link DataDirError}.
  */
 export function readOrCreateInDataDir(dataDir: string, name: string, { make, isSound }: Kept): string {
   const file = join(dataDir, name);
@@ -66,8 +68,8 @@ export function readOrCreateInDataDir(dataDir: string, name: string, { make, isS
 }
 
 /**
- * Makes a folder, 0700, and those above it. Throws a {@link DataDirError}: Node's own recursive `mkdir` goes round for
- * ever where a folder can be neither made nor found, as under `/proc`.
+ * Creates a folder and its parents with mode 0700. Throws a {@link DataDirError}. Node's recursive `mkdir` would loop
+ * forever where a folder can be neither created nor found, as under `/proc`.
  */
 export function createFolder(path: string): void {
   const missing = [path];
@@ -97,7 +99,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** Writes a draft to the disk, and only then gives it the name that others read. */
+/** Flushes a draft to disk before it gets the name that others read. */
 function makeFile(dataDir: string, name: string, make: () => string): void {
   requireCreator(join(dataDir, name));
   createFolder(dataDir);
@@ -106,7 +108,7 @@ function makeFile(dataDir: string, name: string, make: () => string): void {
     writeFileSync(draft, make(), { mode: 0o600, flush: true });
     linkSync(draft, join(dataDir, name));
   } catch (failure) {
-    // Whoever was first removes the drafts of the others, perhaps before they are linked.
+    // The first process removes the drafts of the others, possibly before they are linked.
     const isMadeByAnother = readIfThere(join(dataDir, name)) !== undefined;
     if (!isMadeByAnother) throw failure;
   } finally {
@@ -115,7 +117,7 @@ function makeFile(dataDir: string, name: string, make: () => string): void {
   flushFolder(dataDir);
 }
 
-/** A name is on the disk once its folder is. */
+/** A file's name is durable only after its folder has been flushed. */
 function flushFolder(dataDir: string): void {
   const folder = openSync(dataDir, "r");
   try {
@@ -125,7 +127,7 @@ function flushFolder(dataDir: string): void {
   }
 }
 
-/** Removes what a process left that ended while it wrote. */
+/** Removes the drafts of processes that ended while writing. */
 function removeDrafts(dataDir: string, name: string): void {
   for (const entry of readdirSync(dataDir)) {
     if (entry.startsWith(draftOf(name))) rmSync(join(dataDir, entry), { force: true });

@@ -1,14 +1,14 @@
 /**
- * A whole number from `least` to `most`, both included: clients that are told when to come back must not all come in
- * the same second, after an outage least of all.
+ * A whole number from `min` to `max`, both included. It spreads the retries of clients, so that they do not all come
+ * back in the same second after an outage.
  *
- * @param chance - where it lies between the two, at least 0 and less than 1
+ * @param chance - the position between the two, at least 0 and less than 1
  */
 export function jitter(least: number, most: number, chance: number): number {
   return least + Math.floor(chance * (most - least + 1));
 }
 
-/** `Retry-After` (RFC 9110 §10.2.3) of a 503 that will be over soon: 5 to 30 seconds. */
+/** `Retry-After` (RFC 9110 §10.2.3) for a 503 that is expected to end soon: 5 to 30 seconds. */
 export function retryAfterOutage(chance = Math.random()): { "retry-after": string } {
   return { "retry-after": String(jitter(5, 30, chance)) };
 }

@@ -3,8 +3,8 @@ import { styleText } from "node:util";
 type Entry = Record<string, unknown> & { level: string; time: number };
 
 /**
- * A line of the log as production writes it: JSON in ASCII. What a client wrote is in it only as JSON's own escapes, so
- * that no character of it makes a line, an escape sequence of a terminal, or another reading direction.
+ * A log line in production: ASCII JSON. Text from a client is escaped, so it cannot start a new line, a terminal escape
+ * sequence or another reading direction.
  */
 export function toAscii(line: string): string {
   return line.replace(
@@ -15,7 +15,7 @@ export function toAscii(line: string): string {
 
 const colours = { debug: "gray", info: "green", warn: "yellow", error: "red", fatal: "red" } as const;
 
-/** An entry of the log as a person reads it at a terminal: time, level, what is said, and in grey the rest. */
+/** A log entry for a person at a terminal: time, level and message, then the other fields in grey. */
 export function toReadable(line: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(line) as Entry;
   const { method, path, status, ms, ...rest } = fields;
@@ -30,7 +30,7 @@ export function toReadable(line: string): string {
     ),
   ];
   const lines = [...more, ...linesOf(err)];
-  // Set in, so that none looks like an entry of its own.
+  // Indented, so that no line looks like a separate entry.
   return [words.join(" "), ...lines.map((line) => `    ${toAscii(line)}`), ""].join("\n");
 }
 

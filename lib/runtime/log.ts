@@ -7,24 +7,24 @@ import { toAscii, toReadable } from "@/lib/runtime/log-format";
 import { NonblockingStderr } from "@/lib/runtime/nonblocking-stderr";
 
 /**
- * The log: one JSON object a line on standard error, so that standard output is free for results; in development, lines
- * for people. No header, body, query, token, email or address is ever handed to it. Lines are written in batches; a
- * process that is killed loses the last fifth of a second.
+ * The log: one JSON object per line on standard error, which keeps standard output free for results; readable lines in
+ * development. Never pass it a header, body, query, token, email or address. Lines are written in batches: if the
+ * process is killed, up to 200 ms of log are lost.
  */
 export function log(): pino.Logger {
   return processSingleton("log", () => makeLog(settings().logLevel));
 }
 
 /**
- * Writes an entry of fields that are JSON already, in ASCII. It is for the line that every request makes: pino looks at each value
- * of an entry, which takes four times as long as all else that is done for that line.
+ * Writes an entry whose fields are already ASCII JSON. Used for the line that every request logs: pino inspects every
+ * value, which takes four times as long as everything else for that line.
  */
 export function logFields(level: "debug" | "info", toFields: () => string): void {
   if (!log().isLevelEnabled(level)) return;
   destination().writeAscii(`{"level":"${level}","time":${Date.now()},${toFields()}}\n`);
 }
 
-/** Says something before the settings can tell how much is to be said, or because they cannot. */
+/** A log for use before the settings are known, or when they are invalid. */
 export function logBeforeSettings(): pino.Logger {
   return makeLog("info");
 }
@@ -49,12 +49,12 @@ const destination = () =>
     const toLine = isForPeople ? toReadable : toAscii;
     return {
       write: (line: string) => stderr.write(toLine(line)),
-      /** A line that is ASCII as it stands. */
+      /** For a line that is already ASCII. */
       writeAscii: (line: string) => stderr.write(isForPeople ? toReadable(line) : line),
     };
   });
 
-/** Repeats what a process of ours writes: lines of its log as they are, all else as a warning. */
+/** Copies the output of a child process to the log: log lines unchanged, everything else as a warning. */
 export function relayToLog(written: Readable): void {
   createInterface({ input: written }).on("line", (line) => {
     if (isLogLine(line)) destination().write(`${line}\n`);
@@ -71,7 +71,7 @@ function isLogLine(line: string): boolean {
   }
 }
 
-/** What is logged of a failure. Other fields stay out: a database driver's `detail` quotes the row. */
+/** Serializes an error for the log. It leaves out other fields: a database driver's `detail` quotes the row. */
 function describeFailure(failure: unknown) {
   if (!(failure instanceof Error)) return { message: String(failure) };
   const { name, message, stack } = failure;

@@ -1,6 +1,6 @@
 /**
- * A bounded memory of recent things. It keeps between half of `most` and `most` of those that were set last, in
- * two generations: dropping one is cheaper than evicting key by key.
+ * An approximate LRU cache of at most `maxEntries`. It keeps at least the latest half of that number in two
+ * generations, because dropping a whole generation is cheaper than evicting key by key.
  */
 export class LruCache<Value> {
   private young = new Map<string, Value>();

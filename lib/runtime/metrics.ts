@@ -4,18 +4,18 @@ import { processSingleton } from "@/lib/process-singleton";
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
-/** What this process counts and measures of itself; nothing where nobody looks (METRICS_PORT is not set). */
+/** The metrics of this process; undefined when METRICS_PORT is not set. */
 export function metrics(): Metrics | undefined {
   return processSingleton("metrics", () => (settings().metricsPort ? makeMetrics() : undefined));
 }
 
 const fastSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Everything that there is to see. No label holds an address of a client, an email, a token or anything a client wrote. */
+/** All metrics. No label contains a client's address, an email, a token or anything else that a client sent. */
 function makeMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  // Processor, memory, event-loop delay and garbage collection, by Node's own accounts.
+  // CPU, memory, event-loop delay and garbage collection, as Node reports them.
   collectDefaultMetrics({ register: registry });
   return {
     registry,

@@ -3,24 +3,24 @@ import { Socket } from "node:net";
 
 const flushEveryMs = 200;
 const flushAtCharacters = 16 * 1024;
-const lookAgainMs = 10; // whether a reader who was behind has read on
-const maxHeldCharacters = 1024 * 1024; // what a reader may be behind before lines are dropped
+const lookAgainMs = 10; // before retrying a write to a slow reader
+const maxHeldCharacters = 1024 * 1024; // before lines are dropped
 const finishWithinMs = 500;
 const nothing = Buffer.alloc(0);
 
 const standardError = 2;
 
 /**
- * Standard error, written in batches and never waited for: the log must not hold up the service. A reader that is
- * slow gets its lines later, one that stalls loses the newest and is told how many, and one that went away gets none.
- * (With a stalled reader, pino's own destination tries again for ever, and a process that is told to stop never ends.)
+ * Standard error, written in batches and without blocking, so that the log never delays a request. A slow reader gets
+ * its lines later. A stalled reader loses the newest lines and gets their number. A closed reader gets nothing. (With a
+ * stalled reader, pino's own destination retries forever, and the process cannot stop.)
  */
 export class NonblockingStderr {
   private readonly descriptor = openWithoutBlocking();
   private lines = "";
-  /** What a batch is written from: to make one anew each time takes longer than to fill it. */
+  /** The buffer of a batch, reused because allocating one takes longer than filling it. */
   private readonly batch = Buffer.allocUnsafeSlow(64 * 1024);
-  /** The rest of a batch of which the reader took a part. */
+  /** The unwritten rest of a partly written batch. */
   private rest: Uint8Array = nothing;
   private dropped = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export class NonblockingStderr {
     else this.timer ??= setTimeout(() => this.flush(), flushEveryMs).unref();
   }
 
-  /** Writes what the reader still takes within half a second: for the end of the process. */
+  /** Flushes for up to half a second, when the process exits. */
   finish(): void {
     const giveUpAtMs = performance.now() + finishWithinMs;
     const bell = new Int32Array(new SharedArrayBuffer(4));
@@ -69,17 +69,17 @@ export class NonblockingStderr {
   }
 }
 
-/** The line that stands where others are missing, in the shape of the rest. */
+/** The log line that replaces dropped lines. */
 function describeDrop(dropped: number): string {
   const msg = "the reader of the log was too far behind: lines were dropped";
   return `${JSON.stringify({ level: "warn", time: Date.now(), dropped, msg })}\n`;
 }
 
 /**
- * A descriptor of standard error whose writes fail with EAGAIN where they would wait.
+ * A file descriptor of standard error whose writes fail with EAGAIN instead of blocking.
  *
- * A pipe and a terminal are opened anew, because whether they block is shared by everyone who holds the same opening,
- * and a program that ends may set it back. Where that cannot be, a stream of Node's does it to the pipe we got.
+ * Pipes and terminals are reopened: all holders of one open file share its blocking mode, and a program that exits may
+ * reset it. Where reopening fails, a Node stream makes the inherited pipe non-blocking.
  */
 function openWithoutBlocking(): number {
   const kind = fstatSync(standardError);
@@ -90,7 +90,7 @@ function openWithoutBlocking(): number {
       constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
     );
   } catch {
-    // A socket, no such folder on this system, a pipe of somebody else's, or a reader that is gone already.
+    // A socket, a system without /proc, a pipe of another user, or a closed reader.
     if (!kind.isCharacterDevice()) new Socket({ fd: standardError, readable: false });
     return standardError;
   }

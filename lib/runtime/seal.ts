@@ -5,10 +5,11 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Text that only who knows `APP_SECRET` reads again, and only beside the same label: AES-256-GCM (NIST SP 800-38D)
- * under the key of one purpose, in base64url.
+ * Encrypts a text so that only a holder of `APP_SECRET` can read it, and only with the same label: AES-256-GCM (NIST SP
+ * 800-38D) under the key of one purpose, in base64url.
  *
- * @param label - what the sealed text belongs to, such as its row's id; not a secret, and not in the result
+ * @param label - identifies the owner of the text, for example a row id; authenticated, not secret, and not in the
+ *   result
  */
 export function seal(purpose: Purpose, label: string, text: string): string {
   const nonce = randomBytes(nonceBytes);
@@ -17,7 +18,7 @@ export function seal(purpose: Purpose, label: string, text: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
 }
 
-/** The text that was sealed, under the newest secret or the one before; `undefined` when it is not ours to the byte. */
+/** Decrypts a sealed text with the current or the previous secret; `undefined` if it is not authentic. */
 export function unseal(purpose: Purpose, label: string, sealed: string): string | undefined {
   for (const key of derivedKeys(purpose)) {
     const text = open(key, label, sealed);
@@ -26,7 +27,7 @@ export function unseal(purpose: Purpose, label: string, sealed: string): string 
   return undefined;
 }
 
-/** Whether the newest secret sealed it, so that it outlasts `APP_SECRET_PREVIOUS`. */
+/** Whether the current secret sealed the text, so that it stays readable without `APP_SECRET_PREVIOUS`. */
 export function isSealedWithCurrentSecret(purpose: Purpose, label: string, sealed: string): boolean {
   return open(derivedKeys(purpose)[0], label, sealed) !== undefined;
 }
@@ -41,7 +42,7 @@ function open(key: Buffer, label: string, sealed: string): string | undefined {
   try {
     return Buffer.concat([opened, decipher.final()]).toString("utf8");
   } catch {
-    // Sealed with another key, or altered.
+    // Sealed with another key, or modified.
     return undefined;
   }
 }

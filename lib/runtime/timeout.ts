@@ -1,11 +1,11 @@
-/** The deadline passed before there was an answer. The work may still finish; nobody waits for it. */
+/** There was no result before the deadline. The work may still finish, but its result is ignored. */
 export class TimeoutError extends Error {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`);
   }
 }
 
-/** The promise's outcome, or a {@link TimeoutError} after `ms` milliseconds. */
+/** Returns the promise's result, or throws a {@link TimeoutError} after `ms` milliseconds. */
 export function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);
@@ -25,13 +25,13 @@ export function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
 const ticks = 5;
 
 /**
- * A signal that aborts with a {@link TimeoutError} after `ms` milliseconds in which this process could have heard an
- * answer: while it is held up by its own work it hears nothing, and that time does not count. To be stopped after use.
+ * A signal that aborts with a {@link TimeoutError} after `ms` milliseconds. Time in which this process blocks its own
+ * event loop does not count, because it could not have received an answer then. Call `stop` after use.
  */
 export function createTimeoutSignal(ms: number): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   let left = ticks;
-  // However late a tick is, the next one comes no sooner than its share of the time after it.
+  // A late tick does not shorten the interval before the next one.
   const timer = setInterval(() => {
     left--;
     if (left === 0) controller.abort(new TimeoutError(ms));
