@@ -34,8 +34,8 @@ export async function openAccount(
   terms: AccountTerms,
   nowMs: number,
 ): Promise<Account> {
-  requireSoundTerms(terms);
-  await requireFreeSubject(transaction, terms.subject);
+  validateTerms(terms);
+  await requireUnusedSubject(transaction, terms.subject);
   const { plan = "trial", assistantLimit, creditThousandths, subject } = terms;
   const id = `acc_${randomBytes(16).toString("base64url")}`;
   const inserted = await transaction
@@ -81,15 +81,16 @@ export async function setAccount(
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
     const plan = terms.plan ?? account.plan;
-    requireSoundTerms({ ...terms, plan });
-    if (terms.subject !== account.subject) await requireFreeSubject(transaction, terms.subject);
-    const goesOn =
+    validateTerms({ ...terms, plan });
+    if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
+    const keepsTrialEnd =
       "trialEndsAtMs" in account && terms.trialEndsAtMs === undefined && terms.trialDays === undefined;
     await transaction
       .updateTable("accounts")
       .set({
         plan,
-        trial_ends_at_ms: plan === "trial" ? (goesOn ? account.trialEndsAtMs : trialEnd(terms, nowMs)) : null,
+        trial_ends_at_ms:
+          plan === "trial" ? (keepsTrialEnd ? account.trialEndsAtMs : trialEnd(terms, nowMs)) : null,
         assistant_limit: terms.assistantLimit ?? account.assistantLimit,
         subject: terms.subject ?? account.subject,
       })
@@ -143,13 +144,13 @@ export type AccountFilter = {
   containing?: string | undefined;
   /** Only emails that come after this one. */
   after?: string | undefined;
-  most?: number | undefined;
+  maxRows?: number | undefined;
 };
 
 /** Lists the accounts page by page, ordered by email. A record that does not parse has its email alone. */
 export async function* listAccounts(
   db: Db,
-  { plan, endedAtMs, containing, after, most }: AccountFilter = {},
+  { plan, endedAtMs, containing, after, maxRows }: AccountFilter = {},
 ) {
   const rows = paginate<Tables["accounts"]>((last, limit) => {
     let query = db.selectFrom("accounts").selectAll().orderBy("email").limit(limit);
@@ -163,7 +164,7 @@ export async function* listAccounts(
       query = query.where(sql<boolean>`email like ${pattern} escape '\\'`);
     }
     return query.execute();
-  }, most);
+  }, maxRows);
   for await (const page of rows) yield page.map((row) => ({ email: row.email, account: parseAccount(row) }));
 }
 
@@ -184,7 +185,7 @@ export async function deleteAccount(db: Db, email: string, nowMs: number): Promi
 }
 
 /** Throws an {@link ApiError} when the terms contradict each other: only a trial has an end. */
-export function requireSoundTerms({ plan = "trial", trialEndsAtMs, trialDays }: AccountTerms): void {
+export function validateTerms({ plan = "trial", trialEndsAtMs, trialDays }: AccountTerms): void {
   if (plan === "trial" || (trialEndsAtMs === undefined && trialDays === undefined)) return;
   throw new ApiError("invalid_request", {
     message: `A ${plan} account has no trial.`,
@@ -196,7 +197,7 @@ function trialEnd({ trialEndsAtMs, trialDays = defaultTrialDays }: AccountTerms,
   return trialEndsAtMs ?? nowMs + trialDays * dayMs;
 }
 
-async function requireFreeSubject(transaction: Db, subject: string | undefined): Promise<void> {
+async function requireUnusedSubject(transaction: Db, subject: string | undefined): Promise<void> {
   if (!subject) return;
   const taken = await transaction
     .selectFrom("accounts")

@@ -7,14 +7,14 @@ import { pages } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-const queryTimeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
+const timeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
 
 /**
  * Creates an invitation at Clerk, which mails a link to our page `/invitation`. Returns the link. Throws an
  * {@link ApiError} when Clerk refuses or does not answer in time.
  */
 export async function createClerkInvitation(email: string): Promise<string> {
-  const { url } = await ask((clerk) =>
+  const { url } = await callClerk((clerk) =>
     clerk.invitations.createInvitation({
       emailAddress: email,
       redirectUrl: `${settings().appUrl}${pages.invitation.path}`,
@@ -28,23 +28,26 @@ export async function createClerkInvitation(email: string): Promise<string> {
 
 const tryAgain = "Try again; if it happens again, look at Clerk's dashboard and status page.";
 
-async function ask<T>(question: (clerk: ClerkClient) => Promise<T>): Promise<T> {
+async function callClerk<T>(call: (clerk: ClerkClient) => Promise<T>): Promise<T> {
   try {
-    return await withTimeout(queryTimeoutMs, clerkClient().then(question));
+    return await withTimeout(timeoutMs, clerkClient().then(call));
   } catch (failure) {
-    throw new ApiError("upstream_failed", { message: inWords(failure as ClerkFailure), hint: tryAgain });
+    throw new ApiError("upstream_failed", {
+      message: describeFailure(failure as ClerkFailure),
+      hint: tryAgain,
+    });
   }
 }
 
 type ClerkFailure = { status?: number; errors?: { message: string; longMessage?: string }[] };
 
-function inWords({ status, errors }: ClerkFailure): string {
+function describeFailure({ status, errors }: ClerkFailure): string {
   if (status === undefined) return "Clerk could not be reached, or did not answer in time.";
   if (status === 401 || status === 403) return "Clerk does not accept our CLERK_SECRET_KEY.";
   if (status === 429) return "Clerk has had too many requests from us.";
   if (status >= 500) return `Clerk has a fault of its own (${status}).`;
-  const [said] = errors ?? [];
-  return `Clerk refused (${status}): ${(said?.longMessage ?? said?.message ?? "it does not say why").replace(/\.$/, "")}.`;
+  const [error] = errors ?? [];
+  return `Clerk refused (${status}): ${(error?.longMessage ?? error?.message ?? "it does not say why").replace(/\.$/, "")}.`;
 }
 
 /** Loaded on demand: the package is large, and most commands never call Clerk. */

@@ -65,10 +65,10 @@ export async function syncClerkUser(
     nowMs,
     async (transaction) => {
       if (await isErased(transaction, id)) return;
-      const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, forEverMs);
-      await noteBars(transaction, { id, barredUntilMs, updatedAtMs });
+      const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
+      await recordBars(transaction, { id, barredUntilMs, updatedAtMs });
       if (!email) return;
-      const known = await noteUser(transaction, { id, email, updatedAtMs });
+      const known = await recordUser(transaction, { id, email, updatedAtMs });
       if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
         const invitation = await consumeInvitation(transaction, { email }, nowMs);
         if (invitation) await openAccount(transaction, email, { ...invitation.terms, subject: id }, nowMs);
@@ -82,7 +82,7 @@ export async function syncClerkUser(
 }
 
 const notBarred = { barred_until_ms: null, barred_told_at_ms: null };
-const forEverMs = Date.UTC(9999, 11, 31);
+const farFutureMs = Date.UTC(9999, 11, 31);
 
 /**
  * Deletes the account of a user that was deleted at Clerk, with its mail. A late delivery does not create another one.
@@ -135,18 +135,18 @@ async function deleteAccountOf(transaction: Db, subject: string): Promise<void> 
 }
 
 /** Stores until when a user is barred, by the newest delivery; of two equally new ones, the longer bar wins. */
-async function noteBars(
+async function recordBars(
   transaction: Db,
   { id, barredUntilMs, updatedAtMs }: { id: string; barredUntilMs: number; updatedAtMs: number },
 ): Promise<void> {
-  const told = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
+  const bars = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
   await transaction
     .insertInto("clerk_users")
-    .values({ id, email: "", updated_at_ms: 0, is_deleted: 0, ...told })
+    .values({ id, email: "", updated_at_ms: 0, is_deleted: 0, ...bars })
     .onConflict((conflict) =>
       conflict
         .column("id")
-        .doUpdateSet(told)
+        .doUpdateSet(bars)
         .where(({ or, and, eb }) =>
           or([
             eb("clerk_users.barred_told_at_ms", "is", null),
@@ -173,7 +173,7 @@ async function findBarred(db: Db, subject: string, nowMs: number): Promise<{ id:
 }
 
 /** Stores the newest data of a user, and returns it. The row lock serializes the deliveries for a user. */
-async function noteUser(
+async function recordUser(
   transaction: Db,
   { id, email, updatedAtMs }: { id: string; email: string; updatedAtMs: number },
 ): Promise<{ email: string; isDeleted: boolean }> {

@@ -9,7 +9,7 @@ import { jitter, retryAfterOutage } from "@/lib/runtime/jitter";
 export type EntitlementAllowed = z.infer<typeof entitlementAllowed>;
 export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
 
-const recheckAfterSeconds = { least: 10 * 60, most: 15 * 60 }; // 10 to 15 minutes
+const recheckAfterSeconds = { min: 10 * 60, max: 15 * 60 }; // 10 to 15 minutes
 
 /** The decision for a caller: a value that a page shows in words, and the API as a status code. */
 export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus };
@@ -42,7 +42,7 @@ export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.r
 /** A trial has ended at the very millisecond of its end. */
 function decideForAccount(account: Account, nowMs: number, chance: number): Entitlement {
   const assistants = account.assistantLimit === null ? {} : { assistantLimit: account.assistantLimit };
-  const askAgainSeconds = jitter(recheckAfterSeconds.least, recheckAfterSeconds.most, chance);
+  const askAgainSeconds = jitter(recheckAfterSeconds.min, recheckAfterSeconds.max, chance);
   if (account.plan !== "trial") {
     return { ok: true, status: account.plan, ...assistants, recheckAfterSeconds: askAgainSeconds };
   }

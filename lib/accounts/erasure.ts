@@ -28,7 +28,7 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
   // The audit entry of the erasure must not contain the erased data.
   const about = { by: "operator", what: erasure, whom: hash, look: async () => null } as const;
   const ids = await findIds(db, email);
-  const named = await findNamed(db, email, ids);
+  const mentions = await findAllMentions(db, email, ids);
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const found = [
       await dropSignInMailsTo(transaction, email),
@@ -37,11 +37,11 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
       await closeUsers(transaction, email, ids),
     ];
     for (const id of ids) await deleteAppState(transaction, id);
-    found.push(await rename(transaction, named));
-    if (!found.includes(true)) throw nothingKept();
+    found.push(await replaceAllMentions(transaction, mentions));
+    if (!found.includes(true)) throw nothingStored();
   });
-  const namedMeanwhile = await findNamed(db, email, ids);
-  await auditedTransaction(db, about, nowMs, (transaction) => rename(transaction, namedMeanwhile));
+  const newMentions = await findAllMentions(db, email, ids);
+  await auditedTransaction(db, about, nowMs, (transaction) => replaceAllMentions(transaction, newMentions));
   await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
   sweepDrafts(settings().dataDir);
   await forgetDeletedRows();
@@ -59,10 +59,10 @@ async function findIds(db: Db, email: string): Promise<string[]> {
   return [...new Set(ids.filter((id) => id !== null))];
 }
 
-type Named = Awaited<ReturnType<typeof findNamed>>;
+type Mentions = Awaited<ReturnType<typeof findAllMentions>>;
 
 /** Finds mentions of the person in texts by people, apps and providers, with their replacements. */
-async function findNamed(db: Db, email: string, ids: string[]) {
+async function findAllMentions(db: Db, email: string, ids: string[]) {
   const ofIds: Alias[] = ids.map((id) => ({ mention: mentionsOfId(id), by: pseudonymOf(id) }));
   const mention = mentionsOfEmail(email);
   return Promise.all(
@@ -76,12 +76,12 @@ async function findNamed(db: Db, email: string, ids: string[]) {
 }
 
 /** Replaces these mentions. Returns whether there were any. */
-async function rename(transaction: Db, named: Named): Promise<boolean> {
-  let isNamed = false;
-  for (const { table, keys, aliases } of named) {
-    if (await replaceMentions(transaction, table, keys, aliases)) isNamed = true;
+async function replaceAllMentions(transaction: Db, mentions: Mentions): Promise<boolean> {
+  let hasReplaced = false;
+  for (const { table, keys, aliases } of mentions) {
+    if (await replaceMentions(transaction, table, keys, aliases)) hasReplaced = true;
   }
-  return isNamed;
+  return hasReplaced;
 }
 
 /** Deletes the rows that are only about the address. Returns for each table whether there were any. */
@@ -159,7 +159,7 @@ async function deleteAppState(transaction: Db, id: string): Promise<void> {
   await transaction.deleteFrom("connect_state").where(isAbout).execute();
 }
 
-function nothingKept(): ApiError {
+function nothingStored(): ApiError {
   return new ApiError("not_found", {
     message: "Nothing is kept of this email.",
     hint: "Look whether it is spelled right.",

@@ -6,7 +6,7 @@ import {
   auditedAccount,
   emailTaken,
   openAccount,
-  requireSoundTerms,
+  validateTerms,
 } from "@/lib/accounts/accounts";
 import { markInvited } from "@/lib/accounts/waitlist";
 import {
@@ -44,7 +44,7 @@ export async function invite(
   terms: AccountTerms,
   nowMs: number,
 ): Promise<string> {
-  requireSoundTerms(terms);
+  validateTerms(terms);
   const token = mintInvitationToken();
   const account = await transaction
     .selectFrom("accounts")

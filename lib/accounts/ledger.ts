@@ -95,14 +95,18 @@ export async function* listCreditEntries(db: Db, accountId: string) {
 export type CreditEntry = { id: string; thousandths: number; reason: string; atMs: number };
 
 /** The latest entries of an account's ledger, newest first, at most `maxEntries`. */
-export async function listLatestEntries(db: Db, accountId: string, most: number): Promise<CreditEntry[]> {
+export async function listLatestEntries(
+  db: Db,
+  accountId: string,
+  maxEntries: number,
+): Promise<CreditEntry[]> {
   const rows = await db
     .selectFrom("credit_entries")
     .select(["id", "thousandths", "reason", "created_at_ms"])
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", "desc")
     .orderBy("id", "desc")
-    .limit(most)
+    .limit(maxEntries)
     .execute();
   return rows.map(({ id, thousandths, reason, created_at_ms }) => ({
     id,

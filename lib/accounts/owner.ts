@@ -45,7 +45,7 @@ export async function requireOwner(client: RequestingClient, shownAccountId?: st
  * Rejects someone who is signed in for an owner (impersonation): they may look, but not grant access. The attempt is
  * written to the audit.
  */
-export async function requireThemselves({ by, account }: Owner, what: string, nowMs: number): Promise<void> {
+export async function rejectImpersonator({ by, account }: Owner, what: string, nowMs: number): Promise<void> {
   if (by === "owner") return;
   await recordAudit(await store(), { by, what, whom: account.email, after: { refused: true } }, nowMs);
   throw new ApiError("forbidden", {
@@ -56,13 +56,13 @@ export async function requireThemselves({ by, account }: Owner, what: string, no
 
 type Found = Omit<Owner, "account"> & { account: Account | undefined };
 
-const nobody = { account: undefined, session: undefined, clerkSession: undefined, by: "owner" } as const;
+const noOwner = { account: undefined, session: undefined, clerkSession: undefined, by: "owner" } as const;
 
 async function findAtClerk({ headers, context, nowMs }: RequestingClient): Promise<Found> {
   const caller = await identifyCaller(headers, context, undefined, nowMs);
   if (caller.is === "signed-out") throw new ApiError("signed_out");
   if (caller.is === "unavailable") throw new ApiError("unavailable");
-  if (caller.is !== "account") return nobody;
+  if (caller.is !== "account") return noOwner;
   const { account, session } = caller;
   if (session.kind !== "clerk") throw onlyInBrowser();
   const by = session.actor === undefined ? "owner" : (`impersonator ${session.actor}` as const);
@@ -91,7 +91,7 @@ async function readOwner(secret: string, nowMs: number): Promise<Found | undefin
     .selectAll()
     .where("id", "=", session.accountId)
     .executeTakeFirst();
-  return { ...nobody, account: parseAccount(row), session };
+  return { ...noOwner, account: parseAccount(row), session };
 }
 
 function onlyInBrowser(): ApiError {

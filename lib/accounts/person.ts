@@ -28,7 +28,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
           createdAt: toInstant(row.created_at_ms),
         }
       : null,
-    credits: await inOne(listCreditEntries(db, id)),
+    credits: await collect(listCreditEntries(db, id)),
     mails: await listEmails(db, id),
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     sessions: (await listSessions(db, id, nowMs)).map(
@@ -42,7 +42,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     ),
     waitlist: await readWaitlist(db, email),
     invitations: await readInvitations(db, email),
-    changes: (await inOne(listAudit(db, { whom: namesOf(email, { id, subject }) }))).map(
+    changes: (await collect(listAudit(db, { whom: namesOf(email, { id, subject }) }))).map(
       ({ at_ms, who, what }) => ({ at: toInstant(at_ms), who, what }),
     ),
   };
@@ -80,7 +80,7 @@ function toInstant(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-async function inOne<Item>(pages: AsyncIterable<Item[]>): Promise<Item[]> {
+async function collect<Item>(pages: AsyncIterable<Item[]>): Promise<Item[]> {
   const items: Item[] = [];
   for await (const page of pages) items.push(...page);
   return items;

@@ -8,9 +8,9 @@ import type { Tables } from "@/lib/db/tables";
 import { eraseOldMailFiles } from "@/lib/mail/file-sender";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 
-const everyMs = 60 * 60 * 1000; // 1 hour
-const lookAgainAfterMs = 5000;
-const maxAtOnce = 500; // so that other writers do not wait long for the lock
+const intervalMs = 60 * 60 * 1000; // 1 hour
+const pollMs = 5000;
+const batchSize = 500; // so that other writers do not wait long for the lock
 
 /**
  * Deletes data older than `RETENTION_DAYS`: the waitlist, invitations, settled onboarding mails and their files, audit
@@ -41,7 +41,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
         for (const [table, count] of Object.entries(deleted)) if (count === 0) delete deleted[table];
       },
     );
-    isMore = Object.values(deleted).includes(maxAtOnce);
+    isMore = Object.values(deleted).includes(batchSize);
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
   await eraseMailFiles(settings().dataDir, await findErased(db));
@@ -54,10 +54,10 @@ export function startRetention(): BackgroundLoop {
   const round = async (signal: AbortSignal) => {
     if (performance.now() < nextAtMs) return;
     await deleteExpired(await store(), Date.now(), signal);
-    nextAtMs = performance.now() + everyMs;
+    nextAtMs = performance.now() + intervalMs;
   };
   return startBackgroundLoop(round, {
-    pauseMs: lookAgainAfterMs,
+    pauseMs: pollMs,
     failed: "what is old could not be deleted",
   });
 }
@@ -69,7 +69,7 @@ async function deleteOld(
   untilMs: number,
 ): Promise<number> {
   const db = transaction as unknown as Kysely<Record<string, Record<string, unknown>>>;
-  const old = db.selectFrom(table).select(key).where(column, "<=", untilMs).limit(maxAtOnce);
+  const old = db.selectFrom(table).select(key).where(column, "<=", untilMs).limit(batchSize);
   return (await db.deleteFrom(table).where(key, "in", old).returning(key).execute()).length;
 }
 
@@ -79,7 +79,7 @@ async function deleteSettledMails(transaction: Db, untilMs: number): Promise<num
     .select("id")
     .where("state", "in", ["sent", "stopped", "failed"])
     .where("due_at_ms", "<=", untilMs)
-    .limit(maxAtOnce);
+    .limit(batchSize);
   const deleted = transaction.deleteFrom("onboarding_emails").where("id", "in", old).returning("id");
   return (await deleted.execute()).length;
 }

@@ -33,7 +33,7 @@ export async function countWaiting(db: Db, sinceMs = 0): Promise<number> {
 }
 
 /** Removes an email from the waitlist. Throws an {@link ApiError} if it is not on it. */
-export async function leaveWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
+export async function removeFromWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
   const look = (transaction: Db) =>
     transaction
       .selectFrom("waitlist")

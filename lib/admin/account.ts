@@ -82,7 +82,7 @@ export function addAccountCommands(program: Command, run: Run): void {
     .action(
       run(async (db, { ended, limit, ...filter }: ListOptions) => {
         const nowMs = Date.now();
-        const found = listAccounts(db, { ...filter, most: limit, endedAtMs: ended ? nowMs : undefined });
+        const found = listAccounts(db, { ...filter, maxRows: limit, endedAtMs: ended ? nowMs : undefined });
         const { plan, containing } = filter;
         const again = [
           ...(plan ? [`--plan ${plan}`] : []),

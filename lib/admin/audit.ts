@@ -32,7 +32,7 @@ async function list(db: Db, { of, who, since, limit }: Options): Promise<Listing
   const whom = of === undefined ? undefined : await findNames(db, of);
   let listed = 0;
   async function* pages() {
-    for await (const page of listAudit(db, { whom, who, sinceMs: since, most: limit })) {
+    for await (const page of listAudit(db, { whom, who, sinceMs: since, maxRows: limit })) {
       listed += page.length;
       yield page.map((entry) => toRow(entry, nowMs));
     }

@@ -6,7 +6,7 @@ import { withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
-import { isEmptyPlace, readStore, writeStore } from "@/lib/db/snapshot";
+import { isEmptyLocation, readStore, writeStore } from "@/lib/db/snapshot";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { currentSecret, storeSecret } from "@/lib/runtime/app-secret";
@@ -71,7 +71,7 @@ async function restore({ engine: madeOn, appSecret, madeAt, readCopy }: Backup, 
       "Set DATABASE_URL where it is PostgreSQL's, and only there.",
     );
   }
-  if (!(await isEmptyPlace(settings()))) {
+  if (!(await isEmptyLocation(settings()))) {
     throw refused("There is a store already.", "Restore into a new DATA_DIR or an empty database.");
   }
   if (!storeSecret(appSecret)) {

@@ -132,14 +132,14 @@ async function checkSignIn(): Promise<CheckResult> {
 }
 
 async function checkWaitlist(): Promise<CheckResult> {
-  const { waiting: most, usualJoins } = waitlistBounds;
+  const { waiting: maxWaiting, usualJoins } = waitlistBounds;
   const db = await store();
   const waiting = await countWaiting(db);
   const today = await countWaiting(db, Date.now() - 24 * 60 * 60 * 1000);
-  const detail = `${waiting} wait, ${today} of them since yesterday; ${most} may`;
+  const detail = `${waiting} wait, ${today} of them since yesterday; ${maxWaiting} may`;
   const remedy = "Look at 'waitlist list': invite who is a person, and remove the others.";
-  if (waiting >= most) return fault(`${detail}, so nobody can join`, remedy);
-  return today > usualJoins || waiting > 0.8 * most ? warning(detail, remedy) : fine(detail);
+  if (waiting >= maxWaiting) return fault(`${detail}, so nobody can join`, remedy);
+  return today > usualJoins || waiting > 0.8 * maxWaiting ? warning(detail, remedy) : fine(detail);
 }
 
 async function checkKeys(): Promise<CheckResult> {

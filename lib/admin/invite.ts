@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { AccountTerms } from "@/lib/accounts/accounts";
 import { createClerkInvitation } from "@/lib/accounts/clerk-invitations";
 import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/invitations";
-import { isOnWaitlist, leaveWaitlist, listWaitlist } from "@/lib/accounts/waitlist";
+import { isOnWaitlist, listWaitlist, removeFromWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, type Result } from "@/lib/admin/print";
@@ -57,7 +57,7 @@ export function addInviteCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
-        await leaveWaitlist(db, email, Date.now());
+        await removeFromWaitlist(db, email, Date.now());
         return { json: { removed: email }, text: `Removed ${email}.` };
       }),
     );

@@ -15,10 +15,10 @@ export type Listing = {
 type Row = Record<string, unknown>;
 
 /** Prints a result or a listing to standard output. */
-export async function print(said: Result | Listing, asJson: boolean): Promise<void> {
-  if (!("pages" in said)) await write(`${asJson ? toJson(said.json) : toPrintableLines(said.text)}\n`);
-  else if (asJson) await printArray(said);
-  else await printTable(said);
+export async function print(output: Result | Listing, asJson: boolean): Promise<void> {
+  if (!("pages" in output)) await write(`${asJson ? toJson(output.json) : toPrintableLines(output.text)}\n`);
+  else if (asJson) await printArray(output);
+  else await printTable(output);
 }
 
 async function printArray({ pages }: Listing): Promise<void> {

@@ -29,7 +29,7 @@ export const discardWithinMs = 2000;
  * Maximum open connections, in total and per client address (about 80 browsers behind one router). Beyond it, the
  * connection that has been idle longest is closed.
  */
-export const connectionBounds = { most: 10_000, perAddress: 512 };
+export const connectionBounds = { max: 10_000, perAddress: 512 };
 
 /** Maximum body sizes in bytes, counted as they arrive; beyond them the server answers 413. */
 export const bodyLimits = {

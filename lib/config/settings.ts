@@ -98,13 +98,13 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   };
 }
 
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .trim()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((number) => number >= least && number <= most, `must be a whole number from ${least} to ${most}`);
+    .refine((number) => number >= min && number <= max, `must be a whole number from ${min} to ${max}`);
 
 const secret = z.string().min(32, "must be 32 characters or more");
 

@@ -87,7 +87,7 @@ export function auditedTransaction<T>(
     const after = await look(transaction);
     const isSame = JSON.stringify(before) === JSON.stringify(after);
     if (writes.rows > 0 || !isSame)
-      await write(transaction, { by, what, whom, ...differing(before, after) }, nowMs);
+      await insertEntry(transaction, { by, what, whom, ...diff(before, after) }, nowMs);
     return result;
   });
 }
@@ -98,13 +98,13 @@ export async function recordAudit(
   { by, what, whom, after }: Pick<AuditedChange, "by" | "what" | "whom"> & { after: object },
   nowMs: number,
 ): Promise<void> {
-  await write(db.withoutPlugins(), { by, what, whom, ...differing(null, after) }, nowMs);
+  await insertEntry(db.withoutPlugins(), { by, what, whom, ...diff(null, after) }, nowMs);
 }
 
-type NewEntry = Pick<AuditedChange, "by" | "what" | "whom"> & ReturnType<typeof differing>;
+type NewEntry = Pick<AuditedChange, "by" | "what" | "whom"> & ReturnType<typeof diff>;
 
-async function write(db: Kysely<Tables>, { by, ...entry }: NewEntry, nowMs: number): Promise<void> {
-  const row = { id: randomUUID(), at_ms: nowMs, who: nameOf(by), ...entry };
+async function insertEntry(db: Kysely<Tables>, { by, ...entry }: NewEntry, nowMs: number): Promise<void> {
+  const row = { id: randomUUID(), at_ms: nowMs, who: actorName(by), ...entry };
   await db.insertInto("audit_entries").values(row).execute();
 }
 
@@ -164,7 +164,7 @@ function isProgress(node: QueryNode, table: string): boolean {
 }
 
 /** Adds the operator's user name on the machine that runs the command. */
-function nameOf(by: Actor): string {
+function actorName(by: Actor): string {
   if (by !== "operator") return by;
   try {
     return `operator ${process.env.SUDO_USER ?? userInfo().username}`;
@@ -174,7 +174,7 @@ function nameOf(by: Actor): string {
 }
 
 /** The fields that differ, as JSON; null where a state does not exist. */
-function differing(before: unknown, after: unknown): { before: string | null; after: string | null } {
+function diff(before: unknown, after: unknown): { before: string | null; after: string | null } {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const pick = (from: unknown, other: unknown) => {
     if (!from) return null;
@@ -194,11 +194,11 @@ export type AuditFilter = {
   whom?: string[] | undefined;
   who?: string | undefined;
   sinceMs?: number | undefined;
-  most?: number | undefined;
+  maxRows?: number | undefined;
 };
 
 /** Lists the entries page by page, newest first. */
-export function listAudit(db: Kysely<Tables>, { whom, who, sinceMs, most }: AuditFilter = {}) {
+export function listAudit(db: Kysely<Tables>, { whom, who, sinceMs, maxRows }: AuditFilter = {}) {
   return paginate<AuditEntry>((last, limit) => {
     let query = db.selectFrom("audit_entries").selectAll().orderBy("at_ms", "desc").orderBy("id", "desc");
     if (whom) query = query.where("whom", "in", whom);
@@ -209,5 +209,5 @@ export function listAudit(db: Kysely<Tables>, { whom, who, sinceMs, most }: Audi
       query = query.where(({ eb, refTuple, tuple }) => eb(refTuple("at_ms", "id"), "<", tuple(at_ms, id)));
     }
     return query.limit(limit).execute();
-  }, most);
+  }, maxRows);
 }

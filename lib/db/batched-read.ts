@@ -25,12 +25,12 @@ type Build<Given extends Values, Row> = (
 export function batchedRead<Given extends Values, Row>(
   build: Build<Given, Row>,
 ): (db: Db, values: Given) => Promise<Row | undefined> {
-  const ofDatabases = new WeakMap<Db, GatheredReads<Given, Row>>();
+  const queues = new WeakMap<Db, BatchQueue<Given, Row>>();
   return (db, values) => {
-    let reads = ofDatabases.get(db);
+    let reads = queues.get(db);
     if (!reads) {
-      reads = new GatheredReads(db, build);
-      ofDatabases.set(db, reads);
+      reads = new BatchQueue(db, build);
+      queues.set(db, reads);
     }
     return reads.read(values);
   };
@@ -44,7 +44,7 @@ class Slot {
   ) {}
 }
 
-const maxTogether = 32;
+const maxBatchSize = 32;
 
 type Waiting<Given, Row> = {
   values: Given;
@@ -52,7 +52,7 @@ type Waiting<Given, Row> = {
   reject: (failure: unknown) => void;
 };
 
-class GatheredReads<Given extends Values, Row> {
+class BatchQueue<Given extends Values, Row> {
   private readonly waiting: Waiting<Given, Row>[] = [];
   private readonly compiled = new Map<number, CompiledQuery<Row & { place: number }>>();
 
@@ -64,15 +64,15 @@ class GatheredReads<Given extends Values, Row> {
   read(values: Given): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ values, resolve, reject });
-      if (this.waiting.length === 1) setImmediate(() => this.begin());
+      if (this.waiting.length === 1) setImmediate(() => this.flush());
     });
   }
 
-  private begin(): void {
-    while (this.waiting.length > 0) this.ask(this.waiting.splice(0, maxTogether));
+  private flush(): void {
+    while (this.waiting.length > 0) this.execute(this.waiting.splice(0, maxBatchSize));
   }
 
-  private async ask(together: readonly Waiting<Given, Row>[]): Promise<void> {
+  private async execute(together: readonly Waiting<Given, Row>[]): Promise<void> {
     try {
       const query = this.compile(together);
       const parameters = query.parameters.map((value) =>
@@ -101,15 +101,15 @@ class GatheredReads<Given extends Values, Row> {
  * Builds a table of placeholders for a batch of reads. Both engines name the columns of a values list `column1`,
  * `column2` and so on.
  *
- * @param like - an example of the parameters, for their names and types
+ * @param example - an example of the parameters, for their names and types
  */
-function toTable<Given extends Values>(reads: number, like: Values): Inputs<Given> {
-  const names = ["place", ...Object.keys(like)];
+function toTable<Given extends Values>(reads: number, example: Values): Inputs<Given> {
+  const names = ["place", ...Object.keys(example)];
   const columns = names.map((name, at) => sql`${sql.ref(`column${at + 1}`)} as ${sql.ref(name)}`);
   // PostgreSQL treats an untyped parameter as text.
   const toNumber = (value: unknown) => sql`cast(${value} as bigint)`;
   const rows = Array.from({ length: reads }, (_, place) => {
-    const slots = Object.entries(like).map(([name, value]) => {
+    const slots = Object.entries(example).map(([name, value]) => {
       const slot = new Slot(place, name);
       return typeof value === "number" ? toNumber(slot) : sql`${slot}`;
     });

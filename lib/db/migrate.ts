@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import type { IndexChange, SchemaChange } from "@/lib/db/migrations";
-import { connectionTo } from "@/lib/db/postgres";
+import { connectionOptions } from "@/lib/db/postgres";
 import { log } from "@/lib/runtime/log";
 
 /*
@@ -14,16 +14,16 @@ import { log } from "@/lib/runtime/log";
 type MigrationTables = { kysely_migration: { name: string; timestamp: string } };
 
 const lockKey = 0x0ff1ce; // arbitrary, but the same in all builds
-const tableLockWithin = "1s"; // if longer, queries that queue behind us would miss their deadline
+const tableLockTimeout = "1s"; // if longer, queries that queue behind us would miss their deadline
 const maxTries = 60; // for a table lock: 90 seconds
-const tryAgainAfterMs = 500;
+const retryDelayMs = 500;
 
 /** Migrates an embedded store; returns the names of the migrations that it applied. */
 export function migrateEmbedded(
   store: Kysely<never>,
   changes: Record<string, SchemaChange>,
 ): Promise<string[]> {
-  return takePending(store as unknown as Kysely<MigrationTables>, changes, takeChange);
+  return applyPending(store as unknown as Kysely<MigrationTables>, changes, applyEmbedded);
 }
 
 /**
@@ -31,12 +31,12 @@ export function migrateEmbedded(
  * which have no query deadline. Any number of instances may call it at once.
  */
 export async function migratePostgres(url: string, changes: Record<string, SchemaChange>): Promise<string[]> {
-  const pool = new pg.Pool({ ...connectionTo(url), max: 2 });
+  const pool = new pg.Pool({ ...connectionOptions(url), max: 2 });
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const store = new Kysely<MigrationTables>({ dialect: new PostgresDialect({ pool }) });
   try {
-    return await takePending(store, changes, takeChangeOnPostgres);
+    return await applyPending(store, changes, applyOnPostgres);
   } finally {
     await store.destroy();
   }
@@ -47,7 +47,7 @@ export async function findPending(
   store: Kysely<never>,
   changes: Record<string, SchemaChange>,
 ): Promise<string[]> {
-  const noted = await (store as unknown as Kysely<MigrationTables>)
+  const recorded = await (store as unknown as Kysely<MigrationTables>)
     .selectFrom("kysely_migration")
     .select("name")
     .execute()
@@ -55,7 +55,7 @@ export async function findPending(
       if (isMissingTable(failure)) return [];
       throw failure;
     });
-  const names = new Set(noted.map(({ name }) => name));
+  const names = new Set(recorded.map(({ name }) => name));
   return Object.keys(changes).filter((name) => !names.has(name));
 }
 
@@ -64,70 +64,60 @@ function isMissingTable(failure: unknown): boolean {
   return code === "42P01" || message.includes("no such table"); // undefined_table
 }
 
-type Take = (
-  store: Kysely<MigrationTables>,
-  name: string,
-  auditedTransaction: SchemaChange,
-) => Promise<boolean>;
+type Apply = (store: Kysely<MigrationTables>, name: string, change: SchemaChange) => Promise<boolean>;
 
-async function takePending(
+async function applyPending(
   store: Kysely<MigrationTables>,
   changes: Record<string, SchemaChange>,
-  take: Take,
+  apply: Apply,
 ): Promise<string[]> {
-  const taken: string[] = [];
+  const applied: string[] = [];
   for (const name of await findPending(store as unknown as Kysely<never>, changes)) {
-    const auditedTransaction = changes[name];
-    if (auditedTransaction && (await take(store, name, auditedTransaction))) taken.push(name);
+    const change = changes[name];
+    if (change && (await apply(store, name, change))) applied.push(name);
   }
-  return taken;
+  return applied;
 }
 
 /** A write transaction locks the whole embedded store, so no other lock is needed. */
-function takeChange(
-  store: Kysely<MigrationTables>,
-  name: string,
-  auditedTransaction: SchemaChange,
-): Promise<boolean> {
+function applyEmbedded(store: Kysely<MigrationTables>, name: string, change: SchemaChange): Promise<boolean> {
   return store.transaction().execute(async (transaction) => {
-    if (await isNoted(transaction, name)) return false;
-    if ("up" in auditedTransaction) await auditedTransaction.up(transaction);
-    else
-      for (const statement of statementsOf(auditedTransaction, ""))
-        await sql.raw(statement).execute(transaction);
-    await note(transaction, name);
+    if (await isRecorded(transaction, name)) return false;
+    if ("up" in change) await change.up(transaction);
+    else for (const statement of toStatements(change, "")) await sql.raw(statement).execute(transaction);
+    await record(transaction, name);
     return true;
   });
 }
 
 /** Retries while another instance migrates, or while a table that will change is in use. */
-async function takeChangeOnPostgres(
+async function applyOnPostgres(
   store: Kysely<MigrationTables>,
   name: string,
-  auditedTransaction: SchemaChange,
+  change: SchemaChange,
 ): Promise<boolean> {
   let tries = 0;
   for (;;) {
     try {
       const outcome = await store
         .transaction()
-        .execute((transaction) => tryChange(store, transaction, name, auditedTransaction));
-      if (outcome !== "locked") return outcome === "taken";
+        .execute((transaction) => tryApply(store, transaction, name, change));
+      if (outcome !== "locked") return outcome === "applied";
     } catch (failure) {
       tries++;
       if ((failure as pg.DatabaseError).code !== "55P03" || tries === maxTries) throw failure; // lock_not_available
       log().info({ name, tries }, "a change of the store waits for whoever uses a table");
     }
-    await sleep(tryAgainAfterMs);
+    await sleep(retryDelayMs);
   }
 }
 
-async function tryChange(
+async function tryApply(
   store: Kysely<MigrationTables>,
   transaction: Kysely<MigrationTables>,
   name: string,
-  auditedTransaction: SchemaChange,
-): Promise<"locked" | "noted" | "taken"> {
+  change: SchemaChange,
+): Promise<"locked" | "known" | "applied"> {
   await sql`set local statement_timeout = 0`.execute(transaction);
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
   // Do not wait for the lock: creating an index concurrently waits for every running statement, including one that
@@ -135,38 +125,37 @@ async function tryChange(
   const { rows } = await sql<{ is_ours: boolean }>`
     select pg_try_advisory_xact_lock(${sql.lit(lockKey)}) as is_ours`.execute(transaction);
   if (!rows[0]?.is_ours) return "locked";
-  if (await isNoted(transaction, name)) return "noted";
-  if ("up" in auditedTransaction) {
-    await sql.raw(`set local lock_timeout = '${tableLockWithin}'`).execute(transaction);
-    await auditedTransaction.up(transaction);
+  if (await isRecorded(transaction, name)) return "known";
+  if ("up" in change) {
+    await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
+    await change.up(transaction);
   } else {
     // Runs outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have written;
     // this one has not.
-    for (const statement of statementsOf(auditedTransaction, "concurrently"))
-      await sql.raw(statement).execute(store);
+    for (const statement of toStatements(change, "concurrently")) await sql.raw(statement).execute(store);
   }
-  await note(transaction, name);
-  return "taken";
+  await record(transaction, name);
+  return "applied";
 }
 
-async function isNoted(transaction: Kysely<MigrationTables>, name: string): Promise<boolean> {
+async function isRecorded(transaction: Kysely<MigrationTables>, name: string): Promise<boolean> {
   await transaction.schema
     .createTable("kysely_migration")
     .ifNotExists()
     .addColumn("name", "varchar(255)", (column) => column.primaryKey())
     .addColumn("timestamp", "varchar(255)", (column) => column.notNull())
     .execute();
-  const noted = await transaction.selectFrom("kysely_migration").select("name").execute();
-  return noted.some((row) => row.name === name);
+  const recorded = await transaction.selectFrom("kysely_migration").select("name").execute();
+  return recorded.some((row) => row.name === name);
 }
 
-async function note(transaction: Kysely<MigrationTables>, name: string): Promise<void> {
+async function record(transaction: Kysely<MigrationTables>, name: string): Promise<void> {
   const row = { name, timestamp: new Date().toISOString() };
   await transaction.insertInto("kysely_migration").values(row).execute();
 }
 
 /** An index of an interrupted attempt is dropped and created again. */
-function statementsOf({ makeIndexes, dropIndexes = [] }: IndexChange, how: "concurrently" | ""): string[] {
+function toStatements({ makeIndexes, dropIndexes = [] }: IndexChange, how: "concurrently" | ""): string[] {
   const drop = (name: string) => `drop index ${how} if exists ${name}`;
   return [
     ...Object.entries(makeIndexes).flatMap(([name, on]) => [

@@ -7,10 +7,10 @@ const pageSize = 500;
  */
 export async function* paginate<Row>(
   readAfter: (last: Row | undefined, limit: number) => Promise<Row[]>,
-  most = Number.POSITIVE_INFINITY,
+  maxRows = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Row[]> {
   let last: Row | undefined;
-  for (let left = most; left > 0; left -= pageSize) {
+  for (let left = maxRows; left > 0; left -= pageSize) {
     const limit = Math.min(pageSize, left);
     const rows = await readAfter(last, limit);
     if (rows.length > 0) yield rows;

@@ -2,7 +2,7 @@ import type { PostgresPool, PostgresPoolClient, QueryResult } from "kysely";
 import pg from "pg";
 import { log } from "@/lib/runtime/log";
 
-const connectWithinMs = 1500;
+const connectTimeoutMs = 1500;
 const lifetimeSeconds = 5 * 60; // 5 minutes, so that every connection moves to the new server after a switch
 
 type Options = {
@@ -36,11 +36,11 @@ export class Connections implements PostgresPool {
       idle_in_transaction_session_timeout: queryTimeoutMs - 100,
     };
     this.isDirect = !options.isPooled;
-    this.pool = this.open();
+    this.pool = this.openPool();
   }
 
   async connect(): Promise<PostgresPoolClient> {
-    const { client, pool } = await this.take();
+    const { client, pool } = await this.acquire();
     let isBroken = false;
     let isInTransaction = false;
     const query = async (sql: string, parameters: unknown[]) => {
@@ -58,7 +58,7 @@ export class Connections implements PostgresPool {
           : await this.queryLimited(client, sql, parameters);
       } catch (failure) {
         isBroken = !(failure instanceof pg.DatabaseError) || endsConnection(failure);
-        if (isReadOnly(failure)) this.renew(pool);
+        if (isReadOnly(failure)) this.replacePool(pool);
         throw failure;
       }
     };
@@ -74,7 +74,7 @@ export class Connections implements PostgresPool {
     await this.pool.end();
   }
 
-  private async take(): Promise<{ client: pg.PoolClient; pool: pg.Pool }> {
+  private async acquire(): Promise<{ client: pg.PoolClient; pool: pg.Pool }> {
     const { pool } = this;
     try {
       return { client: await pool.connect(), pool };
@@ -82,7 +82,7 @@ export class Connections implements PostgresPool {
       if (!isRefusedSetting(failure)) throw failure;
       if (this.isDirect) log().info("a pooler is in front of the store: each transaction brings its limits");
       this.isDirect = false;
-      this.renew(pool);
+      this.replacePool(pool);
       return { client: await this.pool.connect(), pool: this.pool };
     }
   }
@@ -112,15 +112,15 @@ export class Connections implements PostgresPool {
   }
 
   /** Replaces the pool. Connections of the old one close when they are released. */
-  private renew(pool: pg.Pool): void {
+  private replacePool(pool: pg.Pool): void {
     if (pool !== this.pool) return;
-    this.pool = this.open();
+    this.pool = this.openPool();
     pool.end().catch(() => {});
   }
 
-  private open(): pg.Pool {
+  private openPool(): pg.Pool {
     const pool = new pg.Pool({
-      ...connectionTo(this.url),
+      ...connectionOptions(this.url),
       ...(this.isDirect ? this.limits : { pipeline: true }),
       max: this.options.connections,
       maxLifetimeSeconds: lifetimeSeconds,
@@ -136,10 +136,10 @@ export class Connections implements PostgresPool {
 }
 
 /** Common options of all connections. 64-bit integers are returned as numbers. */
-export function connectionTo(connectionString: string): pg.PoolConfig {
+export function connectionOptions(connectionString: string): pg.PoolConfig {
   return {
     connectionString,
-    connectionTimeoutMillis: connectWithinMs,
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     types: {
       getTypeParser: (oid, format) =>

@@ -9,8 +9,8 @@ import type { Db } from "@/lib/db/store";
 export async function probeStore(db: Db): Promise<void> {
   if (!settings().databaseUrl) {
     const { rows } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(db);
-    const [said] = rows;
-    if (said?.quick_check !== "ok") throw new Error(`it is damaged: ${said?.quick_check}`);
+    const [result] = rows;
+    if (result?.quick_check !== "ok") throw new Error(`it is damaged: ${result?.quick_check}`);
   }
   await db
     .withoutPlugins()

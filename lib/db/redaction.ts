@@ -95,24 +95,24 @@ function rename(table: TextTable, row: Row, aliases: Alias[]): Row {
  * An adjacent character can make the match part of a longer address, unless it ends an escape sequence, which can also
  * end in a letter.
  */
-const notBefore = "(?<![\\w.+%'-])";
+const noAddressBefore = "(?<![\\w.+%'-])";
 const escapeBefore = [
   "%(?:25){0,4}(?!2[57bde]|5f)[\\da-f]{2}",
   "=(?:3d|20|22|3c)",
   "\\\\u00[\\da-f]{2}",
   "\\\\[bfnrt]",
 ].join("|");
-const notAfter = "(?!\\.?[\\w-])";
+const noAddressAfter = "(?!\\.?[\\w-])";
 
 /** Matches an address in any letter case and escaping, but not as part of another address. */
 export function mentionsOfEmail(email: string): RegExp {
-  const plain = `(?:${notBefore}|(?<=${escapeBefore}))${spelled(email)}${notAfter}`;
-  return new RegExp([plain, ...inBase64(email)].join("|"), "gi");
+  const plain = `(?:${noAddressBefore}|(?<=${escapeBefore}))${escapedPattern(email)}${noAddressAfter}`;
+  return new RegExp([plain, ...base64Patterns(email)].join("|"), "gi");
 }
 
 /** Matches one of our ids in any escaping, also inside a longer text. */
 export function mentionsOfId(id: string): RegExp {
-  return new RegExp([spelled(id), ...inBase64(id)].join("|"), "gi");
+  return new RegExp([escapedPattern(id), ...base64Patterns(id)].join("|"), "gi");
 }
 
 const entities: Record<string, string> = { "@": "commat", ".": "period", "+": "plus", _: "lowbar" };
@@ -121,20 +121,20 @@ const entities: Record<string, string> = { "@": "commat", ".": "period", "+": "p
  * A pattern for a text in which any character may be escaped: percent-encoded (RFC 3986, also repeatedly),
  * quoted-printable, JSON or HTML.
  */
-function spelled(text: string): string {
+function escapedPattern(text: string): string {
   return [...text]
     .map((character) => {
       const cases = [...new Set([character.toLowerCase(), character.toUpperCase()])];
       const codes = cases.map((one) => one.charCodeAt(0));
       const hex = `(?:${codes.map((code) => code.toString(16).padStart(2, "0")).join("|")})`;
-      const ways = [
+      const alternatives = [
         character.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"),
         `(?:%(?:25){0,4}|=)${hex}`,
         `\\\\{1,8}u\\{?0{0,4}${hex}\\}?`,
         `&#(?:0{0,4}(?:${codes.join("|")})|x0{0,4}${hex});?`,
         ...(entities[character] ? [`&${entities[character]};`] : []),
       ];
-      return `(?:${ways.join("|")})`;
+      return `(?:${alternatives.join("|")})`;
     })
     .join("");
 }
@@ -143,7 +143,7 @@ function spelled(text: string): string {
  * Patterns for a text inside the base64 of a longer text: one per alignment, of the characters that depend on the text
  * alone.
  */
-function inBase64(text: string): string[] {
+function base64Patterns(text: string): string[] {
   return [0, 1, 2].map((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
     const whole = bytes

@@ -7,13 +7,13 @@ import Database from "libsql";
 import pg from "pg";
 
 /** The location of a store. */
-export type StorePlace = { dataDir: string; databaseUrl: string | undefined };
+export type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
 
 /**
  * Streams a consistent snapshot of the store while others write to it. It is encrypted as it is read, and never stored
  * in the clear. PostgreSQL needs `pg_dump`.
  */
-export function readStore({ dataDir, databaseUrl }: StorePlace): AsyncGenerator<Buffer> {
+export function readStore({ dataDir, databaseUrl }: StoreLocation): AsyncGenerator<Buffer> {
   return databaseUrl ? dump(databaseUrl) : readPages(join(dataDir, "store.sqlite"));
 }
 
@@ -42,7 +42,7 @@ async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
 }
 
 /** Whether there is no store yet at this location. */
-export async function isEmptyPlace({ dataDir, databaseUrl }: StorePlace): Promise<boolean> {
+export async function isEmptyLocation({ dataDir, databaseUrl }: StoreLocation): Promise<boolean> {
   if (!databaseUrl) return !existsSync(join(dataDir, "store.sqlite"));
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });
   await client.connect();
@@ -58,7 +58,7 @@ export async function isEmptyPlace({ dataDir, databaseUrl }: StorePlace): Promis
 
 /** Creates a store from a snapshot, completely or not at all, at an empty location. PostgreSQL needs `pg_restore`. */
 export function writeStore(
-  { dataDir, databaseUrl }: StorePlace,
+  { dataDir, databaseUrl }: StoreLocation,
   copy: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -111,23 +111,23 @@ function startTool(tool: string, databaseUrl: string, parameters: string[]) {
   };
   const named = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
   const child = spawn(tool, parameters, { env: { ...process.env, ...named } });
-  const ended = endOf(child, tool);
+  const ended = waitForExit(child, tool);
   ended.catch(() => {}); // if the caller aborted it, the result does not matter
   return { child, ended };
 }
 
 /** Waits for the tool. If it fails, throws the first line of its error output. */
-function endOf(child: ChildProcess, tool: string): Promise<void> {
-  let said = "";
+function waitForExit(child: ChildProcess, tool: string): Promise<void> {
+  let errorOutput = "";
   child.stderr?.setEncoding("utf8").on("data", (chunk) => {
-    said += chunk;
+    errorOutput += chunk;
   });
   return new Promise((resolve, reject) => {
     child.once("error", () =>
       reject(new Error(`${tool} is not installed: it comes with PostgreSQL's own client`)),
     );
     child.once("close", (code) =>
-      code === 0 ? resolve() : reject(new Error(`${tool}: ${said.trim().split("\n")[0]}`)),
+      code === 0 ? resolve() : reject(new Error(`${tool}: ${errorOutput.trim().split("\n")[0]}`)),
     );
   });
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -12,7 +12,7 @@ import {
   ValueNode,
 } from "kysely";
 import type Database from "libsql";
-import { type OpenFile, SqliteFile, whileLocked } from "@/lib/db/sqlite-file";
+import { type OpenFile, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite-file";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 /**
@@ -25,9 +25,9 @@ import { withTimeout } from "@/lib/runtime/timeout";
  *
  * @param lockTimeoutMs - how long a write waits for earlier writes and for another process's lock before it throws
  */
-export function sqliteDialect(file: string, lockedForMs: number): Dialect {
+export function sqliteDialect(file: string, lockTimeoutMs: number): Dialect {
   return {
-    createDriver: () => new SqliteDriver(new SqliteFile(file), lockedForMs),
+    createDriver: () => new SqliteDriver(new SqliteFile(file), lockTimeoutMs),
     createQueryCompiler: () => new QueryCompiler(),
     createAdapter: () => new TransactionalDdlAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -57,7 +57,7 @@ class SqliteDriver implements Driver {
 
   constructor(
     private readonly file: SqliteFile,
-    private readonly lockedForMs: number,
+    private readonly lockTimeoutMs: number,
   ) {}
 
   async init() {}
@@ -95,24 +95,24 @@ class SqliteDriver implements Driver {
 
   /** Waits for earlier writes of this process, then for the file's write lock. One deadline covers both. */
   async beginWrite(): Promise<EndWrite> {
-    const giveUpAtMs = performance.now() + this.lockedForMs;
+    const deadlineMs = performance.now() + this.lockTimeoutMs;
     let free = () => {};
-    const turn = this.lastWrite;
+    const earlierWrite = this.lastWrite;
     this.lastWrite = new Promise((resolve) => {
       free = resolve;
     });
     try {
-      await withTimeout(this.lockedForMs, turn);
+      await withTimeout(this.lockTimeoutMs, earlierWrite);
     } catch {
-      turn.then(free);
+      earlierWrite.then(free);
       throw new Error("the store is locked: other writes go first");
     }
     // Every write waits for the disk, so let reads and responses run between two writes.
-    await nextTurn();
+    await yieldToEventLoop();
     try {
-      this.writer ??= await this.file.open(giveUpAtMs);
+      this.writer ??= await this.file.open(deadlineMs);
       const { db, identity } = this.writer;
-      await whileLocked(giveUpAtMs, () => db.exec("BEGIN IMMEDIATE"));
+      await retryWhileLocked(deadlineMs, () => db.exec("BEGIN IMMEDIATE"));
       return (how) => {
         try {
           endTransaction(db, how);
@@ -143,7 +143,7 @@ class SqliteDriver implements Driver {
     return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) };
   }
 
-  async read(sql: string, parameters: readonly unknown[], isOfOne: boolean): Promise<QueryResult<never>> {
+  async read(sql: string, parameters: readonly unknown[], isLimitOne: boolean): Promise<QueryResult<never>> {
     this.reader ??= await this.openReader();
     try {
       let read = this.reads.get(sql);
@@ -152,7 +152,7 @@ class SqliteDriver implements Driver {
         read = { statement, columns: statement.columns().map(({ name }) => name) };
         this.reads.set(sql, read);
       }
-      return { rows: readRows(read, parameters, isOfOne) as never[] };
+      return { rows: readRows(read, parameters, isLimitOne) as never[] };
     } catch (error) {
       // A failed statement may keep its snapshot, so the next read opens a new connection.
       this.closeReader();
@@ -168,7 +168,7 @@ class SqliteDriver implements Driver {
 
   /** Concurrent first reads share one new connection. */
   private openReader(): Promise<OpenFile> {
-    this.opening ??= this.file.open(performance.now() + this.lockedForMs).finally(() => {
+    this.opening ??= this.file.open(performance.now() + this.lockTimeoutMs).finally(() => {
       this.opening = undefined;
     });
     return this.opening;
@@ -193,14 +193,14 @@ type Read = { statement: Database.Statement; columns: string[] };
 function readRows(
   { statement, columns }: Read,
   parameters: readonly unknown[],
-  isOfOne: boolean,
+  isLimitOne: boolean,
 ): Record<string, unknown>[] {
   const toRow = (values: unknown[]) => {
     const row: Record<string, unknown> = {};
     for (let at = 0; at < columns.length; at++) row[columns[at] as string] = values[at];
     return row;
   };
-  if (!isOfOne) return Array.from(statement.iterate(parameters) as Iterable<unknown[]>, toRow);
+  if (!isLimitOne) return Array.from(statement.iterate(parameters) as Iterable<unknown[]>, toRow);
   const values = statement.get(parameters) as unknown[] | undefined;
   return values ? [toRow(values)] : [];
 }
@@ -215,7 +215,7 @@ class SqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
     if (this.endWrite) return this.driver.write(sql, parameters);
-    if (SelectQueryNode.is(query)) return this.driver.read(sql, parameters, isOfOne(query));
+    if (SelectQueryNode.is(query)) return this.driver.read(sql, parameters, isLimitOne(query));
     const endWrite = await this.driver.beginWrite();
     let how: "COMMIT" | "ROLLBACK" = "ROLLBACK";
     try {
@@ -233,6 +233,6 @@ class SqliteConnection implements DatabaseConnection {
 }
 
 /** Whether a query has `LIMIT 1`. */
-function isOfOne({ limit }: SelectQueryNode): boolean {
+function isLimitOne({ limit }: SelectQueryNode): boolean {
   return limit !== undefined && ValueNode.is(limit.limit) && limit.limit.value === 1;
 }

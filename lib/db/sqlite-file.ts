@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
 import { createFolder, requireCreator } from "@/lib/runtime/data-dir";
 
-const nativeWaitMs = 25; // maximum time that one native call blocks the event loop
-const retryAfterMs = 10;
+const maxBlockMs = 25; // maximum time that one native call blocks the event loop
+const retryDelayMs = 10;
 
 /** A connection, and the identity of the file it opened: see {@link SqliteFile.identify}. */
 export type OpenFile = { db: Database.Database; identity: string };
@@ -20,12 +20,12 @@ export class SqliteFile {
    * Opens a connection, and creates the file if it is missing. Waits for other processes until `deadlineMs` of the
    * monotonic clock, then throws.
    */
-  async open(giveUpAtMs: number): Promise<OpenFile> {
+  async open(deadlineMs: number): Promise<OpenFile> {
     // Only if the file is missing: opening and closing a database's file releases this process's locks on it.
-    if (!existsSync(this.path)) this.make();
-    const db = new Database(this.path, { timeout: nativeWaitMs } as Database.Options);
+    if (!existsSync(this.path)) this.create();
+    const db = new Database(this.path, { timeout: maxBlockMs } as Database.Options);
     try {
-      await whileLocked(giveUpAtMs, () => db.exec("PRAGMA journal_mode = WAL"));
+      await retryWhileLocked(deadlineMs, () => db.exec("PRAGMA journal_mode = WAL"));
       db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON");
       this.hasBeenOpen = true;
       return { db, identity: this.identify() };
@@ -49,7 +49,7 @@ export class SqliteFile {
   }
 
   /** Never recreates a removed store: an empty one would look as if no account had ever existed. */
-  private make(): void {
+  private create(): void {
     if (this.hasBeenOpen) throw new Error("the store's file was removed while it was open");
     requireCreator(this.path);
     createFolder(dirname(this.path));
@@ -61,30 +61,30 @@ export class SqliteFile {
  * Retries in short calls until another process releases its lock: waiting inside SQLite would block the event loop.
  * Throws the last error after `deadlineMs` of the monotonic clock.
  */
-export async function whileLocked(giveUpAtMs: number, attempt: () => void): Promise<void> {
+export async function retryWhileLocked(deadlineMs: number, attempt: () => void): Promise<void> {
   for (;;) {
     try {
       return attempt();
     } catch (error) {
-      if (!isBusy(error) || performance.now() > giveUpAtMs) throw error;
-      await sleep(retryAfterMs);
+      if (!isBusy(error) || performance.now() > deadlineMs) throw error;
+      await sleep(retryDelayMs);
     }
   }
 }
 
-const inUse =
+const logInUse =
   "the deletion is done, but something reads from the store's log of changes, a backup perhaps: what was deleted stays in the log until the server empties it, within the hour";
 
 /**
  * Writes the write-ahead log into the database file and truncates it, so that neither contains deleted rows. Throws if
  * another process still reads from the log at `deadlineMs`.
  */
-export async function forgetDeleted(path: string, giveUpAtMs: number): Promise<void> {
-  const db = new Database(path, { timeout: nativeWaitMs } as Database.Options);
+export async function forgetDeleted(path: string, deadlineMs: number): Promise<void> {
+  const db = new Database(path, { timeout: maxBlockMs } as Database.Options);
   try {
-    await whileLocked(giveUpAtMs, () => {
+    await retryWhileLocked(deadlineMs, () => {
       const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get([]) as { busy: number };
-      if (busy) throw Object.assign(new Error(inUse), { code: "SQLITE_BUSY" });
+      if (busy) throw Object.assign(new Error(logInUse), { code: "SQLITE_BUSY" });
     });
   } finally {
     db.close();

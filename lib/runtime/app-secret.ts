@@ -16,9 +16,9 @@ export type Purpose =
   | "signing-key:v1"
   | "unsubscribe:onboarding:v1";
 
-const madeSecret = {
-  make: () => randomBytes(32).toString("base64url"),
-  isSound: (text: string) => /^[\w-]{43}$/.test(text),
+const generatedSecret = {
+  generate: () => randomBytes(32).toString("base64url"),
+  isValid: (text: string) => /^[\w-]{43}$/.test(text),
 };
 
 /**
@@ -42,13 +42,15 @@ export function currentSecret(): string {
   const { appSecret, dataDir } = settings();
   return processSingleton(
     "app secret",
-    () => appSecret ?? readOrCreateInDataDir(dataDir, "app-secret", madeSecret),
+    () => appSecret ?? readOrCreateInDataDir(dataDir, "app-secret", generatedSecret),
   );
 }
 
 /** Stores a restored secret in an empty `DATA_DIR`. Returns whether it is the current secret now. */
 export function storeSecret(secret: string): boolean {
   const { appSecret, dataDir } = settings();
-  if (appSecret !== undefined || !madeSecret.isSound(secret)) return appSecret === secret;
-  return readOrCreateInDataDir(dataDir, "app-secret", { ...madeSecret, make: () => secret }) === secret;
+  if (appSecret !== undefined || !generatedSecret.isValid(secret)) return appSecret === secret;
+  return (
+    readOrCreateInDataDir(dataDir, "app-secret", { ...generatedSecret, generate: () => secret }) === secret
+  );
 }

@@ -20,14 +20,14 @@ export function startBackgroundLoop(
   const stopping = new AbortController();
   const { signal } = stopping;
   let isFailing = false;
-  const note = (failure?: Error) => {
+  const recordOutcome = (failure?: Error) => {
     if (failure && !isFailing) log().warn({ err: failure }, failed);
     if (!failure && isFailing) log().info(`over now: ${failed}`);
     isFailing = failure !== undefined;
   };
   const running = (async () => {
     while (!signal.aborted) {
-      await round(signal).then(() => note(), note);
+      await round(signal).then(() => recordOutcome(), recordOutcome);
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   })();

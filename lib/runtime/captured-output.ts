@@ -10,8 +10,12 @@ const maxCharacters = 8 * 1024;
  * Node's warnings. Standard output stays free for results.
  */
 export function captureOutput(): void {
-  globalThis.console = new Console({ stdout: saying("info"), stderr: saying("warn"), colorMode: false });
-  const toLog = saying("warn");
+  globalThis.console = new Console({
+    stdout: logStream("info"),
+    stderr: logStream("warn"),
+    colorMode: false,
+  });
+  const toLog = logStream("warn");
   process.stderr.write = toLog.write.bind(toLog) as typeof process.stderr.write;
   // Node's default listener writes to the file descriptor directly.
   process.removeAllListeners("warning");
@@ -27,12 +31,12 @@ export function logUncaught(): void {
 }
 
 /** A stream that writes one log entry per write, even if the text has several lines. */
-function saying(level: "info" | "warn"): Writable {
+function logStream(level: "info" | "warn"): Writable {
   return new Writable({
     decodeStrings: false,
     write(chunk, _encoding, done) {
-      const said = stripVTControlCharacters(String(chunk)).trim();
-      if (said) log()[level]({ from: "the console" }, said.slice(0, maxCharacters));
+      const text = stripVTControlCharacters(String(chunk)).trim();
+      if (text) log()[level]({ from: "the console" }, text.slice(0, maxCharacters));
       done();
     },
   });

@@ -14,18 +14,18 @@ import {
 import { dirname, join } from "node:path";
 import { processSingleton } from "@/lib/process-singleton";
 
-const making = () => processSingleton("who makes what DATA_DIR keeps", () => ({ isAnothers: false }));
+const creation = () => processSingleton("who makes what DATA_DIR keeps", () => ({ isDisabled: false }));
 
 /**
  * Forbids this process to create files in `DATA_DIR`: only its parent does, so a file that disappears stays missing.
  */
 export function disableCreation(): void {
-  making().isAnothers = true;
+  creation().isDisabled = true;
 }
 
 /** Throws a {@link DataDirError} if this process must not create the missing file. */
 export function requireCreator(path: string): void {
-  if (making().isAnothers) throw new DataDirError(`DATA_DIR: ${path} is gone`);
+  if (creation().isDisabled) throw new DataDirError(`DATA_DIR: ${path} is gone`);
 }
 
 /** The data folder cannot be used; `message` is one line for the operator. */
@@ -40,7 +40,7 @@ export class DataDirError extends Error {
 }
 
 /** How to create a file's text, and whether a text is valid; an invalid one counts as damaged. */
-type Kept = { make: () => string; isSound: (text: string) => boolean };
+type FileContent = { generate: () => string; isValid: (text: string) => boolean };
 
 /**
  * Reads a file of the data folder, and creates it the first time. Once returned, the text survives a power loss.
@@ -48,20 +48,24 @@ type Kept = { make: () => string; isSound: (text: string) => boolean };
  * The folder gets mode 0700, the file 0600. Concurrent processes get the same text: `link` creates the complete file or
  * fails, so no one reads a partial one. Throws a {@link DataDirError}.
  */
-export function readOrCreateInDataDir(dataDir: string, name: string, { make, isSound }: Kept): string {
+export function readOrCreateInDataDir(
+  dataDir: string,
+  name: string,
+  { generate, isValid }: FileContent,
+): string {
   const file = join(dataDir, name);
   let text: string | undefined;
   try {
-    text = readIfThere(file);
+    text = readIfExists(file);
     if (text === undefined) {
-      makeFile(dataDir, name, make);
+      createFile(dataDir, name, generate);
       text = readFileSync(file, "utf8");
     }
     removeDrafts(dataDir, name);
   } catch (failure) {
-    throw cannotBeUsed(dataDir, failure);
+    throw toDataDirError(dataDir, failure);
   }
-  if (isSound(text)) return text;
+  if (isValid(text)) return text;
   throw new DataDirError(
     `DATA_DIR: ${file} is damaged (${text.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
   );
@@ -78,19 +82,19 @@ export function createFolder(path: string): void {
     try {
       mkdirSync(folder, { mode: 0o700 });
     } catch (failure) {
-      const isThere = (failure as NodeJS.ErrnoException).code === "EEXIST" && statSync(folder).isDirectory();
-      if (!isThere) throw cannotBeUsed(path, failure);
+      const isFolder = (failure as NodeJS.ErrnoException).code === "EEXIST" && statSync(folder).isDirectory();
+      if (!isFolder) throw toDataDirError(path, failure);
     }
   }
 }
 
-function cannotBeUsed(path: string, failure: unknown): DataDirError {
+function toDataDirError(path: string, failure: unknown): DataDirError {
   if (failure instanceof DataDirError) return failure;
   const { code } = failure as NodeJS.ErrnoException;
   return new DataDirError(`DATA_DIR: ${path} cannot be used (${code})`, code);
 }
 
-function readIfThere(file: string): string | undefined {
+function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (failure) {
@@ -100,17 +104,17 @@ function readIfThere(file: string): string | undefined {
 }
 
 /** Flushes a draft to disk before it gets the name that others read. */
-function makeFile(dataDir: string, name: string, make: () => string): void {
+function createFile(dataDir: string, name: string, generate: () => string): void {
   requireCreator(join(dataDir, name));
   createFolder(dataDir);
-  const draft = join(dataDir, `${draftOf(name)}${process.pid}`);
+  const draft = join(dataDir, `${draftPrefix(name)}${process.pid}`);
   try {
-    writeFileSync(draft, make(), { mode: 0o600, flush: true });
+    writeFileSync(draft, generate(), { mode: 0o600, flush: true });
     linkSync(draft, join(dataDir, name));
   } catch (failure) {
     // The first process removes the drafts of the others, possibly before they are linked.
-    const isMadeByAnother = readIfThere(join(dataDir, name)) !== undefined;
-    if (!isMadeByAnother) throw failure;
+    const isCreatedByAnother = readIfExists(join(dataDir, name)) !== undefined;
+    if (!isCreatedByAnother) throw failure;
   } finally {
     rmSync(draft, { force: true });
   }
@@ -130,8 +134,8 @@ function flushFolder(dataDir: string): void {
 /** Removes the drafts of processes that ended while writing. */
 function removeDrafts(dataDir: string, name: string): void {
   for (const entry of readdirSync(dataDir)) {
-    if (entry.startsWith(draftOf(name))) rmSync(join(dataDir, entry), { force: true });
+    if (entry.startsWith(draftPrefix(name))) rmSync(join(dataDir, entry), { force: true });
   }
 }
 
-const draftOf = (name: string) => `${name}.draft.`;
+const draftPrefix = (name: string) => `${name}.draft.`;

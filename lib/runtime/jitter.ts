@@ -4,8 +4,8 @@
  *
  * @param chance - the position between the two, at least 0 and less than 1
  */
-export function jitter(least: number, most: number, chance: number): number {
-  return least + Math.floor(chance * (most - least + 1));
+export function jitter(min: number, max: number, chance: number): number {
+  return min + Math.floor(chance * (max - min + 1));
 }
 
 /** `Retry-After` (RFC 9110 §10.2.3) for a 503 that is expected to end soon: 5 to 30 seconds. */

@@ -19,12 +19,12 @@ const colours = { debug: "gray", info: "green", warn: "yellow", error: "red", fa
 export function toReadable(line: string): string {
   const { level, time, msg, err, ...fields } = JSON.parse(line) as Entry;
   const { method, path, status, ms, ...rest } = fields;
-  const [said = "", ...more] = String(msg ?? `${method} ${path} ${status} ${ms} ms`).split("\n");
+  const [message = "", ...more] = String(msg ?? `${method} ${path} ${status} ${ms} ms`).split("\n");
   const colour = colours[level as keyof typeof colours] ?? "white";
   const words = [
     new Date(time).toTimeString().slice(0, 8),
     paint(colour, level.toUpperCase().padEnd(5)),
-    toAscii(said),
+    toAscii(message),
     ...Object.entries(msg ? fields : rest).map(([name, value]) =>
       paint("gray", toAscii(`${name}=${JSON.stringify(value)}`)),
     ),

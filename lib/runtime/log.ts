@@ -35,7 +35,7 @@ function makeLog(level: string): pino.Logger {
       level,
       base: null,
       formatters: { level: (name) => ({ level: name }) },
-      serializers: { err: describeFailure },
+      serializers: { err: serializeError },
     },
     destination(),
   );
@@ -72,7 +72,7 @@ function isLogLine(line: string): boolean {
 }
 
 /** Serializes an error for the log. It leaves out other fields: a database driver's `detail` quotes the row. */
-function describeFailure(failure: unknown) {
+function serializeError(failure: unknown) {
   if (!(failure instanceof Error)) return { message: String(failure) };
   const { name, message, stack } = failure;
   return { name, code: (failure as NodeJS.ErrnoException).code, message, stack };

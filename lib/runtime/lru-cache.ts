@@ -1,19 +1,19 @@
 /**
- * An approximate LRU cache of at most `maxEntries`. It keeps at least the latest half of that number in two
+ * An approximate LRU cache of at maxEntries `maxEntries`. It keeps at least the latest half of that number in two
  * generations, because dropping a whole generation is cheaper than evicting key by key.
  */
 export class LruCache<Value> {
   private young = new Map<string, Value>();
   private old = new Map<string, Value>();
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly maxEntries: number) {}
 
   get(key: string): Value | undefined {
     return this.young.get(key) ?? this.old.get(key);
   }
 
   set(key: string, value: Value): void {
-    if (this.young.size >= this.most / 2) {
+    if (this.young.size >= this.maxEntries / 2) {
       this.old = this.young;
       this.young = new Map();
     }

@@ -1,18 +1,18 @@
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 
-const flushEveryMs = 200;
+const flushIntervalMs = 200;
 const flushAtCharacters = 16 * 1024;
-const lookAgainMs = 10; // before retrying a write to a slow reader
+const retryDelayMs = 10; // before retrying a write to a slow reader
 const maxHeldCharacters = 1024 * 1024; // before lines are dropped
-const finishWithinMs = 500;
-const nothing = Buffer.alloc(0);
+const finishTimeoutMs = 500;
+const emptyBatch = Buffer.alloc(0);
 
 const standardError = 2;
 
 /**
  * Standard error, written in batches and without blocking, so that the log never delays a request. A slow reader gets
- * its lines later. A stalled reader loses the newest lines and gets their number. A closed reader gets nothing. (With a
+ * its lines later. A stalled reader loses the newest lines and gets their number. A closed reader gets emptyBatch. (With a
  * stalled reader, pino's own destination retries forever, and the process cannot stop.)
  */
 export class NonblockingStderr {
@@ -21,7 +21,7 @@ export class NonblockingStderr {
   /** The buffer of a batch, reused because allocating one takes longer than filling it. */
   private readonly batch = Buffer.allocUnsafeSlow(64 * 1024);
   /** The unwritten rest of a partly written batch. */
-  private rest: Uint8Array = nothing;
+  private rest: Uint8Array = emptyBatch;
   private dropped = 0;
   private timer: NodeJS.Timeout | undefined;
 
@@ -33,15 +33,15 @@ export class NonblockingStderr {
     this.lines += line;
     if (this.rest.length > 0) return;
     if (this.lines.length >= flushAtCharacters) this.flush();
-    else this.timer ??= setTimeout(() => this.flush(), flushEveryMs).unref();
+    else this.timer ??= setTimeout(() => this.flush(), flushIntervalMs).unref();
   }
 
   /** Flushes for up to half a second, when the process exits. */
   finish(): void {
-    const giveUpAtMs = performance.now() + finishWithinMs;
+    const deadlineMs = performance.now() + finishTimeoutMs;
     const bell = new Int32Array(new SharedArrayBuffer(4));
     do this.flush();
-    while (this.rest.length > 0 && performance.now() < giveUpAtMs && Atomics.wait(bell, 0, 0, lookAgainMs));
+    while (this.rest.length > 0 && performance.now() < deadlineMs && Atomics.wait(bell, 0, 0, retryDelayMs));
   }
 
   private flush(): void {
@@ -53,8 +53,8 @@ export class NonblockingStderr {
         this.rest = batch.subarray(writeSync(this.descriptor, batch));
       }
     } catch (failure) {
-      if ((failure as NodeJS.ErrnoException).code !== "EAGAIN") this.rest = nothing;
-      else this.timer = setTimeout(() => this.flush(), lookAgainMs).unref();
+      if ((failure as NodeJS.ErrnoException).code !== "EAGAIN") this.rest = emptyBatch;
+      else this.timer = setTimeout(() => this.flush(), retryDelayMs).unref();
     }
   }
 

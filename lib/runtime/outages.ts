@@ -6,8 +6,8 @@ type Dependency = "mail" | "pages";
 const since = () => processSingleton("outages", () => new Map<Dependency, number>());
 
 /** Records whether a dependency was available when it was last used. */
-export function recordOutage(dependency: Dependency, isAway: boolean, nowMs = Date.now()): void {
-  if (!isAway) since().delete(dependency);
+export function recordOutage(dependency: Dependency, isUnavailable: boolean, nowMs = Date.now()): void {
+  if (!isUnavailable) since().delete(dependency);
   else if (!since().has(dependency)) since().set(dependency, nowMs);
 }
 

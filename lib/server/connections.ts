@@ -146,7 +146,7 @@ function markIdle({ entries }: Connection): void {
 }
 
 function maxConnections(): number {
-  return Math.min(connectionBounds.most, Math.max(1, openFiles() - reservedFiles));
+  return Math.min(connectionBounds.max, Math.max(1, openFiles() - reservedFiles));
 }
 
 /** How many files this process may open; without a bound where the system does not say. */

@@ -201,6 +201,6 @@ describe.each(engines)("the audit on $name", (engine) => {
     expect(await count({ whom: ["7@example.com", "8@example.com"] })).toBe(2);
     expect(await count({ who: "clerk" })).toBe(0);
     expect(await count({ sinceMs: nowMs - 9 })).toBe(10);
-    expect(await count({ most: 600 })).toBe(600);
+    expect(await count({ maxRows: 600 })).toBe(600);
   });
 });

@@ -18,27 +18,27 @@ const [{ text: compiled } = { text: "" }] = buildSync({
   format: "esm",
   write: false,
 }).outputFiles;
-const kept = { make: () => "sound text", isSound: (text: string) => text === "sound text" };
+const content = { generate: () => "sound text", isValid: (text: string) => text === "sound text" };
 
-describe("a text kept in the data folder", () => {
+describe("a file of the data folder", () => {
   it("is made once, for nobody else to read, and leaves nothing beside it", () => {
     const folder = join(createFolder(), "new");
-    expect(readOrCreateInDataDir(folder, "kept", kept)).toBe("sound text");
-    const remade = { ...kept, make: () => "another" };
-    expect(readOrCreateInDataDir(folder, "kept", remade)).toBe("sound text");
+    expect(readOrCreateInDataDir(folder, "content", content)).toBe("sound text");
+    const remade = { ...content, generate: () => "another" };
+    expect(readOrCreateInDataDir(folder, "content", remade)).toBe("sound text");
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(statSync(join(folder, "kept")).mode & 0o777).toBe(0o600);
-    expect(readdirSync(folder)).toEqual(["kept"]);
+    expect(statSync(join(folder, "content")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["content"]);
   });
 
   it("is the same for all who ask at once", async () => {
     const folder = createFolder();
     const program = `${compiled}
-      const kept = { make: () => String(process.pid), isSound: () => true };
-      process.stdout.write(readOrCreateInDataDir(${JSON.stringify(folder)}, "kept", kept));`;
+      const content = { generate: () => String(process.pid), isValid: () => true };
+      process.stdout.write(readOrCreateInDataDir(${JSON.stringify(folder)}, "content", content));`;
     const asked = await Promise.all(Array.from({ length: 12 }, () => run("node", [...asModule, program])));
     expect(new Set(asked.map(({ stdout }) => stdout)).size).toBe(1);
-    expect(readdirSync(folder)).toEqual(["kept"]);
+    expect(readdirSync(folder)).toEqual(["content"]);
   });
 
   it.runIf(isInstalled("strace"))(
@@ -46,48 +46,48 @@ describe("a text kept in the data folder", () => {
     async () => {
       const folder = createFolder();
       const program = `${compiled}
-      readOrCreateInDataDir(${JSON.stringify(folder)}, "kept", { make: () => "x", isSound: () => true });`;
+      readOrCreateInDataDir(${JSON.stringify(folder)}, "content", { generate: () => "x", isValid: () => true });`;
       const calls = ["-f", "-y", "-e", "trace=fsync,link,linkat", "node", ...asModule, program];
       const { stderr } = await run("strace", calls);
-      const order = [...stderr.matchAll(/(fsync|link)(?:at)?\([^\n]*?(kept\.draft|corner-office-\w+>)/g)];
+      const order = [...stderr.matchAll(/(fsync|link)(?:at)?\([^\n]*?(content\.draft|corner-office-\w+>)/g)];
       expect(
-        order.map(([, call, what]) => `${call} ${what?.startsWith("kept") ? "draft" : "folder"}`),
+        order.map(([, call, what]) => `${call} ${what?.startsWith("content") ? "draft" : "folder"}`),
       ).toEqual(["fsync draft", "link draft", "fsync folder"]);
     },
   );
 
   it.each(["", "sound", "\0".repeat(10)])("is refused when it is damaged: %j", (damaged) => {
     const folder = createFolder();
-    writeFileSync(join(folder, "kept"), damaged);
-    expect(() => readOrCreateInDataDir(folder, "kept", kept)).toThrow(
-      `DATA_DIR: ${folder}/kept is damaged (${damaged.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
+    writeFileSync(join(folder, "content"), damaged);
+    expect(() => readOrCreateInDataDir(folder, "content", content)).toThrow(
+      `DATA_DIR: ${folder}/content is damaged (${damaged.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
     );
-    expect(readFileSync(join(folder, "kept"), "utf8"), "it is left as it was").toBe(damaged);
+    expect(readFileSync(join(folder, "content"), "utf8"), "it is left as it was").toBe(damaged);
   });
 
-  it("is not kept where there can be no folder", () => {
+  it("throws when the folder cannot be created", () => {
     const file = join(createFolder(), "file");
     writeFileSync(file, "");
-    expect(() => readOrCreateInDataDir(file, "kept", kept)).toThrow(
+    expect(() => readOrCreateInDataDir(file, "content", content)).toThrow(
       `DATA_DIR: ${file} cannot be used (ENOTDIR)`,
     );
   });
 
   it("comes without the draft of a process that ended while it wrote", () => {
     const folder = createFolder();
-    writeFileSync(join(folder, "kept.draft.1"), "sou");
-    expect(readOrCreateInDataDir(folder, "kept", kept)).toBe("sound text");
-    writeFileSync(join(folder, "kept.draft.2"), "sou");
-    expect(readOrCreateInDataDir(folder, "kept", kept)).toBe("sound text");
-    expect(readdirSync(folder)).toEqual(["kept"]);
+    writeFileSync(join(folder, "content.draft.1"), "sou");
+    expect(readOrCreateInDataDir(folder, "content", content)).toBe("sound text");
+    writeFileSync(join(folder, "content.draft.2"), "sou");
+    expect(readOrCreateInDataDir(folder, "content", content)).toBe("sound text");
+    expect(readdirSync(folder)).toEqual(["content"]);
   });
 
   it("leaves no draft where it cannot be made", () => {
     const folder = createFolder();
-    const make = () => {
+    const generate = () => {
       throw Object.assign(new Error("full"), { code: "ENOSPC" });
     };
-    expect(() => readOrCreateInDataDir(folder, "kept", { ...kept, make })).toThrow(
+    expect(() => readOrCreateInDataDir(folder, "content", { ...content, generate })).toThrow(
       `DATA_DIR: ${folder} cannot be used (ENOSPC)`,
     );
     expect(readdirSync(folder)).toEqual([]);

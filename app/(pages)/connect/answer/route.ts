@@ -1,4 +1,4 @@
-import { requireOwner, requireThemselves } from "@/lib/accounts/owner";
+import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { form, withProblem } from "@/lib/http/form";
@@ -32,7 +32,7 @@ export const POST = form(
     if (client && ["approve", "decline"].includes(answer)) {
       const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
       if (!owner) return { to: `${withProblem(page, "again")}&away` };
-      if (answer === "approve") await requireThemselves(owner, "app approve refused", nowMs);
+      if (answer === "approve") await rejectImpersonator(owner, "app approve refused", nowMs);
       await (answer === "approve" ? approve : decline)(
         await store(),
         authorizationRequest,

@@ -1,4 +1,4 @@
-import { requireOwner, requireThemselves } from "@/lib/accounts/owner";
+import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
 import { startProgramSession } from "@/lib/auth/session";
 import { nameCopiedToken } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
@@ -13,7 +13,7 @@ export const POST = createHandler(
   async (call) => {
     const { nowMs } = call;
     const owner = await requireOwner(call, readFields(call)("account"));
-    await requireThemselves(owner, "token refused", nowMs);
+    await rejectImpersonator(owner, "token refused", nowMs);
     const { account, session, clerkSession } = owner;
     const name = nameCopiedToken(nowMs);
     const program = { by: "owner", name, madeIn: session, clerkSession } as const;
