@@ -7,8 +7,8 @@ import { engines } from "@/tests/support/engines";
 
 const email = "ceo@example.com";
 
-describe.each(engines)("two operators on $name", (engine) => {
-  it("who change different terms of an account at the same moment both have their way", async () => {
+describe.each(engines)("concurrent changes of an account on $name", (engine) => {
+  it("keep the changes of both operators when they set different terms", async () => {
     const stage = await engine.prepare();
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     const stores = [1, 2, 3].map(() => new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR }));
@@ -46,8 +46,8 @@ const row = {
   created_at_ms: 1000,
 };
 
-describe("the account of a row", () => {
-  it("has what the row has", () => {
+describe("parseAccount", () => {
+  it("returns the fields of the row", () => {
     expect(parseAccount(row)).toEqual({
       id: "acc_1",
       email: "ceo@example.com",
@@ -87,11 +87,11 @@ describe("the account of a row", () => {
     ["a balance over the bound", { credit_thousandths: 1_000_000_000_000_001 }],
     ["a balance that is no number", { credit_thousandths: Number.NaN }],
     ["no beginning", { created_at_ms: undefined }],
-  ])("is none with %s", (_, changed) => {
+  ])("returns undefined for %s", (_, changed) => {
     expect(parseAccount({ ...row, ...changed })).toBeUndefined();
   });
 
-  it("is none without a row", () => {
+  it("returns undefined without a row", () => {
     expect(parseAccount(undefined)).toBeUndefined();
   });
 });

@@ -25,7 +25,7 @@ const callerOf = (account: Account): Caller => ({ is: "account", account, sessio
 const trial = callerOf({ ...account, plan: "trial", trialEndsAtMs: endsAtMs });
 
 describe("decideEntitlement", () => {
-  it("ends a trial at the very instant it names, and not a millisecond earlier", () => {
+  it("ends a trial at its end time, and not a millisecond earlier", () => {
     expect(decideEntitlement(trial, endsAtMs - 1)).toEqual({
       ok: true,
       status: "trial",
@@ -42,11 +42,11 @@ describe("decideEntitlement", () => {
     [1_999, 1],
     [1_000, 1],
     [1, 1],
-  ])("with %i ms of trial left asks again after %i s at most", (leftMs, recheckAfterSeconds) => {
+  ])("with %i ms of trial left returns a recheck time of at most %i s", (leftMs, recheckAfterSeconds) => {
     expect(decideEntitlement(trial, endsAtMs - leftMs, 0.9999)).toMatchObject({ recheckAfterSeconds });
   });
 
-  it("spreads over ten to fifteen minutes when apps ask again, whatever the plan", () => {
+  it("spreads the recheck time over 10 to 15 minutes for every plan", () => {
     const licensed = callerOf({ ...account, plan: "licensed" });
     for (const caller of [licensed, trial]) {
       const asked = [0, 0.5, 0.9999].map((chance) => decideEntitlement(caller, 0, chance));
@@ -54,7 +54,7 @@ describe("decideEntitlement", () => {
     }
   });
 
-  it("tells an assistant limit of zero from none", () => {
+  it("distinguishes an assistant limit of zero from no limit", () => {
     const hobby = { ...account, plan: "hobby" } as const;
     const limited = callerOf({ ...hobby, assistantLimit: 0 });
     expect(decideEntitlement(limited, 0)).toHaveProperty("assistantLimit", 0);

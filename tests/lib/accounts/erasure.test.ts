@@ -11,16 +11,16 @@ import { listTextColumns, type TextColumn } from "@/tests/support/text-columns";
 const email = "ann.lee+office@example.com";
 const friend = "friend@example.com";
 
-/** Columns that hold our own words, keys and hashes alone: what goes in there is made here. */
+/** Columns that contain only our own words, keys and hashes; this test fills them itself. */
 const ours =
   /^(?:.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session)$/;
 
-/** Columns that hold one address, or one subject, and nothing else. */
+/** Columns that contain exactly one address or one subject. */
 const identities = ["email", "subject"];
 
 const jsonColumns = ["before", "after", "payload", "redirect_uris"];
 
-describe.each(engines)("a person who is erased, on $name", (engine) => {
+describe.each(engines)("an erased person on $name", (engine) => {
   let stage: Stage;
   let service: Service;
   let person: { id: string; subject: string };
@@ -41,7 +41,7 @@ describe.each(engines)("a person who is erased, on $name", (engine) => {
     await stage.clear();
   });
 
-  /** The same text in the escapes of every format that may have passed it on. */
+  /** The text in the escapes of every format that may have processed it. */
   function spellingsOf(text: string): string[] {
     const inEscapes = (how: (code: number) => string) => text.replace(/\W/g, (c) => how(c.charCodeAt(0)));
     const hex = (code: number) => code.toString(16).padStart(2, "0");
@@ -60,7 +60,7 @@ describe.each(engines)("a person who is erased, on $name", (engine) => {
     ];
   }
 
-  /** Whatever in a text names the person, read without looking at how the service finds it. */
+  /** Finds the person in a text, with a decoder independent of the service's own. */
   function findPerson(text: string): string[] {
     const names = [email, person.id, person.subject];
     const plain = names
@@ -79,7 +79,7 @@ describe.each(engines)("a person who is erased, on $name", (engine) => {
       `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${Object.values(row).map(quote).join(", ")})`,
     );
 
-  /** A row in every table: the person's own, and others' which only mention the person. */
+  /** Adds a row to every table: the person's own, and other people's that mention the person. */
   async function fill(): Promise<void> {
     const soonMs = Date.now() + 600_000;
     await service.submit("/waitlist/join", { email });
@@ -116,7 +116,7 @@ describe.each(engines)("a person who is erased, on $name", (engine) => {
     }
   }
 
-  /** Writes a text into the column of a row that is not the person's own. */
+  /** Writes a text into a column of a row that belongs to someone else. */
   async function write({ table, column }: TextColumn, text: string): Promise<void> {
     const route = stage.environment.DATABASE_URL ? "ctid" : "rowid";
     const [{ id: friendsId } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${friend}'`);
@@ -140,7 +140,7 @@ describe.each(engines)("a person who is erased, on $name", (engine) => {
     expect(Number(count), `${table}.${column} was written`).toBeGreaterThan(0);
   }
 
-  it("is in no column, no file and no line of the log any more, however the name was spelt", {
+  it("appears in no column, file or log line, in any spelling of the name", {
     timeout: 60_000,
   }, async () => {
     await fill();
@@ -170,13 +170,13 @@ describe.each(engines)("a person who is erased, on $name", (engine) => {
       `SELECT thousandths FROM credit_entries WHERE account_id = '${closed?.id}'`,
     );
     expect(entries.map(({ thousandths }) => Number(thousandths))).toEqual([7000]);
-    // What is others' works on.
+    // Other people's data still works.
     expect((await service.adminJson<object[]>("connect", "list")).length).toBe(2);
     expect((await service.ask("/")).text).toContain("(erased)");
     expect((await service.adminJson<object[]>("session", "list", friend)).length).toBe(1);
   });
 
-  it("is not brought back by the link in a mail, which still stops the mails to that address", async () => {
+  it("is not restored by the unsubscribe link of a sent mail, which still suppresses the address", async () => {
     expect((await service.ask(link, { method: "POST" })).status).toBe(200);
     expect(await stage.query("SELECT * FROM email_suppressions")).not.toEqual([]);
     expect(findPerson(await readEverything(stage, service))).toEqual([]);
@@ -186,7 +186,7 @@ describe.each(engines)("a person who is erased, on $name", (engine) => {
     await service.adminJson("person", "erase", email);
   });
 
-  it("is not brought back by what Clerk delivers late", async () => {
+  it("is not restored by a late delivery from Clerk", async () => {
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
     const db = await store.ready();

@@ -23,7 +23,7 @@ describe.each(engines)("an invitation on $name", (engine) => {
     await stage.clear();
   });
 
-  /** The token of a new invitation's link. */
+  /** Creates an invitation and returns its token. */
   const inviteNow = (email: string) =>
     auditedTransaction(
       db,
@@ -34,7 +34,7 @@ describe.each(engines)("an invitation on $name", (engine) => {
   const accept = (email: string, token: string, atMs = nowMs) =>
     acceptInvitation(db, { token, email, subject: `user_${email.replace(/\W/g, "")}` }, atMs);
 
-  it("lasts 14 days, to the millisecond", async () => {
+  it("is valid for exactly 14 days", async () => {
     const token = await inviteNow("days@example.com");
     expect(await findInvitationProblem(db, token, endsAtMs - 1)).toBeUndefined();
     expect(await findInvitationProblem(db, token, endsAtMs)).toBe("expired");
@@ -42,7 +42,7 @@ describe.each(engines)("an invitation on $name", (engine) => {
     expect(await accept("days@example.com", token, endsAtMs - 1)).toMatchObject({ plan: "trial" });
   });
 
-  it("is accepted by its own link alone, with the email that it was sent to", async () => {
+  it("is accepted only with its own link and the email it was sent to", async () => {
     const mine = await inviteNow("mine@example.com");
     const theirs = await inviteNow("theirs@example.com");
     expect(await accept("mine@example.com", theirs)).toBe("foreign-email");
@@ -50,7 +50,7 @@ describe.each(engines)("an invitation on $name", (engine) => {
     expect(await accept("mine@example.com", mine)).toMatchObject({ email: "mine@example.com" });
   });
 
-  it("works no more once another has taken its place", async () => {
+  it("is invalid after a new invitation replaced it", async () => {
     const first = await inviteNow("twice@example.com");
     const second = await inviteNow("twice@example.com");
     expect(await findInvitationProblem(db, first, nowMs)).toBe("unknown");

@@ -12,7 +12,7 @@ describe("parseThousandths", () => {
     ["-0.1", -100],
     ["999999999999.999", 999_999_999_999_999],
     ["1000000000000", 1_000_000_000_000_000],
-  ])("reads %s exactly", (text, thousandths) => {
+  ])("parses %s exactly", (text, thousandths) => {
     expect(parseThousandths(text)).toBe(thousandths);
   });
 
@@ -29,13 +29,13 @@ describe("parseThousandths", () => {
     "NaN",
     "Infinity",
     "1000000000000.001",
-  ])("refuses %j", (text) => {
+  ])("returns undefined for %j", (text) => {
     expect(parseThousandths(text)).toBeUndefined();
   });
 });
 
 describe("toCredits", () => {
-  it("loses no thousandth of the largest balance", () => {
+  it("keeps every thousandth of the maximum balance", () => {
     for (const thousandths of [1_000_000_000_000_000, 999_999_999_999_999, 1, 999, 1_250_799]) {
       const text = JSON.stringify(toCredits(thousandths));
       expect(Math.round(Number(text) * 1000)).toBe(thousandths);

@@ -20,7 +20,7 @@ import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const terms = ["--plan", "licensed", "--credits", "7.125"];
-/** 15 MB that do not compress, 6 MB where it takes longer to make them and to read them. */
+/** 15 MB of incompressible data; 6 MB where creating and reading them takes longer. */
 const ballast: Record<string, string> = {
   "the embedded store": `CREATE TABLE ballast AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 15)
     SELECT randomblob(1000000) AS bytes FROM n`,
@@ -29,7 +29,7 @@ const ballast: Record<string, string> = {
 };
 const BACKUP_PASSPHRASE = "correct horse battery staple";
 
-describe.each(engines)("a backup and its restore on $name", (engine) => {
+describe.each(engines)("backup and restore on $name", (engine) => {
   const stages: Stage[] = [];
   let source: Stage;
   let service: Service;
@@ -51,7 +51,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
 
   const backUp = () => operate(["backup", file], { ...service.environment, BACKUP_PASSPHRASE });
 
-  /** Settings of a place where nothing is yet. */
+  /** Settings of an empty location. */
   async function prepareEmpty(): Promise<Service["environment"]> {
     const stage = await engine.prepare({ isEmpty: true });
     stages.push(stage);
@@ -59,7 +59,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     return { ...rest, DATA_DIR: join(createFolder(), "data"), ...stage.environment, BACKUP_PASSPHRASE };
   }
 
-  /** Every table, whole. */
+  /** All rows of every table. */
   async function readAll({ query, environment }: Stage): Promise<Record<string, unknown[]>> {
     const names = environment.DATABASE_URL
       ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
@@ -72,7 +72,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     );
   }
 
-  it("put back every table, token, link and ledger, while the server runs and writes", {
+  it("restore every table, token, link and ledger, backed up while the server writes", {
     timeout: 90_000,
   }, async () => {
     const deleted = `${crypto.randomUUID()}@example.com`;
@@ -123,10 +123,10 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     await second.stop();
   });
 
-  it("write no plain copy, and leave nothing when a signal breaks them off or they are killed", {
+  it("write no unencrypted copy, and leave nothing behind after a signal or a kill", {
     timeout: 90_000,
   }, async () => {
-    // Enough that there is a middle: a second of compressing.
+    // Enough data to interrupt: one second of compression.
     await source.query(ballast[engine.name] ?? "");
     const { dataDir } = service;
     const seen = new Set<string>();
@@ -147,7 +147,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
       command.kill(signal);
       const [code] = await ended;
       if (signal === "SIGKILL") {
-        // What it left is no plain text, and in the way of none after it.
+        // The leftovers are encrypted, and do not block the next backup.
         expect(readdirSync(folder)).toEqual(["office.backup.draft"]);
         expect(readFileSync(`${file}.draft`, "latin1")).not.toMatch(/SQLite format|PGDMP/);
       } else {
@@ -167,24 +167,24 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
     expect([...seen].filter((name) => !own.test(name))).toEqual([]);
   });
 
-  it("leave no plain copy that a start or an erasure does not remove, of a build before this", async () => {
+  it("remove unencrypted copies of an older build at startup and at an erasure", async () => {
     const { dataDir } = service;
     const left = join(dataDir, "copy-a1B2c3");
-    const finalizeResponse = () => {
+    const leaveCopy = () => {
       mkdirSync(left);
       writeFileSync(join(left, "store"), email);
     };
-    finalizeResponse();
+    leaveCopy();
     await service.adminJson("account", "add", "gone@example.com");
     await service.adminJson("person", "erase", "gone@example.com");
     expect(existsSync(left)).toBe(false);
-    finalizeResponse();
+    leaveCopy();
     await service.kill();
     await service.run();
     expect(existsSync(left)).toBe(false);
   });
 
-  it("are refused without a passphrase, with another, of a damaged file, and where there is a store", {
+  it("fail without a passphrase, with a wrong one, with a damaged file, and if a store exists", {
     timeout: 90_000,
   }, async () => {
     expect(await backUp()).toMatchObject({ code: 0, stderr: "" });
@@ -204,7 +204,7 @@ describe.each(engines)("a backup and its restore on $name", (engine) => {
       [["restore", "/nowhere"], {}, "is no backup"],
       [["restore", file], service.environment, "There is a store already"],
     ];
-    // What is found out before the store is looked at: to try a passphrase takes half a second.
+    // Checks that run before the store is opened; trying a passphrase takes half a second.
     if (engine === engines[0])
       refusals.push(
         [["restore", file], { BACKUP_PASSPHRASE: "correct horse battery stapler" }, "does not open"],

@@ -6,7 +6,7 @@ import { engines, type Stage } from "@/tests/support/engines";
 import type { Outcome } from "@/tests/support/operator";
 import { type Environment, Service } from "@/tests/support/service";
 
-/** To the administrator every file is open, whatever its mode says, by two capabilities that are dropped here. */
+/** Root may open every file regardless of its mode, so the tests drop the two capabilities that allow it. */
 const asUser = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : [];
 
 const pathsIn = (folder: string) => [
@@ -28,7 +28,7 @@ describe.each(engines)("check on $name", (engine) => {
     await stage.clear();
   });
 
-  /** Takes the right to write to the store away: from its files, or from every transaction. */
+  /** Makes the store read-only: its files, or every transaction. */
   async function makeReadOnly(): Promise<void> {
     const { DATABASE_URL, DATA_DIR = "" } = environment;
     if (DATABASE_URL) {
@@ -39,7 +39,7 @@ describe.each(engines)("check on $name", (engine) => {
     for (const path of pathsIn(DATA_DIR)) chmodSync(path, 0o555);
   }
 
-  /** A command as somebody to whom the modes of files apply. */
+  /** Runs a command as a user to whom file modes apply. */
   function operateAsUser(...args: string[]): Promise<Outcome> {
     const [program = "", ...parameters] = [...asUser, "node", "dist/admin/main.js", ...args];
     const options = { env: environment as NodeJS.ProcessEnv };
@@ -50,7 +50,7 @@ describe.each(engines)("check on $name", (engine) => {
     });
   }
 
-  it("ends with 1, ✗ and the first error where the store can be read and not written", async () => {
+  it("exits with 1, ✗ and the first error when the store can be read but not written", async () => {
     expect((await operateAsUser("check")).code).toBe(0);
     await makeReadOnly();
     expect((await operateAsUser("account", "show", "ceo@example.com")).code).toBe(0);

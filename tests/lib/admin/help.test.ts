@@ -3,7 +3,7 @@ import { createFolder } from "@/tests/support/leash";
 import { operate } from "@/tests/support/operator";
 
 describe("--help", () => {
-  it("says of every command what it does, with an example that names it", { timeout: 180_000 }, async () => {
+  it("describes every command, with an example that names it", { timeout: 180_000 }, async () => {
     const leaves: string[] = [];
     const walk = async (words: string[]): Promise<void> => {
       const { stdout } = await operate([...words, "--help"], { DATA_DIR: createFolder() });

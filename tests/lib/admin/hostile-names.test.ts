@@ -7,14 +7,17 @@ import { listTextColumns } from "@/tests/support/text-columns";
 
 const email = "ceo@example.com";
 
-/** An escape, a forged line, C1 controls, other directions, separators of lines, what cannot be seen, a tag. */
+/**
+ * An escape sequence, a forged line, C1 controls, bidirectional overrides, line separators, invisible characters, a
+ * tag.
+ */
 const hostile =
   "N\x1b]0;owned\x07\x1b[2J\r\nforged\x85\x9b2J\u202e\u2066\u2028\u2029\u200b\u00ad\ufeff\u{e0041}";
 
-/** What a terminal would obey; our own output has lines. */
+/** Characters that a terminal interprets; our own output contains line breaks. */
 const obeyed = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/u;
 
-/** The lists, and what else shows what is kept, with the table that each reads. */
+/** The commands that show stored data, with the table that each reads. */
 const lists: [table: string, ...command: string[]][] = [
   ["accounts", "account", "list"],
   ["accounts", "account", "list", "--limit", "1"],
@@ -31,14 +34,14 @@ const lists: [table: string, ...command: string[]][] = [
   ["credit_entries", "person", "export", email],
 ];
 
-/** Columns that hold JSON, and what would be in it. */
+/** Columns that contain JSON, with a valid value. */
 const inJson: Record<string, unknown> = {
   redirect_uris: [hostile],
   before: { name: hostile },
   after: { name: hostile },
 };
 
-describe("a name that a stranger chose", () => {
+describe("a name chosen by a stranger", () => {
   let stage: Stage;
   let service: Service;
   beforeAll(async () => {
@@ -51,7 +54,7 @@ describe("a name that a stranger chose", () => {
   });
   afterAll(() => giveBack(service));
 
-  it.each(lists)("does nothing to the terminal, from %s: %s %s", async (table, ...command) => {
+  it.each(lists)("cannot control the terminal, from %s: %s %s", async (table, ...command) => {
     const usual = await service.admin(...command);
     const lines = usual.stdout.split("\n").length;
     const columns = (await listTextColumns(stage)).filter((of) => of.table === table);
@@ -79,7 +82,7 @@ describe("a name that a stranger chose", () => {
     expect(shown, "columns of this table that are shown").toBeGreaterThan(0);
   });
 
-  it("does nothing to the terminal where an app has made it known by itself", async () => {
+  it("cannot control the terminal when an app registered it", async () => {
     const client = {
       client_id: "app_x",
       client_name: hostile,
@@ -99,7 +102,7 @@ describe("a name that a stranger chose", () => {
     }
   });
 
-  it("makes no entry of its own in the log of development", () => {
+  it("cannot forge an entry of the development log", () => {
     const entry = { level: "info", time: 0, msg: `said ${hostile}`, name: hostile };
     const readable = toReadable(JSON.stringify(entry));
     expect(readable).not.toMatch(obeyed);

@@ -3,7 +3,7 @@ import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { Service } from "@/tests/support/service";
 
-describe.each(engines)("npm run admin on $name, beside the running server", (engine) => {
+describe.each(engines)("npm run admin on $name, next to the running server", (engine) => {
   let stage: Stage;
   let service: Service;
 
@@ -62,7 +62,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     expect(await service.adminJson("account", "list")).toEqual([]);
   });
 
-  it("gives a new account the usual trial where nothing else is said, and the onboarding mails", async () => {
+  it("gives a new account the default trial and the onboarding mails", async () => {
     const added = await service.adminJson("account", "add", "plain@example.com");
     const madeAt = Date.parse(String(added.createdAt));
     const dayMs = 24 * 60 * 60 * 1000;
@@ -85,7 +85,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     expect(mails.map(({ dueAt }) => (Date.parse(dueAt) - madeAt) / dayMs)).toEqual([0, 1, 4, 8, 14]);
   });
 
-  it("keeps a ledger in which negative amounts work as plain arguments", async () => {
+  it("keeps a ledger, and accepts negative amounts as plain arguments", async () => {
     await service.adminJson("account", "add", "ledger@example.com", "--credits", "10");
     const spent = await service.adminJson(
       "credits",
@@ -118,7 +118,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     expect(await service.adminJson("banner", "show")).toEqual({ banner: null });
   });
 
-  it("lists who changed what, of one person too", async () => {
+  it("lists who changed what, also for one person", async () => {
     await service.adminJson("account", "add", "watched@example.com", "--plan", "hobby");
     await service.adminJson("credits", "add", "watched@example.com", "2");
     const entries = await service.adminJson<object[]>("audit", "list", "--of", "Watched@example.com");
@@ -144,7 +144,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     await service.adminJson("account", "delete", "watched@example.com");
   });
 
-  it("names the command of a list's next page, filters and all", async () => {
+  it("prints the command for the next page of a list, with its filters", async () => {
     for (const name of ["ann", "bob"]) {
       await service.adminJson("account", "add", `${name}@pages.example.com`, "--trial-ends", "2026-01-31");
     }
@@ -159,7 +159,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
       await service.adminJson("account", "delete", `${name}@pages.example.com`);
   });
 
-  it("mints a token of one hour", async () => {
+  it("creates a token that is valid for one hour", async () => {
     await service.adminJson("account", "add", "token@example.com");
     const { token, expiresAt } = await service.adminJson<Record<string, string>>(
       "token",
@@ -171,7 +171,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     expect(expiresAt).toBe(new Date(claims.exp * 1000).toISOString());
   });
 
-  it("prints a link of our own address for the one-click unsubscribe", async () => {
+  it("prints a one-click unsubscribe link at our own address", async () => {
     await service.adminJson("account", "add", "link@example.com");
     const { url } = await service.adminJson<{ url: string }>(
       "emails",
@@ -196,7 +196,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     ]);
   });
 
-  it("prints for people without --json", async () => {
+  it("prints readable text without --json", async () => {
     await service.adminJson("account", "add", "people@example.com", "--plan", "hobby");
     const { code, stdout, stderr } = await service.admin("account", "show", "people@example.com");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -204,7 +204,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     expect(stdout).toMatch(/^plan +hobby$/m);
   });
 
-  describe("refuses with exit 1 and one line, and changes nothing:", () => {
+  describe("exits with 1 and one line, and changes nothing, for", () => {
     it.each([
       [
         "an account twice",
@@ -217,12 +217,12 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
         "invalid_request: There is already an account with this subject.",
       ],
       [
-        "an account that is not there",
+        "an account that does not exist",
         ["account", "set", "gone@example.com", "--plan", "hobby"],
         "not_found: There is no account with this email.",
       ],
       [
-        "deleting nobody",
+        "deleting an unknown account",
         ["account", "delete", "gone@example.com"],
         "not_found: There is no account with this email.",
       ],
@@ -252,7 +252,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
         "invalid_request: The banner would end before it starts.",
       ],
       [
-        "a token for nobody",
+        "a token for an unknown account",
         ["token", "gone@example.com"],
         "not_found: There is no account with this email.",
       ],
@@ -277,7 +277,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     });
   });
 
-  describe("takes for a wrong command, with exit 2 and one line,", () => {
+  describe("exits with 2 and one line for the invalid command", () => {
     it.each([
       [["nonsense"]],
       [["account", "frobnicate"]],
@@ -308,7 +308,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
     });
   });
 
-  /** Every row that a command could have changed; where a mail stands is the runner's doing. */
+  /** All rows that a command could change; the state of a mail belongs to the runner. */
   async function snapshot() {
     const tables = ["accounts", "credit_entries", "site_banner", "local_sessions"];
     const queries = tables.map((table) => `SELECT * FROM ${table} ORDER BY 1`);
@@ -318,7 +318,7 @@ describe.each(engines)("npm run admin on $name, beside the running server", (eng
 });
 
 describe("npm run admin on its own", () => {
-  it("ends with 0, with 1 when it is refused, and with 2 when it is wrong", async () => {
+  it("exits with 0 on success, 1 when refused, and 2 when the command is invalid", async () => {
     const service = await Service.make({ SIGN_IN: "local" });
     for (const [code, ...args] of [
       [0, "account", "list"],
@@ -330,21 +330,21 @@ describe("npm run admin on its own", () => {
     }
   });
 
-  it("migrates a fresh folder", async () => {
+  it("migrates an empty folder", async () => {
     const service = await Service.make({ SIGN_IN: "local" });
     const fresh = { ...service.environment, DATA_DIR: `${service.dataDir}/fresh` };
     Object.assign(service.environment, fresh);
     expect(await service.adminJson("account", "list")).toEqual([]);
   });
 
-  it("mints no token where sign-in is not local", async () => {
+  it("refuses a token unless sign-in is local", async () => {
     const service = await Service.make({ SIGN_IN: "none" });
     const { code, stderr } = await service.admin("token", "a@example.com");
     expect(code).toBe(1);
     expect(stderr).toMatch(/^not_configured: /);
   });
 
-  it("names what is wrong with the settings, and finds a store and a counter that do not answer", async () => {
+  it("reports invalid settings, and a store and a counter that do not answer", async () => {
     const service = await Service.make();
     Object.assign(service.environment, { LOG_LEVEL: "loud" });
     expect(await service.admin("account", "list")).toEqual({

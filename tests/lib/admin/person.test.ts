@@ -70,16 +70,16 @@ describe.each(engines)("a person's data on $name", (engine) => {
 
   const everything = async () => (await readEverything(stage, service)).toLowerCase();
 
-  describe("as the service starts", () => {
+  describe("at startup", () => {
     const ids = async (sql: string) => (await stage.query(sql)).map(({ id }) => id);
 
-    it("is erased with every instance, where mails lie that the command does not reach", async () => {
+    it("is erased from the mail files of every instance", async () => {
       const left = () => readdirSync(join(service.dataDir, "mail"));
       await eventually(async () => expect(left()).not.toContain("before.eml"));
       expect(left()).toEqual(expect.arrayContaining(["since.eml", "friends.eml"]));
     });
 
-    it("is deleted once it is old, by the runner and the command for cron", async () => {
+    it("is deleted after the retention period, by the runner and by the cron command", async () => {
       await eventually(async () =>
         expect(
           await ids("SELECT email AS id FROM waitlist WHERE email IN ('old@example.com', 'new@example.com')"),
@@ -103,7 +103,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
     });
   });
 
-  it("is handed out whole, by a command and to its owner on /home, without a secret", async () => {
+  it("is exported completely and without secrets, by a command and on /home", async () => {
     await service.submit("/waitlist/join", { email });
     await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
     const browser = await Browser.signIn(service, email);
@@ -130,7 +130,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
     expect([stranger.status, stranger.headers.location]).toEqual([303, "/home?problem=export"]);
   });
 
-  it("is erased everywhere, and the ledger, the suppression and the links of mails stay", async () => {
+  it("is erased everywhere, while the ledger, the suppression and the mail links remain", async () => {
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
     const link = url.slice(service.url.length);
     expect((await service.ask(link, { method: "POST" })).status).toBe(200);
@@ -138,7 +138,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
     const before = await mailed();
     await service.submit("/sign-in/send", { email });
     await service.submit("/sign-in/send", { email: `other.${email}` });
-    // What is on its way as somebody is erased arrives all the same.
+    // A mail that is being sent during the erasure still arrives.
     await eventually(async () => expect(await mailed()).toBe(before + 1));
     const token = await service.token(email);
     await service.adminJson("account", "add", "friend@example.com", "--credits", "9");

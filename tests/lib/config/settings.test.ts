@@ -34,7 +34,7 @@ const dkim = { ...smtp, DKIM_DOMAIN: "example.com", DKIM_SELECTOR: "mail", DKIM_
 const upstash = { UPSTASH_REDIS_REST_URL: "https://x.upstash.io", UPSTASH_REDIS_REST_TOKEN: "t" };
 
 describe("parseSettings", () => {
-  it("needs nothing", () => {
+  it("accepts an empty environment", () => {
     expect(parseSettings({})).toMatchObject({
       appUrl: "http://localhost:3000",
       signIn: { kind: "local" },
@@ -47,25 +47,25 @@ describe("parseSettings", () => {
     });
   });
 
-  it("has no sign-in in production unless it is told to", () => {
+  it("has no sign-in in production by default", () => {
     expect(parseSettings({ NODE_ENV: "production" }).signIn).toEqual({ kind: "none" });
     expect(parseSettings({ NODE_ENV: "production", SIGN_IN: "local" }).signIn).toEqual({ kind: "local" });
   });
 
-  it("drains for five seconds in production, where a balancer may look", () => {
+  it("drains for five seconds in production", () => {
     const processQueue = (environment: Environment) => parseSettings(environment).drainSeconds;
     expect(processQueue({})).toBe(0);
     expect(processQueue({ NODE_ENV: "production" })).toBe(5);
     expect(processQueue({ NODE_ENV: "production", DRAIN_SECONDS: "0" })).toBe(0);
   });
 
-  it("takes an empty value for none", () => {
+  it("treats an empty value as unset", () => {
     expect(parseSettings({ PORT: "", APP_SECRET: " ", SIGN_IN: "", TRUSTED_PROXY_HOPS: "" })).toEqual(
       parseSettings({}),
     );
   });
 
-  it("names itself after its port where it has no address", () => {
+  it("derives its address from the port if APP_URL is unset", () => {
     expect(parseSettings({ PORT: "4000" }).appUrl).toBe("http://localhost:4000");
   });
 
@@ -78,7 +78,7 @@ describe("parseSettings", () => {
     expect(parseSettings({ APP_URL }).appUrl).toBe(APP_URL.replace(/\/$/, ""));
   });
 
-  it("asks for https for a year where the address is https, and for the hosts under it where that is set", () => {
+  it("sends HSTS for a year if APP_URL is https, with subdomains if that is set", () => {
     const APP_URL = "https://office.example.com";
     expect(parseSettings({}).hsts).toBeUndefined();
     expect(parseSettings({ HSTS_INCLUDE_SUBDOMAINS: "true" }).hsts).toBeUndefined();
@@ -88,7 +88,7 @@ describe("parseSettings", () => {
     );
   });
 
-  it("warns of Clerk's test keys at an address that the world sees", () => {
+  it("warns of Clerk's test keys at a public address", () => {
     const warningsAt = (changed: Environment) => parseSettings({ ...clerk, ...changed }).warnings;
     expect(warningsAt({})).toEqual([
       "CLERK_PUBLISHABLE_KEY: is of a test instance, while APP_URL is https://office.example.com: use a live one there",
@@ -101,7 +101,7 @@ describe("parseSettings", () => {
     expect(warningsAt({ CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY: "sk_live_x" })).toEqual([]);
   });
 
-  it("verifies with Clerk's key when its keys are set, in each form that the key comes in", () => {
+  it("uses Clerk when its keys are set, with the JWT key in every format", () => {
     const body = key.replace(/-----[A-Z ]+-----|\n/g, "");
     for (const CLERK_JWT_KEY of [key, key.replaceAll("\n", "\\n"), body]) {
       const { signIn } = parseSettings({ ...clerk, CLERK_JWT_KEY });
@@ -114,7 +114,7 @@ describe("parseSettings", () => {
     expect(parseSettings({ ...clerk, SIGN_IN: "none" }).signIn).toEqual({ kind: "none" });
   });
 
-  it("reads the publishable key under Next's name as well, and the parties from their setting", () => {
+  it("accepts the publishable key under Next's name, and reads the authorized parties", () => {
     const { CLERK_PUBLISHABLE_KEY, ...others } = clerk;
     const CLERK_AUTHORIZED_PARTIES = "https://a.example, https://b.example:8443";
     const { signIn } = parseSettings({
@@ -125,7 +125,7 @@ describe("parseSettings", () => {
     expect(signIn).toMatchObject({ authorizedParties: ["https://a.example", "https://b.example:8443"] });
   });
 
-  it("writes mail to files where no sender is set", () => {
+  it("writes mail to files if no sender is set", () => {
     const from = { name: "Corner Office", address: "office@localhost" };
     expect(parseSettings({}).mail).toEqual({ kind: "files", from });
     const EMAIL_FROM = "The Office <office@example.com>";
@@ -151,7 +151,7 @@ describe("parseSettings", () => {
     });
   });
 
-  it("sends by SMTP when its address is set, in the clear to a loopback server only", () => {
+  it("sends by SMTP when its address is set, without TLS only to a loopback server", () => {
     expect(parseSettings(smtp).mail).toMatchObject({
       kind: "smtp",
       server: {
@@ -170,7 +170,7 @@ describe("parseSettings", () => {
     expect(at("smtp://[::1]:2525")).toMatchObject({ server: { host: "::1", port: 2525, requireTLS: false } });
   });
 
-  it("signs with DKIM when its key is set, with literal line breaks as well", () => {
+  it("signs with DKIM when its key is set, also with literal \\n", () => {
     for (const DKIM_PRIVATE_KEY of [dkim.DKIM_PRIVATE_KEY, dkim.DKIM_PRIVATE_KEY.replaceAll("\n", "\\n")]) {
       expect(parseSettings({ ...dkim, DKIM_PRIVATE_KEY }).mail).toMatchObject({
         dkim: { domainName: "example.com", keySelector: "mail", privateKey: dkim.DKIM_PRIVATE_KEY },
@@ -302,7 +302,7 @@ describe("parseSettings", () => {
     }
   });
 
-  it("names every fault at once, one a line", () => {
+  it("reports all problems at once, one per line", () => {
     expect(() => parseSettings({ PORT: "x", SIGN_IN: "y", APP_URL: "z" })).toThrow(
       /^APP_URL: .*\nSIGN_IN: .*\nPORT: .*$/,
     );
@@ -313,13 +313,13 @@ describe(".env.example", () => {
   const lines = readFileSync(".env.example", "utf8").split("\n");
   const names = lines.flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
 
-  it("holds every setting, each with a comment above it, and no other", () => {
+  it("contains exactly the settings, each with a comment above it", () => {
     const source = readFileSync("lib/config/settings.ts", "utf8");
     const schema = source.slice(
       source.indexOf("const environmentSchema"),
       source.indexOf("function parseAppUrl"),
     );
-    // NODE_ENV and VERCEL are the platform's, and NEXT_PUBLIC_… is another name of one that is there.
+    // The platform sets NODE_ENV and VERCEL, and NEXT_PUBLIC_… is another name of a listed setting.
     const notOurs = ["NODE_ENV", "VERCEL", "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY"];
     const settings = [...schema.matchAll(/^ {2}([A-Z_]+):/gm)].flatMap((match) => match[1] ?? []);
     expect([...names].sort()).toEqual(settings.filter((name) => !notOurs.includes(name)).sort());
@@ -330,7 +330,7 @@ describe(".env.example", () => {
     }
   });
 
-  it("runs as it is", () => {
+  it("has the defaults as its values", () => {
     const values = lines
       .filter((line) => /^[A-Z_]+=/.test(line))
       .map((line) => line.split("=", 2) as [string, string]);
@@ -338,31 +338,31 @@ describe(".env.example", () => {
   });
 });
 
-describe("a start with settings that cannot be used", () => {
-  /** The log of a start that ended, with one fault. */
+describe("a start with invalid settings", () => {
+  /** The log of a failed start, with one problem. */
   const faultOf = (words: string) =>
     new RegExp(`^The service ended with 1: {"level":"fatal","time":\\d+,"msg":"${words}"}\n$`);
 
-  it("ends with one entry a fault and a code other than zero", async () => {
+  it("logs one entry per problem and exits with a non-zero code", async () => {
     const started = Service.start({ PORT: "0", LOG_LEVEL: "loud" });
     await expect(started).rejects.toThrow(
       /"msg":"PORT: must be a whole number from 1 to 65535"}\n{.*"msg":"LOG_LEVEL: must be debug, info, warn or error"}\n$/,
     );
   });
 
-  it("says so when the data folder cannot be used", async () => {
+  it("reports an unusable data folder", async () => {
     await expect(Service.start({ DATA_DIR: "/dev/null/data" })).rejects.toThrow(
       faultOf("DATA_DIR: /dev/null/data cannot be used \\(ENOTDIR\\)"),
     );
   });
 
-  it.each(["not.a.host", "192.0.2.1"])("blames HOST, and not PORT, for %s", async (HOST) => {
+  it.each(["not.a.host", "192.0.2.1"])("reports HOST, and not PORT, for %s", async (HOST) => {
     await expect(Service.start({ HOST })).rejects.toThrow(
       faultOf(`HOST: cannot listen on ${HOST} \\(E[A-Z_]+\\)`),
     );
   });
 
-  it("says so when the port is taken", async () => {
+  it("reports a port that is in use", async () => {
     const service = await unconfigured();
     const { code, stderr } = await service.execute();
     expect(code).toBe(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { colours, themeAsCss } from "@/lib/config/theme";
 
-/** The contrast of two colours (WCAG 2.2, 1.4.3). */
+/** The contrast ratio of two colours (WCAG 2.2, 1.4.3). */
 function contrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [one, other].map(luminance).sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
@@ -37,16 +37,16 @@ describe.each([
   it.each([
     ...[...written, ...code].flatMap((name) => grounds.map((ground): [Name, Name] => [name, ground])),
     ...tinted,
-  ])("%s can be read on %s", (name, ground) => {
+  ])("%s is readable on %s", (name, ground) => {
     expect(of(name, ground)).toBeGreaterThanOrEqual(4.5);
   });
 
-  it.each(grounds)("what can be typed into or pressed stands out on %s", (ground) => {
+  it.each(grounds)("borders of fields and buttons are visible on %s", (ground) => {
     expect(of("edge", ground)).toBeGreaterThanOrEqual(3);
     expect(of("accent", ground)).toBeGreaterThanOrEqual(3);
   });
 });
 
-it("hands style sheets both themes of a colour", () => {
+it("gives style sheets both themes of a colour", () => {
   expect(themeAsCss()).toContain("  --good-tint: light-dark(#e3f1ea, #17352a);\n");
 });

@@ -22,7 +22,7 @@ describe.each(engines)("the audit on $name", (engine) => {
   let nowMs: number;
   beforeEach(async () => {
     stage = await engine.prepare();
-    // That the key was made.
+    // The entry of the key's creation.
     await stage.query("DELETE FROM audit_entries");
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
@@ -34,7 +34,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     await stage.clear();
   });
 
-  /** The next instant. */
+  /** Advances the clock. */
   const tick = () => ++nowMs;
 
   async function entries() {
@@ -45,7 +45,7 @@ describe.each(engines)("the audit on $name", (engine) => {
 
   const summaries = async () => (await entries()).map(({ who, what, whom }) => [who, what, whom]);
 
-  it("has who, what and whom of every change, by commands, pages, webhooks, invitations and links", async () => {
+  it("records who, what and whom of every change by commands, pages, webhooks, invitations and links", async () => {
     await joinWaitlist(db, "New@example.com", tick());
     const token = await auditedTransaction(
       db,
@@ -77,7 +77,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     ]);
   });
 
-  it("has what was there before and after, of what differs", async () => {
+  it("records the state before and after, where it differs", async () => {
     await addAccount(db, email, { plan: "licensed" }, tick());
     await setAccount(db, email, { assistantLimit: 3, creditThousandths: 1500 }, tick());
     const [added, set] = await entries();
@@ -92,7 +92,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     });
   });
 
-  it("has no entry where nothing changes, the same again and what is refused, nor where the row says it all", async () => {
+  it("has no entry for a repeated or refused change, or for a row that is its own record", async () => {
     await joinWaitlist(db, email, tick());
     await suppressEmail(db, email, tick());
     await joinWaitlist(db, email, tick());
@@ -104,7 +104,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     expect(await summaries()).toEqual([["resend", "mails stop", email]]);
   });
 
-  it("is written with the change or not at all", async () => {
+  it("is written in the transaction of the change", async () => {
     await addAccount(db, email, {}, tick());
     await stage.query("ALTER TABLE audit_entries RENAME TO audit_entries_gone");
     await expect(setAccount(db, email, { assistantLimit: 3 }, tick())).rejects.toThrow("audit_entries");
@@ -123,7 +123,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     expect(await summaries()).toHaveLength(1);
   });
 
-  it("cannot be gone round: whatever else writes to what it covers is refused", async () => {
+  it("rejects any other write to an audited table", async () => {
     await addAccount(db, email, {}, tick());
     await expect(db.updateTable("accounts").set({ plan: "licensed" }).execute()).rejects.toThrow("change()");
     await expect(db.deleteFrom("credit_entries").execute()).rejects.toThrow("change()");
@@ -143,7 +143,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     expect((await summaries()).at(-1)).toEqual(["service", "tidy", null]);
   });
 
-  it("covers every table: each is written to by change() alone, or is named with the reason", async () => {
+  it("covers every table, except those listed with a reason", async () => {
     const listed = await stage.query(
       engine.name === "PostgreSQL"
         ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
@@ -175,7 +175,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     ).toEqual([]);
   });
 
-  it("leaves progress alone: how far a mail has come, and when a session was last seen", async () => {
+  it("does not record progress: a mail's state and a session's last use", async () => {
     await addAccount(db, email, {}, tick());
     await db.updateTable("onboarding_emails").set({ state: "sent", attempts: 1 }).execute();
     await db.updateTable("local_sessions").set({ last_seen_at_ms: nowMs }).execute();
@@ -187,9 +187,9 @@ describe.each(engines)("the audit on $name", (engine) => {
     );
   });
 
-  it("is listed page by page, of a person by every name, of an actor, and since an instant", async () => {
+  it("is listed page by page, by any name of a person, by actor, and since a time", async () => {
     for (let n = 0; n < 11; n++) await suppressEmail(db, `${n}@example.com`, tick());
-    // More than a page; one by one they would take longer than all the rest.
+    // More than one page, inserted at once because single inserts would take longer than the rest of the test.
     const more = Array.from({ length: 990 }, (_, n) => `('${n}', ${atMs - n}, 'visitor', 'test')`);
     await stage.query(`INSERT INTO audit_entries (id, at_ms, who, what) VALUES ${more.join(", ")}`);
     expect(await summaries()).toHaveLength(1001);

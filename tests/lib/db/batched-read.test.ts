@@ -3,8 +3,8 @@ import { batchedRead } from "@/lib/db/batched-read";
 import { Store } from "@/lib/db/store";
 import { engines } from "@/tests/support/engines";
 
-describe.each(engines)("a prepared read on $name", (engine) => {
-  it("answers everyone their own row, or that there is none, and is built once for as many as ask together", async () => {
+describe.each(engines)("batchedRead on $name", (engine) => {
+  it("returns each caller's own row or undefined, and builds one query per batch size", async () => {
     let built = 0;
     const findJoined = batchedRead<{ email: string; sinceMs: number }, { joined_at_ms: number }>(
       (db, inputs) => {

@@ -14,11 +14,11 @@ import { buildEarlier, startProgram } from "@/tests/support/earlier-build";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
-/** A real one, whose pages are today's. */
+/** A real older build, with the pages of today. */
 const earlier = buildEarlier();
 
 describe.each(engines)("migration 003 on $name", (engine) => {
-  it("keeps the mails of every account, and gives up those that were due before mail was delivered", async () => {
+  it("keeps every account's mails, and marks those as failed that were due before mail was delivered", async () => {
     const stage = await engine.prepare({ isEmpty: true });
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     const settings = { databaseUrl: DATABASE_URL, dataDir: DATA_DIR };
@@ -70,7 +70,7 @@ describe.each(engines)("migration 003 on $name", (engine) => {
   });
 });
 
-describe.each(engines)("a build beside another one's schema, on $name", (engine) => {
+describe.each(engines)("a build with another build's schema on $name", (engine) => {
   let stage: Stage;
   let stores: Store[];
   beforeEach(async () => {
@@ -89,7 +89,7 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
     return store;
   }
 
-  it("works after a newer one, whose changes it does not know", async () => {
+  it("works after a newer build, and ignores its migrations", async () => {
     await open().ready();
     for (const last of ["003", "005", "008"]) {
       const db = await open(asOf(last)).ready();
@@ -98,7 +98,7 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
     }
   });
 
-  it("is upgraded beside one that goes on working, and writes meanwhile", async () => {
+  it("migrates while an older build keeps working and writing", async () => {
     const older = await open().ready();
     await addAccount(older, "before@example.com", {}, Date.now());
     const newer = open({
@@ -120,20 +120,20 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
     expect(await newer.migrate()).toEqual([]);
   });
 
-  it("has had each change once when several instances start at the same moment", async () => {
+  it("applies each migration once when several instances start at the same time", async () => {
     const taken = await Promise.all(Array.from({ length: 6 }, () => open().migrate()));
     expect(taken.flat().sort()).toEqual(Object.keys(migrations));
   });
 
-  it("takes a change whole or not at all, and takes it the next time", async () => {
+  it("applies a migration completely or not at all, and retries it the next time", async () => {
     let fails = true;
-    const auditedTransaction = {
+    const change = {
       async up(db: Kysely<unknown>) {
         await db.schema.createTable("shelves").addColumn("id", "text").execute();
         if (fails) throw new Error("the power went out");
       },
     };
-    const store = open({ ...migrations, "999-tomorrow": auditedTransaction });
+    const store = open({ ...migrations, "999-tomorrow": change });
     await expect(store.ready()).rejects.toThrow("the power went out");
     await expect(stage.query("SELECT * FROM shelves")).rejects.toThrow();
     fails = false;
@@ -141,7 +141,7 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
     expect(await stage.query("SELECT * FROM shelves")).toEqual([]);
   });
 
-  it("makes an index anew that was broken off", async () => {
+  it("creates an index again after an interrupted attempt", async () => {
     const indexes = { makeIndexes: { accounts_plan: "accounts (plan)" } };
     await open().ready();
     await stage.query("CREATE INDEX accounts_plan ON accounts (created_at_ms)");
@@ -152,7 +152,7 @@ describe.each(engines)("a build beside another one's schema, on $name", (engine)
 
 const postgresUrl = inject("postgresUrl");
 
-describe.each(engines)("a store that a build of tomorrow has changed, on $name", (engine) => {
+describe.each(engines)("a store migrated by a future build, on $name", (engine) => {
   let stage: Stage;
   let today: Service;
   let token: string;
@@ -178,7 +178,7 @@ describe.each(engines)("a store that a build of tomorrow has changed, on $name",
   };
 
   it.runIf(earlier)(
-    "is served by the build before",
+    "works with the previous build",
     async () => {
       const before = await Service.start(today.environment, {
         program: [join(String(earlier), startProgram(String(earlier)))],
@@ -204,10 +204,10 @@ describe.each(engines)("a store that a build of tomorrow has changed, on $name",
       expect(await admin("migrate")).toEqual({ taken: [] });
       await before.stop();
     },
-    120_000, // some ten processes
+    120_000, // starts about ten processes
   );
 
-  it("is served by today's, which goes on with what the build before wrote", async () => {
+  it("works with today's build, which continues with the data of the previous one", async () => {
     if (!today.isRunning) await today.run();
     expect((await ask(today, "/api/entitlement", token))[0]).toBe(200);
     expect(await ask(today, "/api/credits/balance", token)).toEqual([200, { credits }]);
@@ -223,8 +223,8 @@ describe.each(engines)("a store that a build of tomorrow has changed, on $name",
   });
 });
 
-describe.runIf(postgresUrl)("a change of a PostgreSQL", () => {
-  it("has no deadline, and lets nobody wait for it who only reads and writes", {
+describe.runIf(postgresUrl)("a migration of PostgreSQL", () => {
+  it("has no deadline, and does not block readers and writers", {
     timeout: 60_000,
   }, async () => {
     const databaseUrl = await createDatabase(postgresUrl ?? "");
@@ -247,7 +247,7 @@ describe.runIf(postgresUrl)("a change of a PostgreSQL", () => {
       },
     );
     const taken = upgraded.migrate();
-    // A change that waited for its lock would have all of these wait behind it.
+    // A migration that waited for its lock would block all of these.
     for (let n = 0; n < 20; n++) {
       await findAccount(db, "ceo@example.com");
       await sleep(100);
@@ -262,7 +262,7 @@ describe.runIf(postgresUrl)("a change of a PostgreSQL", () => {
   });
 });
 
-/** The changes up to this one. */
+/** The migrations up to this one. */
 function asOf(last: string): Record<string, SchemaChange> {
   return Object.fromEntries(Object.entries(migrations).filter(([name]) => name.slice(0, 3) <= last));
 }

@@ -29,7 +29,7 @@ const ways = [
 describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
   let databaseUrl: string;
   let url: string;
-  /** Another one's connection, past all of ours. */
+  /** A separate connection, outside the pool. */
   let other: pg.Client;
   let stores: Store[];
   let db: Db;
@@ -66,7 +66,7 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     return rows[0].n as number;
   };
 
-  it("leaves nobody at work when a table is locked, and no more connections than it may have", async () => {
+  it("leaves no statement running when a table is locked, and stays within the connection limit", async () => {
     await other.query("BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE");
     const startedAtMs = performance.now();
     for (let round = 0; round < 2; round++) {
@@ -81,7 +81,7 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     expect((await findAccount(db, email)).email).toBe(email);
   });
 
-  it("ends a transaction whose client is out of reach, so that its locks hold nobody up", async () => {
+  it("ends the transaction of an unreachable client and releases its locks", async () => {
     const port = await reservePort();
     const proxy = await startTcpProxy(Number(new URL(url).port), port);
     const behind = new URL(url);
@@ -109,7 +109,7 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     await proxy.cut();
   });
 
-  it("says within its deadline that a transaction cannot go on", async () => {
+  it("fails within its deadline when a transaction cannot continue", async () => {
     const another = `${crypto.randomUUID()}@example.com`;
     await other.query("BEGIN; LOCK TABLE credit_entries IN ACCESS EXCLUSIVE MODE");
     const startedAtMs = performance.now();
@@ -121,7 +121,7 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     await addAccount(db, another, {}, Date.now());
   });
 
-  it("survives that its server ends a connection that is taken, and one that is idle", async () => {
+  it("survives when the server closes a used or an idle connection", async () => {
     const end = () =>
       other.query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
@@ -142,7 +142,7 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     expect((await eventually(() => findAccount(db, email))).assistantLimit).toBeNull();
   });
 
-  it("starts eight instances at the same moment, on an empty database and on one that is up to date", async () => {
+  it("starts eight instances at once, on an empty database and on a migrated one", async () => {
     const empty = await createDatabase(postgresUrl);
     for (const fresh of [await reach(empty), url]) {
       const starts = Array.from({ length: 8 }, () => open({ databaseUrl: fresh, databaseDirectUrl: fresh }));
@@ -159,7 +159,7 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
 describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
   const email = "ceo@example.com";
 
-  it("are as many as DATABASE_POOL says, and no more", async () => {
+  it("are at most DATABASE_POOL", async () => {
     const databaseUrl = await createDatabase(postgresUrl);
     const store = new Store({ databaseUrl, databasePool: 3, dataDir: "" });
     const db = await store.ready();
@@ -172,7 +172,7 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
       );
       return rows[0].n;
     };
-    // The connection that made the tables goes when they are made.
+    // The migration's connection closes afterwards.
     await eventually(async () => expect(await count()).toBeLessThanOrEqual(1));
     await client.query("BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE");
     const reads = Array.from({ length: 9 }, () => findAccount(db, email).catch(() => {}));
@@ -183,7 +183,7 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     await store.close();
   });
 
-  it("are made anew after a failover, when those before have become read-only", async () => {
+  it("are replaced after a failover made them read-only", async () => {
     const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
     const admin = new pg.Client(postgresUrl);
     await admin.connect();
@@ -191,7 +191,7 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
     const store = new Store({ databaseUrl, dataDir: "" });
     const db = await store.ready();
-    // Ten connections, all of them read-only.
+    // Ten read-only connections.
     await Promise.all(Array.from({ length: 10 }, () => findAccount(db, email).catch(() => {})));
     await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
     await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow(/read-only/);

@@ -7,7 +7,7 @@ import { engines } from "@/tests/support/engines";
 const email = "ann.lee@example.com";
 
 describe.each(engines)("mentions of an address on $name", (engine) => {
-  it("are found among fifty thousand entries, in pages that an index finds and that end early", async () => {
+  it("are found among 50,000 entries, in short pages that use an index", async () => {
     const stage = await engine.prepare();
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
@@ -78,11 +78,11 @@ describe("a mention of an address", () => {
     ["&lt;ann.lee&#64;example&period;com&gt; &#x41;nn.lee&commat;example.com", "&lt;X&gt; X"],
     ["mailto:ann.lee=40example.com", "mailto:X"],
     ["https://x.example/=?u=3Dann=2Elee=40example.com", "https://x.example/=?u=3DX"],
-  ])("is found as %s", (text, replaced) => {
+  ])("is replaced in %s", (text, replaced) => {
     expect(replace(text)).toBe(replaced);
   });
 
-  it.each(["", "x", "xy"])("is found in base64, in both alphabets, after %j", (before) => {
+  it.each(["", "x", "xy"])("is found in base64 of both alphabets, after %j", (before) => {
     const bytes = Buffer.from(`${before}{"login_hint":"${email}"}`);
     for (const encoding of ["base64", "base64url"] as const) {
       const left = Buffer.from(replace(bytes.toString(encoding)), encoding).toString();
@@ -95,11 +95,11 @@ describe("a mention of an address", () => {
     "joann.lee@example.com",
     "ann.lee@example.community",
     "ann.lee@example.com.au",
-  ])("is none in %s", (text) => {
+  ])("is not found in %s", (text) => {
     expect(replace(text)).toBe(text);
   });
 
-  it("is looked for in a time that grows with the text, whatever it is made of", () => {
+  it("is searched for in linear time, for any text", () => {
     for (const piece of ["%25", "\\", "&#0", "=", "ann.lee@", "a", "%61", "\\u0061"]) {
       const seconds = [20_000, 160_000].map((length) => {
         const text = piece.repeat(length / piece.length);
@@ -107,14 +107,14 @@ describe("a mention of an address", () => {
         replace(text);
         return performance.now() - startedAtMs;
       });
-      // Eight times the text: sixty-four times as long is what must not be.
+      // Eight times the text must not take 64 times as long.
       expect(seconds[1], piece).toBeLessThan(Math.max(500, 30 * (seconds[0] ?? 0)));
     }
   });
 });
 
 describe("a mention of an id", () => {
-  it("is found in whatever it is a part of", () => {
+  it("is found inside a longer text", () => {
     const id = "acc_-Az09_x";
     const replaced = `v1.${id}.x ${encodeURIComponent(id)} ${id.toUpperCase()}`.replace(
       mentionsOfId(id),

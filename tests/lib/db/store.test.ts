@@ -18,7 +18,7 @@ const email = "ceo@example.com";
 describe("the embedded store", () => {
   const open = () => new Store({ dataDir, databaseUrl: undefined });
 
-  it("keeps its folder and its files to their owner", async () => {
+  it("makes its folder and files accessible to their owner only", async () => {
     const store = open();
     await store.ready();
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
@@ -27,7 +27,7 @@ describe("the embedded store", () => {
     await store.close();
   });
 
-  it("migrates once when several open a fresh folder at the same moment", async () => {
+  it("migrates once when several processes open an empty folder at the same time", async () => {
     const stores = Array.from({ length: 8 }, open);
     await Promise.all(stores.map((store) => store.ready()));
     const db = await open().ready();
@@ -36,7 +36,7 @@ describe("the embedded store", () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it("writes while another process holds the lock for a second, without stopping the event loop", async () => {
+  it("waits one second for another process's lock without blocking the event loop", async () => {
     const store = open();
     const db = await store.ready();
     await addAccount(db, email, {}, Date.now());
@@ -61,7 +61,7 @@ describe("the embedded store", () => {
     await store.close();
   });
 
-  it("goes on after a write that met the lock for too long, and after one that failed", async () => {
+  it("keeps working after a write that timed out on the lock, and after a failed one", async () => {
     const store = open();
     const db = await store.ready();
     const other = new Database(join(dataDir, "store.sqlite"));
@@ -75,7 +75,7 @@ describe("the embedded store", () => {
     await store.close();
   });
 
-  it("lets nobody in the queue behind a lock wait for longer than one write may", async () => {
+  it("limits the wait of every write in the queue to that of one write", async () => {
     const store = open();
     const db = await store.ready();
     const other = new Database(join(dataDir, "store.sqlite"));
@@ -91,7 +91,7 @@ describe("the embedded store", () => {
     await store.close();
   });
 
-  it("acknowledges no write to a file that was removed, and makes no empty store in its place", async () => {
+  it("rejects a write to a removed file, and does not create an empty store", async () => {
     const store = open();
     const db = await store.ready();
     await addAccount(db, email, {}, Date.now());
@@ -103,7 +103,7 @@ describe("the embedded store", () => {
     await store.close();
   });
 
-  it("acknowledges no write to a file in whose place another was put, and goes on with that", async () => {
+  it("rejects a write to a replaced file, and continues with the new one", async () => {
     const store = open();
     const db = await store.ready();
     const replacement = new Store({ dataDir: `${dataDir}-2`, databaseUrl: undefined });
@@ -121,7 +121,7 @@ describe("the embedded store", () => {
 const postgresUrl = inject("postgresUrl");
 
 describe.runIf(postgresUrl)("PostgreSQL", () => {
-  it("migrates once when several instances start on a fresh database at the same moment", async () => {
+  it("migrates once when several instances start on an empty database at the same time", async () => {
     const databaseUrl = await createDatabase(postgresUrl ?? "");
     const stores = Array.from({ length: 6 }, () => new Store({ dataDir, databaseUrl }));
     await Promise.all(stores.map((store) => store.ready()));

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from "vitest";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
-describe("work done again and again", () => {
-  it("goes on after failures, and says once that it fails and once that it works again", async () => {
+describe("startBackgroundLoop", () => {
+  it("continues after failures, and logs the first failure and the recovery once each", async () => {
     const said: string[] = [];
     vi.spyOn(log(), "warn").mockImplementation((_: unknown, words?: string) => said.push(`warn: ${words}`));
     vi.spyOn(log(), "info").mockImplementation((words: unknown) => said.push(`info: ${words}`));
@@ -29,7 +29,7 @@ describe("work done again and again", () => {
     ]);
   });
 
-  it("stops once the round under way is over, without the pause after it, and begins no other", async () => {
+  it("stops after the current round, without another pause or round", async () => {
     const rounds: { signal: AbortSignal; end: () => void }[] = [];
     const work = (signal: AbortSignal) => new Promise<void>((end) => rounds.push({ signal, end }));
     const loop = startBackgroundLoop(work, { pauseMs: 60_000, failed: "" });
@@ -45,7 +45,7 @@ describe("work done again and again", () => {
     expect(rounds).toHaveLength(1);
   });
 
-  it("stops at once while it pauses", async () => {
+  it("stops immediately during a pause", async () => {
     const loop = startBackgroundLoop(async () => {}, { pauseMs: 60_000, failed: "" });
     await new Promise(setImmediate);
     await loop.stop();

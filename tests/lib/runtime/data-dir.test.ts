@@ -21,7 +21,7 @@ const [{ text: compiled } = { text: "" }] = buildSync({
 const content = { generate: () => "sound text", isValid: (text: string) => text === "sound text" };
 
 describe("a file of the data folder", () => {
-  it("is made once, for nobody else to read, and leaves nothing beside it", () => {
+  it("is created once, readable only by its owner, and leaves no other file", () => {
     const folder = join(createFolder(), "new");
     expect(readOrCreateInDataDir(folder, "content", content)).toBe("sound text");
     const remade = { ...content, generate: () => "another" };
@@ -31,7 +31,7 @@ describe("a file of the data folder", () => {
     expect(readdirSync(folder)).toEqual(["content"]);
   });
 
-  it("is the same for all who ask at once", async () => {
+  it("is the same for concurrent processes", async () => {
     const folder = createFolder();
     const program = `${compiled}
       const content = { generate: () => String(process.pid), isValid: () => true };
@@ -42,7 +42,7 @@ describe("a file of the data folder", () => {
   });
 
   it.runIf(isInstalled("strace"))(
-    "is on the disk before it has its name, and its name before it is used",
+    "is flushed before it gets its name, and its folder before it is used",
     async () => {
       const folder = createFolder();
       const program = `${compiled}
@@ -56,7 +56,7 @@ describe("a file of the data folder", () => {
     },
   );
 
-  it.each(["", "sound", "\0".repeat(10)])("is refused when it is damaged: %j", (damaged) => {
+  it.each(["", "sound", "\0".repeat(10)])("is rejected when it is damaged: %j", (damaged) => {
     const folder = createFolder();
     writeFileSync(join(folder, "content"), damaged);
     expect(() => readOrCreateInDataDir(folder, "content", content)).toThrow(
@@ -73,7 +73,7 @@ describe("a file of the data folder", () => {
     );
   });
 
-  it("comes without the draft of a process that ended while it wrote", () => {
+  it("is read after the draft of an interrupted process is removed", () => {
     const folder = createFolder();
     writeFileSync(join(folder, "content.draft.1"), "sou");
     expect(readOrCreateInDataDir(folder, "content", content)).toBe("sound text");
@@ -82,7 +82,7 @@ describe("a file of the data folder", () => {
     expect(readdirSync(folder)).toEqual(["content"]);
   });
 
-  it("leaves no draft where it cannot be made", () => {
+  it("leaves no draft when it cannot be created", () => {
     const folder = createFolder();
     const generate = () => {
       throw Object.assign(new Error("full"), { code: "ENOSPC" });
@@ -94,8 +94,8 @@ describe("a file of the data folder", () => {
   });
 });
 
-describe("a service whose secret is damaged", () => {
-  it("does not start, and says why in one line", async () => {
+describe("a service with a damaged secret", () => {
+  it("does not start, and logs the reason in one line", async () => {
     const folder = createFolder();
     writeFileSync(join(folder, "app-secret"), "");
     await expect(Service.start({ DATA_DIR: folder })).rejects.toThrow(

@@ -17,14 +17,14 @@ const environment = { RATE_LIMIT_HEALTH: "100000000" };
 const mebibyte = 1024 * 1024;
 
 describe("the log", () => {
-  it("holds nothing up when its reader goes away", async () => {
+  it("does not block when its reader closes", async () => {
     const service = await Service.start(environment);
     service.closeLog();
     for (let asked = 0; asked < 200; asked++) expect((await service.ask(path)).status).toBe(200);
     expect(await service.stop()).toBe(0);
   });
 
-  it("holds nothing up when a FIFO's reader stalls, and then says how much it dropped", async () => {
+  it("does not block when a FIFO's reader stalls, and logs how many lines it dropped", async () => {
     const folder = createFolder();
     const fifo = join(folder, "fifo");
     execFileSync("mkfifo", [fifo]);
@@ -53,7 +53,7 @@ describe("the log", () => {
     });
     expect(notices).toEqual([]);
     const visits = entries.filter((entry) => entry.path === path).length;
-    // Of what is dropped a line or two may be the start's, where the pages come late.
+    // One or two dropped lines may be from startup, if the pages start late.
     const others = visits + notice.dropped - 12_000;
     expect(others, "every line is there or counted").toBeGreaterThanOrEqual(0);
     expect(others).toBeLessThan(10);
@@ -66,7 +66,7 @@ describe("the log", () => {
   it.each([
     ["the program behind a shell's pipe stalls", `${server} 2>&1 >/dev/null | sleep 60`],
     ["a terminal is not read", `python3 -c '${openTerminal}; ${startServer}' ${server}`],
-  ])("holds nothing up when %s, nor the stop", async (_, command) => {
+  ])("blocks neither requests nor the stop when %s", async (_, command) => {
     const folder = createFolder();
     const port = await reservePort();
     spawnLeashed("sh", ["-c", command], {
@@ -91,11 +91,11 @@ describe("the log", () => {
 const secret = "hunter2hunter2";
 const bidi = "\u202e\u2066";
 
-/** Bytes that would make a line, an escape of a terminal, an invisible word, or another direction of what follows. */
+/** Characters for a forged line, a terminal escape sequence, an invisible word, or another text direction. */
 const nasty = `${secret}\x1b[31m\x9b2J\x07${bidi}\u2028\u2029\u200b\ufeff\u0085`;
 
-describe("every line of the log", () => {
-  it("is ours, whatever a client sends, and holds nothing that was pasted where it does not belong", async () => {
+describe("every log line", () => {
+  it("is valid JSON for any client input, and contains no misplaced secret", async () => {
     const service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "debug" });
     const encoded = encodeURIComponent(nasty);
     const routes = [
@@ -152,7 +152,7 @@ describe("every line of the log", () => {
     expect(service.log).not.toContain(secret);
   });
 
-  it("says what others say, in this process and in that of the pages, each time in one entry", async () => {
+  it("captures other output of this process and the page renderer, one entry per write", async () => {
     const program = join(createFolder(), "others.mjs");
     writeFileSync(
       program,
@@ -192,7 +192,7 @@ describe("every line of the log", () => {
 });
 
 describe("the log in development", () => {
-  it("is for people: a request is one line, a failure is set in, and nothing in it is an escape", () => {
+  it("is readable: one line per request, indented errors, and no escape sequences", () => {
     const time = new Date(2026, 0, 2, 3, 4, 5).getTime();
     const context = { level: "info", time, method: "GET", path: "/", status: 200, ms: 1.5, requestId: "a" };
     expect(toReadable(JSON.stringify(context))).toBe('03:04:05 INFO  GET / 200 1.5 ms requestId="a"\n');
@@ -211,7 +211,7 @@ describe("the log in development", () => {
 const [, ...others] = engines;
 
 describe.each(others)("the log of a driver's failure, on $name", (engine) => {
-  it("says what failed, and nothing of the row that the driver quotes", async () => {
+  it("contains the error, but not the row that the driver quotes", async () => {
     const { stage, service } = await lend(engine);
     await stage.query("ALTER TABLE waitlist ADD CONSTRAINT nobody CHECK (false) NOT VALID");
     const { status } = await service.submit("/waitlist/join", { email: "ceo@secret.example" });
@@ -224,7 +224,7 @@ describe.each(others)("the log of a driver's failure, on $name", (engine) => {
   });
 });
 
-/** The lines of a log, each of which must be an object, in characters that do nothing to whoever looks at them. */
+/** Parses the lines of a log. Each must be an object, in printable ASCII. */
 function parseLines(log: string): Record<string, unknown>[] {
   return log
     .trimEnd()
@@ -235,7 +235,7 @@ function parseLines(log: string): Record<string, unknown>[] {
     });
 }
 
-/** Asks so often on one connection, and waits for every answer. */
+/** Sends this many requests on one connection, and waits for every response. */
 function askOften(port: number, times: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let received = "";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { LruCache } from "@/lib/runtime/lru-cache";
 
-it("remembers at least half of its bound, and never more than all of it", () => {
+it("keeps at least half of its maximum, and never more than the maximum", () => {
   const recent = new LruCache<number>(100);
   for (let at = 0; at < 1000; at++) {
     recent.set(`key ${at}`, at);
@@ -10,7 +10,7 @@ it("remembers at least half of its bound, and never more than all of it", () => 
   }
 });
 
-it("answers what was set last", () => {
+it("returns the latest value", () => {
   const recent = new LruCache<string>(4);
   recent.set("key", "first");
   for (const other of ["a", "b"]) recent.set(other, other);

@@ -9,21 +9,21 @@ afterAll(() => {
 });
 
 describe("sealed text", () => {
-  it("is read again under its purpose and beside its label alone", () => {
+  it("is decrypted only with its purpose and its label", () => {
     const sealed = seal("sign-in-mail:v1", "row-1", "Grüße, 123456");
     expect(unseal("sign-in-mail:v1", "row-1", sealed)).toBe("Grüße, 123456");
     expect(unseal("sign-in-mail:v1", "row-2", sealed)).toBeUndefined();
     expect(unseal("sign-in-code:v1", "row-1", sealed)).toBeUndefined();
   });
 
-  it("shows nothing of the text, and is another each time", () => {
+  it("reveals nothing of the text, and differs each time", () => {
     const [one, other] = [seal("sign-in-mail:v1", "a", "123456"), seal("sign-in-mail:v1", "a", "123456")];
     expect(one).toMatch(/^[\w-]+$/);
     expect(one).not.toBe(other);
     expect(Buffer.from(one, "base64url").toString("latin1")).not.toContain("123456");
   });
 
-  it("is nothing once a byte of it was altered, cut or made up", () => {
+  it("is rejected after any byte was changed, removed or added", () => {
     const bytes = Buffer.from(seal("sign-in-mail:v1", "a", "123456"), "base64url");
     for (let at = 0; at < bytes.length; at++) {
       const altered = Buffer.from(bytes);
