@@ -5,12 +5,12 @@ import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 
-/** How long the `__session` of a browser is good for; an open page renews it before. */
+/** Lifetime of a browser's `__session` token. An open page renews it before it expires. */
 export const sessionTokenSeconds = 60;
-/** How long a browser stays signed in: as long as Clerk's sessions by default. */
+/** How long a browser stays signed in: the default of Clerk's sessions. */
 export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
 
-/** Starts the session of a browser. Answers the secret that renews it, which is stored nowhere. */
+/** Starts a browser session. Returns the secret that renews it; only its hash is stored. */
 export async function startBrowserSession(
   db: Db,
   { accountId, name }: { accountId: string; name: string },
@@ -35,7 +35,7 @@ export async function startBrowserSession(
   return secret;
 }
 
-/** The session that this secret renews; `undefined` when it is over. */
+/** The session that this secret renews; `undefined` when it has ended. */
 export async function findBrowserSession(db: Db, secret: string, nowMs: number) {
   return db
     .selectFrom("local_sessions")
@@ -47,7 +47,7 @@ export async function findBrowserSession(db: Db, secret: string, nowMs: number) 
     .executeTakeFirst();
 }
 
-/** A new `__session` for whoever holds this secret; `undefined` when its session is over. */
+/** Mints a new `__session` token for the holder of this secret; `undefined` when the session has ended. */
 export async function renewBrowserSession(
   db: Db,
   secret: string,
@@ -61,16 +61,16 @@ export async function renewBrowserSession(
   return mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
 }
 
-/** Signs a browser out: from now on nothing renews the session that holds this secret, and its tokens are refused. */
+/** Signs a browser out: ends the session of this secret, so that it cannot be renewed and its tokens are refused. */
 export async function endBrowserSession(db: Db, secret: string, nowMs: number): Promise<void> {
   const found = await findBrowserSession(db, secret, nowMs);
   if (found) await endSession(db, signOut, found.sessionId, nowMs);
 }
 
-/** What {@link endBrowserSession} is, where a browser proves its session otherwise. */
+/** How the audit records a sign-out, also when the browser proves its session by a token. */
 export const signOut = { by: "owner", what: "sign out" } as const;
 
-/** The secret has 256 random bits, so a plain hash is as good as a slow one. */
+/** A fast hash is enough, because the secret has 256 random bits. */
 function hashSecret(secret: string): string {
   return createHash("sha256").update(`corner-office:client:v1:${secret}`).digest("base64url");
 }

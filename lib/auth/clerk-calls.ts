@@ -4,41 +4,41 @@ import { counter } from "@/lib/rate-limit/rate-limit";
 import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
 
 /*
- * Every call to Clerk that a request causes goes through here, because strangers send requests and Clerk counts,
- * bounds and bills ours: an allowance for each address, a ceiling for all together, so many at once, and a deadline.
- * Once Clerk has missed it, nobody waits for it again for a while.
+ * Every call to Clerk that a request causes goes through here, because anyone can send requests, and Clerk limits and
+ * bills our calls. The bounds: a rate limit per address, one for all addresses, a concurrency limit and a timeout.
+ * After a timeout, calls fail at once for a few seconds.
  */
-const maxOfOneAddress = 30;
-const maxOfAll = 600;
+const maxPerAddress = 30;
+const maxTotal = 600;
 const windowSeconds = 60;
-const maxAtOnce = 20;
-const queryTimeoutMs = 2000; // 2 seconds: its client has none of its own
+const maxConcurrent = 20;
+const queryTimeoutMs = 2000; // 2 seconds: Clerk's client has no timeout
 const pauseMs = 5000; // 5 seconds
 
-/** Clerk was not asked: too much was asked of it lately, or it does not answer at the moment. */
+/** Clerk was not called: a limit is reached, or it timed out a moment ago. */
 export class ClerkCallLimitError extends Error {}
 
-/** Asks Clerk on behalf of a request. Throws a {@link ClerkCallLimitError}, a `TimeoutError`, or what the call throws. */
+/** Calls Clerk for a request. Throws a {@link ClerkCallLimitError}, a `TimeoutError`, or the call's own error. */
 export async function callClerk<T>(headers: Headers, call: () => Promise<T>): Promise<T> {
-  const calls = processSingleton("calls to Clerk", () => ({ underWay: 0, awayUntilMs: 0 }));
-  if (performance.now() < calls.awayUntilMs) throw new ClerkCallLimitError("Clerk does not answer");
-  if (calls.underWay >= maxAtOnce) throw new ClerkCallLimitError("Clerk has enough to do");
-  calls.underWay++;
+  const calls = processSingleton("calls to Clerk", () => ({ running: 0, unavailableUntilMs: 0 }));
+  if (performance.now() < calls.unavailableUntilMs) throw new ClerkCallLimitError("Clerk does not answer");
+  if (calls.running >= maxConcurrent) throw new ClerkCallLimitError("Clerk has enough to do");
+  calls.running++;
   try {
     if (!(await isAllowed(headers))) throw new ClerkCallLimitError("Clerk was asked enough");
     return await withTimeout(queryTimeoutMs, call());
   } catch (failure) {
-    if (failure instanceof TimeoutError) calls.awayUntilMs = performance.now() + pauseMs;
+    if (failure instanceof TimeoutError) calls.unavailableUntilMs = performance.now() + pauseMs;
     throw failure;
   } finally {
-    calls.underWay--;
+    calls.running--;
   }
 }
 
 async function isAllowed(headers: Headers): Promise<boolean> {
   const nowMs = performance.now();
   const client = knownClientKey(headers);
-  const ofOne = counter("clerk-address", maxOfOneAddress, { windowSeconds });
-  if (client && !(await ofOne.consume(client, nowMs)).allowed) return false;
-  return (await counter("clerk", maxOfAll, { windowSeconds }).consume("all", nowMs)).allowed;
+  const perAddress = counter("clerk-address", maxPerAddress, { windowSeconds });
+  if (client && !(await perAddress.consume(client, nowMs)).allowed) return false;
+  return (await counter("clerk", maxTotal, { windowSeconds }).consume("all", nowMs)).allowed;
 }

@@ -8,10 +8,10 @@ import { pageAt } from "@/lib/http/router";
 import { log } from "@/lib/runtime/log";
 
 /**
- * Lets Clerk renew the session cookie of a browser that opens one of its pages, or the one where apps are let in, by a
- * redirect to its Frontend API and back. It decides nothing about who may do what, and sees no other request: it would redirect API
- * calls, and ask its own API about any opaque bearer token that anybody sends. Where Clerk cannot be asked, the
- * page goes by what the browser has sent, and home says that it could not tell.
+ * Lets Clerk renew the session cookie of a browser that opens one of Clerk's pages or the Connect page, by a redirect
+ * to its Frontend API and back. It authorizes nothing. Clerk gets no other request, because it would redirect API
+ * calls and look up any opaque bearer token at its own API. If Clerk is unavailable, the page uses the session that
+ * the browser sent, and the home page shows that the session could not be checked.
  *
  * @param proceed - makes the response of a request that goes on to its page
  */
@@ -23,21 +23,23 @@ export async function runClerkMiddleware(
   const { signIn } = settings();
   const path = request.nextUrl.pathname;
   const page = pageAt(path);
-  // Whoever an app sends to be let in most often comes a minute after they were last here.
+  // An app usually sends its owner here when their last token, which lives for a minute, has expired.
   const renews = page && (isClerks(page) || page.path === pages.connect.path);
   if (signIn.kind !== "clerk" || !renews) return undefined;
   if (request.headers.has("authorization") || request.nextUrl.searchParams.has("away")) return undefined;
-  const pass = clerkMiddleware(async () => proceed(request), {
+  const middleware = clerkMiddleware(async () => proceed(request), {
     publishableKey: signIn.publishableKey,
     jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
     authorizedParties: signIn.authorizedParties,
     signInUrl: pages.signIn.path,
     signUpUrl: pages.invitation.path,
   });
-  const asked = asAskedFor(request);
+  const publicRequest = withPublicOrigin(request);
   try {
-    const passing = async () => pass(asked, event);
-    const response = await (callsClerk(asked) ? callClerk(request.headers, passing) : passing());
+    const callMiddleware = async () => middleware(publicRequest, event);
+    const response = await (callsClerk(publicRequest)
+      ? callClerk(request.headers, callMiddleware)
+      : callMiddleware());
     return response ? tidy(response, request) : undefined;
   } catch (failure) {
     if (!(failure instanceof ClerkCallLimitError))
@@ -49,10 +51,10 @@ export async function runClerkMiddleware(
 }
 
 /**
- * The request as its browser sees it, at `APP_URL`: Clerk sends the browser back to where the request says it was
- * sent, and a proxy or a client may say anything. Nor does it see what leads to another site.
+ * The request with `APP_URL` as its origin. Clerk redirects the browser back to the host of the request, and a proxy or
+ * a client can send any host. Parameters that lead to another site are removed.
  */
-function asAskedFor(request: NextRequest): NextRequest {
+function withPublicOrigin(request: NextRequest): NextRequest {
   const url = new URL(request.nextUrl.pathname + request.nextUrl.search, settings().appUrl);
   for (const name of ["__clerk_redirect_url", "__clerk_synced"]) url.searchParams.delete(name);
   const headers = new Headers(request.headers);
@@ -63,10 +65,7 @@ function asAskedFor(request: NextRequest): NextRequest {
   return new NextRequest(url, { method: request.method, headers });
 }
 
-/**
- * Whether a request has Clerk's middleware call Clerk: to fetch what a handshake's nonce stands for, or to trade a
- * refresh token.
- */
+/** Whether Clerk's middleware will call Clerk for this request: to resolve a handshake nonce or use a refresh token. */
 function callsClerk({ nextUrl, headers }: NextRequest): boolean {
   const inCookies = /__clerk_handshake_nonce|__refresh/.test(headers.get("cookie") ?? "");
   return inCookies || nextUrl.searchParams.has("__clerk_handshake_nonce");
@@ -81,8 +80,8 @@ function tidy(response: Response, request: NextRequest): Response {
 }
 
 /**
- * Clerk lets a request on by an absolute rewrite to itself. Where the server is asked for by a numeric address,
- * Next takes that for another host and proxies to itself for ever (vercel/next.js#94745): say "go on" instead.
+ * Clerk passes a request on by an absolute rewrite to the same address. If the host is a numeric address, Next treats
+ * it as another host and proxies to itself without end (vercel/next.js#94745). `x-middleware-next` avoids that.
  */
 function avoidLoop(headers: Headers, request: NextRequest): void {
   const rewrite = headers.get("x-middleware-rewrite");
@@ -91,7 +90,7 @@ function avoidLoop(headers: Headers, request: NextRequest): void {
   headers.set("x-middleware-next", "1");
 }
 
-/** The page reads the session that Clerk has just renewed: the browser itself sends it from the next request on. */
+/** Gives the page the session that Clerk has just renewed. The browser sends it only from the next request on. */
 function passNewSession(headers: Headers): void {
   const [session] = headers
     .getSetCookie()

@@ -2,24 +2,24 @@ import * as z from "zod";
 import { endSessionsOf, type SessionKind } from "@/lib/auth/session";
 import type { Db } from "@/lib/db/store";
 
-/** `session.ended`, `session.removed` and `session.revoked` data. */
+/** The data of `session.ended`, `session.removed` and `session.revoked`. */
 export const clerkSession = z.object({ id: z.string().min(1), user_id: z.string() });
 
-/** What ends with a session of Clerk's: signing out leaves apps be, as under local sign-in. */
-const endsWith = {
+/** The kinds of session that end with one of Clerk's. Signing out leaves apps connected, as in local sign-in. */
+const kindsEndedBy = {
   ended: ["program"],
-  /** Somebody has thrown it out: whoever sat there may have let apps in. */
+  /** A revoked session may have been an intruder's, who could have connected apps. */
   revoked: ["program", "app"],
 } as const satisfies Record<string, readonly SessionKind[]>;
 
 /**
- * Refuses the tokens of a session that is over at Clerk from now on, though they live for another minute, and ends the
- * sessions that were made in it.
+ * Records that a session has ended at Clerk, so that its tokens are refused although they live for another minute, and
+ * ends the sessions that were started in it.
  */
 export async function endClerkSession(
   db: Db,
   { id, user_id }: z.infer<typeof clerkSession>,
-  how: keyof typeof endsWith,
+  how: keyof typeof kindsEndedBy,
   nowMs: number,
 ): Promise<void> {
   await db
@@ -33,6 +33,6 @@ export async function endClerkSession(
     .where("subject", "=", user_id)
     .executeTakeFirst();
   if (!account) return;
-  const which = { clerkSession: id, kinds: endsWith[how] };
+  const which = { clerkSession: id, kinds: kindsEndedBy[how] };
   await endSessionsOf(db, { by: "clerk", what: `session ${how}` }, account.id, which, nowMs);
 }

@@ -3,12 +3,12 @@ import { processSingleton } from "@/lib/process-singleton";
 
 const terminal = () => processSingleton("terminal", () => ({ showsCodes: !settings().production }));
 
-/** Says that a person sits at the terminal of this process: the demo's. */
+/** Prints codes on the terminal of this process, also in production: the demo calls it. */
 export function showCodesOnTerminal(): void {
   terminal().showsCodes = true;
 }
 
-/** Prints a sign-in code where a person sits at the terminal and no mail is delivered: `npm run dev` and the demo. */
+/** Prints a sign-in code if no mail is delivered and a person sits at the terminal: in `npm run dev` and the demo. */
 export function printCode(email: string, code: string): void {
   if (!terminal().showsCodes || settings().mail.kind !== "files") return;
   process.stdout.write(`Sign-in code of ${email}: ${code}\n`);

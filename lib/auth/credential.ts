@@ -9,11 +9,11 @@ export type MissingSession = {
 };
 
 /**
- * The session of a request: the bearer token's when one is sent, else the `__session` cookie's. A bad
- * bearer token never falls back to the cookie, and one that is bound to another resource is a bad one. Throws when
- * nobody can tell: see {@link verifyToken}.
+ * The session of a request: that of the bearer token if one is sent, otherwise of the `__session` cookie. An invalid
+ * bearer token never falls back to the cookie, and a token for another resource is invalid. Throws if the token cannot
+ * be checked: see {@link verifyToken}.
  *
- * @param resource - what is asked; none where it is a page of ours
+ * @param resource - the requested resource; `undefined` for a page
  */
 export async function readSessionCredential(
   headers: Headers,
@@ -23,14 +23,16 @@ export async function readSessionCredential(
   if (settings().signIn.kind === "none") return { because: "sign-in is not set up" };
   const token = bearerToken(headers) ?? readCookie(headers, "__session");
   if (token === undefined) return { because: "no token was sent" };
-  const proof = await verifyToken(token, nowMs);
-  return proof && isAudience(proof.audience, resource) ? proof : { because: "the token is not valid" };
+  const verified = await verifyToken(token, nowMs);
+  return verified && isAudience(verified.audience, resource)
+    ? verified
+    : { because: "the token is not valid" };
 }
 
 /**
- * The value of `WWW-Authenticate` on a 401; it names an error only where a token was sent (RFC 6750 §3).
+ * The value of `WWW-Authenticate` on a 401; it names an error only if a token was sent (RFC 6750 §3).
  *
- * @param more - parameters beside those, such as where a client finds who lets it in
+ * @param more - further parameters, such as the address of the resource metadata
  */
 export function challenge(tokenWasSent: boolean, more: Record<string, string> = {}): string {
   const parameters = { realm: "corner-office", ...(tokenWasSent && { error: "invalid_token" }), ...more };
@@ -39,8 +41,8 @@ export function challenge(tokenWasSent: boolean, more: Record<string, string> = 
 }
 
 /**
- * The token after the Bearer scheme, in any letter case; another scheme is no credential of ours. What is no token but
- * meant as one is answered as it stands, to be refused: Bearer without a space (RFC 6750 §2.1), or in one of two fields.
+ * The token after the Bearer scheme, in any letter case; `undefined` for another scheme. A malformed credential is
+ * returned as a token that will be refused: Bearer without a space (RFC 6750 §2.1), or in one of two fields.
  */
 function bearerToken(headers: Headers): string | undefined {
   const [, before, token] = bearerField.exec(headers.get("authorization") ?? "") ?? [];

@@ -10,12 +10,12 @@ export const invitationMs = invitationDays * dayMs;
 /** Why an invitation cannot be accepted. */
 export type InvitationProblem = "unknown" | "used" | "expired" | "foreign-email";
 
-/** A new token for the link of an invitation. Only its hash is stored. */
+/** Makes a token for the link of an invitation. Only its hash is stored. */
 export function mintInvitationToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The token has 256 random bits, so a plain hash is as good as a slow one. */
+/** A fast hash is enough, because the token has 256 random bits. */
 export function hashInvitationToken(token: string): string {
   return createHash("sha256").update(`corner-office:invitation:v1:${token}`).digest("base64url");
 }
@@ -25,7 +25,7 @@ export function invitationUrl(token: string): string {
   return `${settings().appUrl}${pages.invitation.path}?token=${token}`;
 }
 
-/** Why the invitation of a link cannot be accepted by anyone; `undefined` when it can. */
+/** Why the invitation of this token cannot be accepted; `undefined` when it can. */
 export async function findInvitationProblem(
   db: Db,
   token: string,

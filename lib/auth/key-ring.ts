@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   describeKey,
   findSigner,
-  followsWithinMs,
   importKey,
   makeFirstKey,
   openKey,
+  propagationMs,
   readSigningKeys,
   resealKey,
   type SigningKeyRow,
@@ -20,36 +20,36 @@ import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-/** A key of the ring that verifies. */
+/** A key of the ring that can verify. */
 export type RingKey = { kid: string; issuer: string; publicKey: KeyObject; privateKey: KeyObject };
 
-/** A row of the ring; its key is none when no secret of ours opens it. */
+/** A row of the ring. Its key is `undefined` if none of our secrets can decrypt it. */
 type Entry = { row: SigningKeyRow; key: RingKey | undefined };
 
-const readEveryMs = 20_000; // 20 seconds: a third of the minute within which every instance follows
+const readEveryMs = 20_000; // 20 seconds: a third of the minute within which every instance has the new ring
 
-/** The ring of this process. */
+/** The key ring of this process. */
 export function keyRing(): KeyRing {
   return processSingleton("key ring", () => new KeyRing());
 }
 
 /**
- * This process's copy of the ring of signing keys in the store. It is read anew while it is used, off the request's
- * path, and at once for a name it does not know: those reads are a second apart, whatever strangers make up, and
- * who asks waits for one that begins later. A key once read goes on verifying while the store is away.
+ * This process's copy of the signing keys in the store. It is refreshed in the background while it is used, and at once
+ * for an unknown key id. Those refreshes are at least a second apart, however many key ids are made up, and each caller
+ * waits for one that begins after the call. A key that was read keeps verifying while the store is unavailable.
  */
 export class KeyRing {
   private entries: ReadonlyMap<string, Entry> | undefined;
   private readAtMs = 0;
   private triedAtMs = 0;
   private pause: Promise<void> = Promise.resolve();
-  private next: Promise<void> | undefined;
-  private hasTakenOver = false;
+  private scheduled: Promise<void> | undefined;
+  private hasImportedFileKey = false;
 
   /**
    * @param open - opens the store
-   * @param findFileKey - finds the key that a build before the ring kept in `DATA_DIR`
-   * @param pauseMs - between two reads for names that nobody here knows
+   * @param findFileKey - finds the key that builds before the ring stored in `DATA_DIR`
+   * @param pauseMs - the minimum time between two refreshes for unknown key ids
    */
   constructor(
     private readonly open: () => Promise<Db> = store,
@@ -57,7 +57,7 @@ export class KeyRing {
     private readonly pauseMs = 1000,
   ) {}
 
-  /** The key of this name, while it verifies. Throws when nobody can tell: that is an outage, and no refusal. */
+  /** The key of this id, if it verifies. Throws if the ring cannot be read: an outage must not look like a refusal. */
   async find(kid: string, nowMs: number): Promise<RingKey | undefined> {
     if (!this.entries?.has(kid)) await this.scheduleRefresh(nowMs);
     this.refreshInBackground(nowMs);
@@ -67,16 +67,16 @@ export class KeyRing {
     throw new Error(`the signing key ${kid} cannot be opened: see 'admin keys list'`);
   }
 
-  /** Whether the key of this name verifies, by what this process knows. */
+  /** Whether the key of this id verifies, judged by this process's copy. */
   knows(kid: string, nowMs: number): boolean {
     this.refreshInBackground(nowMs);
     const entry = this.entries?.get(kid);
     return entry !== undefined && verifies(entry.row, nowMs);
   }
 
-  /** The key that signs, made where there is none yet. Throws when the store is away. */
+  /** The key that signs; makes the first one if there is none. Throws if the store is unavailable. */
   async signing(nowMs: number): Promise<RingKey> {
-    if (!this.entries || Math.abs(nowMs - this.readAtMs) > followsWithinMs) await this.refresh(nowMs);
+    if (!this.entries || Math.abs(nowMs - this.readAtMs) > propagationMs) await this.refresh(nowMs);
     if (!this.signer(nowMs)) {
       await makeFirstKey(await this.open(), nowMs);
       await this.refresh(nowMs);
@@ -87,7 +87,7 @@ export class KeyRing {
     throw new Error("the key that signs cannot be opened: see 'admin keys list'");
   }
 
-  /** Every key that verifies, as it is published. Throws when nobody can tell. */
+  /** Every key that verifies, for publication. Throws if the ring cannot be read. */
   async published(nowMs: number): Promise<RingKey[]> {
     if (!this.entries) await this.scheduleRefresh(nowMs);
     this.refreshInBackground(nowMs);
@@ -96,9 +96,9 @@ export class KeyRing {
     );
   }
 
-  /** Reads the ring anew, without anybody waiting, when it is time to. */
+  /** Refreshes the ring if the last attempt is more than `everyMs` ago. The caller does not wait. */
   refreshInBackground(nowMs: number, everyMs = readEveryMs): void {
-    // A clock that was set back must not keep the ring from being read.
+    // The absolute value keeps refreshes going after the clock was set back.
     if (Math.abs(nowMs - this.triedAtMs) < everyMs) return;
     this.triedAtMs = nowMs;
     this.refresh(nowMs).catch((failure) =>
@@ -106,14 +106,14 @@ export class KeyRing {
     );
   }
 
-  /** A read that begins from now on, shared by all who ask before it does. */
+  /** Schedules a refresh; all calls before it begins share it. */
   private scheduleRefresh(nowMs: number): Promise<void> {
-    this.next ??= this.pause.then(() => {
-      this.next = undefined;
+    this.scheduled ??= this.pause.then(() => {
+      this.scheduled = undefined;
       this.pause = sleep(this.pauseMs, undefined, { ref: false });
       return this.refresh(nowMs);
     });
-    return this.next;
+    return this.scheduled;
   }
 
   private refresh(nowMs: number): Promise<void> {
@@ -123,18 +123,18 @@ export class KeyRing {
 
   private async read(nowMs: number): Promise<void> {
     const db = await this.open();
-    if (!this.hasTakenOver) {
+    if (!this.hasImportedFileKey) {
       const fileKey = this.findFileKey();
       if (fileKey) await importKey(db, fileKey, nowMs);
-      this.hasTakenOver = true;
+      this.hasImportedFileKey = true;
     }
     const rows = await readSigningKeys(db);
-    this.entries = new Map(rows.map((row) => [row.kid, this.add(db, row)]));
+    this.entries = new Map(rows.map((row) => [row.kid, this.toEntry(db, row)]));
     this.readAtMs = nowMs;
   }
 
-  /** A key that was opened before stays so, while an instance with a newer secret has sealed it anew. */
-  private add(db: Db, row: SigningKeyRow): Entry {
+  /** Keeps a key that is already decrypted, even if an instance with a newer secret has resealed its row since. */
+  private toEntry(db: Db, row: SigningKeyRow): Entry {
     const known = this.entries?.get(row.kid);
     if (!row.sealed_key || known?.row.sealed_key === row.sealed_key) return { row, key: known?.key };
     const privateKey = openKey(row);
@@ -153,8 +153,8 @@ export class KeyRing {
 }
 
 /**
- * Where the local issuer's key lay before there was a ring. The file stays, for a build from before to go back to; one
- * that is damaged may have been taken over long ago, so it is left alone.
+ * Reads the key file of builds before the ring. The file stays, so that an operator can go back to such a build. A
+ * damaged file only logs a warning, because its key may have been imported already.
  */
 function readFileKey(): KeyObject | undefined {
   const { signIn, dataDir } = settings();

@@ -4,19 +4,19 @@ import { log } from "@/lib/runtime/log";
 import { LruCache } from "@/lib/runtime/lru-cache";
 
 const everyMs = 60 * 60 * 1000; // 1 hour
-const maxKnown = 10_000;
+const maxRemembered = 10_000;
 
 /**
- * Notes that a session was used at `nowMs`, without anybody waiting: one write an hour for each session, whatever
- * becomes of it.
+ * Records that a session was used at `nowMs`. The caller does not wait. At most one write per session and hour, also if
+ * the write fails.
  *
- * @param lastSeenAtMs - what the store says so far
+ * @param lastSeenAtMs - the value in the store
  */
 export function recordSessionUse(id: string, lastSeenAtMs: number | null, nowMs: number): void {
   if (lastSeenAtMs !== null && nowMs - lastSeenAtMs < everyMs) return;
-  const noted = processSingleton("sessions seen", () => new LruCache<number>(maxKnown));
-  if (nowMs - (noted.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs) return;
-  noted.set(id, nowMs);
+  const recorded = processSingleton("sessions seen", () => new LruCache<number>(maxRemembered));
+  if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs) return;
+  recorded.set(id, nowMs);
   writeLastSeen(id, nowMs).catch((failure) =>
     log().warn({ err: failure }, "a session's last use could not be noted"),
   );

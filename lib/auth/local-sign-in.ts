@@ -17,29 +17,29 @@ import { pages } from "@/lib/http/pages";
 import { afterResponse } from "@/lib/runtime/after-response";
 import { log } from "@/lib/runtime/log";
 
-const nobodySendsForMs = 1000; // 1 second
+const runnerGraceMs = 1000; // 1 second
 
 /**
- * Posts a code to an email, and sends the browser on to where it is typed. Whether the email has an account shows
- * nowhere: not in the answer, nor in how long it takes, because the runner finds that out once the answer has left.
+ * Queues a code for an email and redirects the browser to the page where it is typed. Neither the response nor its
+ * timing shows whether the email has an account, because the runner checks that after the response was sent.
  */
 export async function sendCode(email: string, { headers, client, nowMs }: FormSubmission): Promise<Redirect> {
   const requester = { email, address: client, isKnown: isKnownTo(headers, email) };
   const { browser, untilMs } = await makeCode(await store(), requester, nowMs);
-  afterResponse(sendWhereNobodyDoes);
+  afterResponse(sendWithoutRunner);
   const secondsLeft = Math.ceil((untilMs - nowMs) / 1000);
   return { to: pages.code.path, cookies: [writeCookie("office-code", browser, secondsLeft)] };
 }
 
-/** A platform without our server has no runner. Where there is one, it has long sent the mail by now. */
-async function sendWhereNobodyDoes(): Promise<void> {
-  await sleep(nobodySendsForMs);
+/** Sends the mail where our server, and so the runner, does not run. Where it does, it has sent the mail by now. */
+async function sendWithoutRunner(): Promise<void> {
+  await sleep(runnerGraceMs);
   await sendSignInMailsNow().catch((failure) =>
     log().warn({ err: failure }, "a sign-in mail is left for the runner: the store is away"),
   );
 }
 
-/** Signs a browser in to the account of an email, and sends it home. `undefined` when there is no such account. */
+/** Signs a browser in to the account of an email and redirects it home. `undefined` if there is no such account. */
 export async function signIn(
   email: string,
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
@@ -63,12 +63,12 @@ export async function signIn(
   };
 }
 
-/** The `Set-Cookie` of a session token, which lives as long as the token. */
+/** The `Set-Cookie` of a session token; the cookie lives as long as the token. */
 export function writeSession({ token }: MintedToken): string {
   return writeCookie("__session", token, sessionTokenSeconds);
 }
 
-/** The `Set-Cookie`s of a browser that is signed out. */
+/** The `Set-Cookie` values that sign a browser out. */
 export function clearSession(): string[] {
   return [clearCookie("office-client"), clearCookie("__session")];
 }

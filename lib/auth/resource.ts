@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { mcpServer } from "@/lib/http/operations";
 
-/** What a token can be bound to: the HTTP API, or the MCP server, which is one behind both of its addresses. */
+/** The resources that a token can be bound to: the HTTP API, or the MCP server, which has two addresses. */
 export type Resource = "api" | "mcp";
 
 /** The addresses that name a resource in the `aud` of a token (RFC 8707 §2). */
@@ -10,7 +10,7 @@ export function addressesOf(resource: Resource): string[] {
   return paths.map((path) => settings().appUrl + path);
 }
 
-/** Whether a token that is bound to these addresses may be used here; one that is bound to none may be used anywhere. */
+/** Whether a token with this `aud` is valid for a resource. A token without one is valid everywhere. */
 export function isAudience(audience: readonly string[] | undefined, resource: Resource | undefined): boolean {
   if (!audience) return true;
   return resource !== undefined && addressesOf(resource).some((address) => audience.includes(address));

@@ -1,8 +1,8 @@
 /*
- * What an owner knows a session by. The words are ours: of what a client sends, only which of them fits.
+ * The names of sessions that owners see. They are built from fixed words; no text that a client sends appears in them.
  */
 
-/** Each is looked for in turn: most browsers also name the ones that they descend from. */
+/** The first match counts, because most browsers also name the ones that they derive from. */
 const browsers: [name: string, sign: RegExp][] = [
   ["Edge", /\bEdg(?:e|A|iOS)?\//],
   ["Opera", /\bOPR\//],
@@ -29,7 +29,7 @@ export function describeBrowser(headers: Pick<Headers, "get">): string {
   const agent = headers.get("user-agent") ?? "";
   const find = (names: typeof browsers) => names.find(([, sign]) => sign.test(agent))?.[0];
   const [browser, system] = [find(browsers), find(systems)];
-  // Chromium calls itself Chrome there, and says here what it is (https://wicg.github.io/ua-client-hints/).
+  // Chromium's User-Agent says Chrome; its client hints say Chromium (https://wicg.github.io/ua-client-hints/).
   const brands = headers.get("sec-ch-ua") ?? "";
   const isChromium =
     browser === "Chrome" && brands.includes('"Chromium"') && !brands.includes('"Google Chrome"');

@@ -5,34 +5,34 @@ import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
-/** A session that we keep. Under Clerk those of browsers are Clerk's own. */
+/** A session in our store. With Clerk, Clerk itself keeps the sessions of browsers. */
 export type Session = {
   id: string;
-  /** A browser's renews its token, a program's is over with it; an app's renews it at the authorization server. */
+  /** A browser renews its token; a program's session ends with it; an app renews it at the authorization server. */
   kind: SessionKind;
-  /** By which its owner knows it. */
+  /** The name that the owner sees. */
   name: string;
-  /** None of a session that an older build began. */
+  /** Unknown for sessions that an older build started. */
   begunAtMs: number | null;
-  /** To an hour; none while it was not seen. */
+  /** Accurate to an hour; `null` until the session is used. */
   lastSeenAtMs: number | null;
-  /** From this instant on it is over. */
+  /** The session is valid before this instant. */
   endsAtMs: number;
 };
 
 const sessionKinds = ["browser", "program", "app"] as const;
 export type SessionKind = (typeof sessionKinds)[number];
 
-/** How long the session of a program lasts, and its token: long enough to reach its next check. */
+/** Lifetime of a program's session and of its token: long enough to reach its next check. */
 export const programTokenSeconds = 60 * 60; // 1 hour
 
-/** A subject for an account that Clerk does not name. */
+/** Makes a subject for an account that has none from Clerk. */
 export function mintLocalSubject(): string {
   return `user_${randomBytes(16).toString("hex")}`;
 }
 
 type NewProgram = {
-  /** Who is handed its token. */
+  /** Who gets the token. */
   by: "owner" | "operator";
   name: string;
   madeIn?: { sessionId: string; endsAtMs: number } | undefined;
@@ -40,8 +40,8 @@ type NewProgram = {
 };
 
 /**
- * Starts a program's session, and mints its only token: good for an hour, and no longer than the browser's session
- * that it was made in, with which it ends.
+ * Starts a program's session and mints its only token, which is valid for an hour. It ends early if the browser session
+ * that it was made in ends.
  */
 export async function startProgramSession(
   db: Db,
@@ -76,11 +76,11 @@ type NewApp = {
   accountId: string;
   name: string;
   endsAtMs: number;
-  /** In which its owner let it in. */
+  /** The session at Clerk in which the owner approved the app. */
   clerkSession?: string | undefined;
 };
 
-/** Starts the session of an app that the owner has let in; the authorization server mints its tokens. */
+/** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
 export async function startAppSession(
   db: Db,
   { id, accountId, name, endsAtMs, clerkSession }: NewApp,
@@ -103,7 +103,7 @@ export async function startAppSession(
   );
 }
 
-/** The instant at which a session is over, Unix milliseconds; `undefined` when it is already. */
+/** When a session ends, in Unix milliseconds; `undefined` if it has ended. */
 export async function findSessionEnd(db: Db, id: string, nowMs: number): Promise<number | undefined> {
   const row = await db
     .selectFrom("local_sessions")
@@ -114,7 +114,7 @@ export async function findSessionEnd(db: Db, id: string, nowMs: number): Promise
   return row?.expires_at_ms;
 }
 
-/** The sessions of an account that are not over, the newest first. */
+/** The current sessions of an account, newest first. */
 export async function listSessions(db: Db, accountId: string, nowMs: number): Promise<Session[]> {
   const rows = await db
     .selectFrom("local_sessions")
@@ -138,55 +138,60 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
 }
 
-/** Ends the session of this id, and what was made in it. */
-export async function endSession(db: Db, about: About, id: string, nowMs: number): Promise<void> {
+/** Ends the session of this id and the sessions that were made in it. */
+export async function endSession(db: Db, source: AuditSource, id: string, nowMs: number): Promise<void> {
   const row = await db
     .selectFrom("local_sessions")
     .select("account_id")
     .where("id", "=", id)
     .executeTakeFirst();
-  if (row) await endSessionsOf(db, about, row.account_id, { id }, nowMs);
+  if (row) await endSessionsOf(db, source, row.account_id, { id }, nowMs);
 }
 
-/** Which sessions of an account: all, one, all but one, or those of some kinds that were made in one of Clerk's. */
+/** Selects sessions of an account: all, one, all but one, or those of some kinds that were made in a Clerk session. */
 export type Which =
   | "all"
   | { id: string }
   | { allBut: string }
   | { clerkSession: string; kinds: readonly SessionKind[] };
 
-/** Ends sessions of an account. Answers whether there was any. */
+/** Ends sessions of an account. Returns whether there was any. */
 export function endSessionsOf(
   db: Db,
-  about: About,
+  source: AuditSource,
   accountId: string,
   which: Which,
   nowMs: number,
 ): Promise<boolean> {
-  return changeSessions(db, about, accountId, nowMs, async (transaction) => {
-    let ending = transaction.deleteFrom("local_sessions").where("account_id", "=", accountId);
+  return changeSessions(db, source, accountId, nowMs, async (transaction) => {
+    let deletion = transaction.deleteFrom("local_sessions").where("account_id", "=", accountId);
     if (which !== "all") {
-      if ("id" in which) ending = ending.where("id", "=", which.id);
-      else if ("allBut" in which) ending = ending.where("id", "!=", which.allBut);
+      if ("id" in which) deletion = deletion.where("id", "=", which.id);
+      else if ("allBut" in which) deletion = deletion.where("id", "!=", which.allBut);
       else {
         const { clerkSession, kinds } = which;
-        ending = ending.where("clerk_session", "=", clerkSession).where("kind", "in", kinds);
+        deletion = deletion.where("clerk_session", "=", clerkSession).where("kind", "in", kinds);
       }
     }
-    return (await ending.returning("id").execute()).length > 0;
+    return (await deletion.returning("id").execute()).length > 0;
   });
 }
 
-/** A build before this one wrote no kind. */
+/** The kind of a session; it is derived for rows of builds that stored none. */
 export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_hash">): SessionKind {
   return sessionKinds.find((kind) => kind === row.kind) ?? (row.client_hash === null ? "program" : "browser");
 }
 
 type NewSession = Omit<Tables["local_sessions"], "begun_at_ms" | "last_seen_at_ms">;
 
-/** Every start sweeps out the sessions that are over. */
-export async function startSession(db: Db, about: About, session: NewSession, nowMs: number): Promise<void> {
-  await changeSessions(db, about, session.account_id, nowMs, async (transaction) => {
+/** Starts a session, and deletes all sessions that have expired. */
+export async function startSession(
+  db: Db,
+  source: AuditSource,
+  session: NewSession,
+  nowMs: number,
+): Promise<void> {
+  await changeSessions(db, source, session.account_id, nowMs, async (transaction) => {
     await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
     await transaction
       .insertInto("local_sessions")
@@ -195,27 +200,32 @@ export async function startSession(db: Db, about: About, session: NewSession, no
   });
 }
 
-/** On whose word a session begins or ends, and by what. */
-type About = { by: Actor; what: string };
+/** Who starts or ends a session, and by which action, for the audit. */
+type AuditSource = { by: Actor; what: string };
 
-/** Changes an account's sessions. An entry of the audit calls each by its id, and says what it is. */
+/** Changes an account's sessions, and records each in the audit with its id, kind and name. */
 async function changeSessions<T>(
   db: Db,
-  about: About,
+  source: AuditSource,
   accountId: string,
   nowMs: number,
-  work: (transaction: Db) => Promise<T>,
+  change: (transaction: Db) => Promise<T>,
 ): Promise<T> {
   const account = await db
     .selectFrom("accounts")
     .select("email")
     .where("id", "=", accountId)
     .executeTakeFirst();
-  const look = async (transaction: Db) => {
+  const readState = async (transaction: Db) => {
     const sessions = await listSessions(transaction, accountId, nowMs);
     return Object.fromEntries(sessions.map(({ id, kind, name }) => [id, { kind, name }]));
   };
-  return auditedTransaction(db, { ...about, whom: account?.email ?? accountId, look }, nowMs, work);
+  return auditedTransaction(
+    db,
+    { ...source, whom: account?.email ?? accountId, look: readState },
+    nowMs,
+    change,
+  );
 }
 
 export function mintSessionId(): string {

@@ -3,19 +3,19 @@ import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 
 /*
- * There are two codes. The short one, six figures, is for the browser that asked. It can be guessed, so an email has
- * a few of them a day, with five tries each: five for browsers that it does not know (three for one address), and ten
- * more for browsers that signed in to it before. Somebody who guesses at one email all day long meets a code with a
- * chance of 25 in a million, one in 40,000; somebody who stole a browser's proof, with 50 in a million. A code that is
- * redeemed was its owner's, and counts no more.
+ * There are two kinds of code. The short one has six digits and works only in the browser that requested it. It can be
+ * guessed, so each email has a daily allowance of short codes with five attempts each: five codes for unknown browsers
+ * (three per client address), and ten more for browsers that signed in to this email before. An attacker who guesses all
+ * day succeeds with a probability of 25 in a million (1 in 40,000), or of 50 in a million with a stolen known-browser
+ * cookie. A redeemed code no longer counts, because only the owner can redeem it.
  *
- * Whoever asks past that gets the long code: twelve of 32 letters and figures, too many to guess. It works once, in
- * every browser that asked for this email, and is mailed once in six hours, whoever asks and however often, so that a
- * live one lies in the mailbox at all times. That is how the owner of an email that strangers flood signs in from a
- * new browser: what they ask never uses it up.
+ * Beyond that, the next code is long: twelve characters out of 32, too many to guess. It works once, in any browser that
+ * requested a code for this email. It is mailed once in six hours, however often it is requested, so a valid one is
+ * always in the mailbox. So the owner can sign in from a new browser even while strangers flood the email: their
+ * requests do not use the long code up.
  *
- * So strangers can have ten mails sent to one address in 24 hours: five with a short code and five with a long one;
- * and one more each time its owner has redeemed a long one.
+ * Strangers can therefore cause ten mails to one address in 24 hours: five with a short code and five with a long one,
+ * plus one each time the owner redeems a long code.
  */
 
 /** Short codes of one email in 24 hours. */
@@ -23,19 +23,22 @@ const maxShortCodes = { knownBrowsers: 10, strangers: 5, oneAddress: 3 };
 
 const maxSwept = 5000;
 
-/** From whose share of an email's short codes one is taken; the long code is nobody's. */
+/** The allowance of short codes that a code counts towards; a long code counts towards none. */
 export type CodeAllowance = "known" | "stranger" | "long";
 
-/** Who asks for a code. */
+/** The client that requests a code. */
 export type CodeRequester = {
   email: string;
-  /** The asking address, hashed; none where it is not known. */
+  /** The hash of the client's address, if it is known. */
   address?: string | undefined;
   /** Whether this browser signed in to this email before. */
   isKnown?: boolean;
 };
 
-/** Whoever asks for the same email waits here, so that its shares hold exactly. Answers when its long code ends. */
+/**
+ * Locks an email, so that concurrent requests for it cannot exceed its allowances. Returns when its long code expires,
+ * in Unix milliseconds.
+ */
 export async function lockEmail(transaction: Db, email: string): Promise<number> {
   const row = await transaction
     .insertInto("sign_in_emails")
@@ -46,7 +49,7 @@ export async function lockEmail(transaction: Db, email: string): Promise<number>
   return row.long_code_until_ms;
 }
 
-/** Clears away what is over: of each kind so much at most, which is more than comes in between two sweeps. */
+/** Deletes expired codes: of each kind a bounded number, which is more than can be made between two sweeps. */
 export async function sweepCodes(db: Db, nowMs: number): Promise<void> {
   const codes = db.selectFrom("sign_in_codes").select("browser_hash");
   const oldCodes = codes.where("created_at_ms", "<=", nowMs - dayMs).limit(maxSwept);
@@ -59,7 +62,7 @@ export async function sweepCodes(db: Db, nowMs: number): Promise<void> {
   await db.deleteFrom("sign_in_emails").where("email", "in", oldEmails.forUpdate().skipLocked()).execute();
 }
 
-/** From whose share of the short codes the next one is taken; the long code when there is none left. */
+/** Chooses the allowance that the next code counts towards; "long" when no short code is left. */
 export async function chooseAllowance(
   transaction: Db,
   { email, address = "", isKnown = false }: CodeRequester,
@@ -77,9 +80,9 @@ export async function chooseAllowance(
     .where("created_at_ms", ">", nowMs - dayMs)
     .groupBy("share")
     .execute();
-  const spent = (share: string) => rows.find((row) => row.share === share) ?? { all: 0, from_address: 0 };
-  if (isKnown && Number(spent("known").all) < maxShortCodes.knownBrowsers) return "known";
-  const { all, from_address } = spent("stranger");
+  const usage = (share: string) => rows.find((row) => row.share === share) ?? { all: 0, from_address: 0 };
+  if (isKnown && Number(usage("known").all) < maxShortCodes.knownBrowsers) return "known";
+  const { all, from_address } = usage("stranger");
   const mayBeShort = Number(all) < maxShortCodes.strangers && Number(from_address) < maxShortCodes.oneAddress;
   return mayBeShort ? "stranger" : "long";
 }

@@ -12,24 +12,24 @@ export const maxTries = 5;
 const codeMs = codeMinutes * 60 * 1000;
 const longCodeMs = longCodeHours * 60 * 60 * 1000;
 
-/** Crockford's base 32, which has no letter that looks like a figure. */
+/** Crockford's base 32, which has no letter that looks like a digit. */
 const longAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const longCharacters = 12; // 60 bits
 
-/** A code that a browser has asked for and can still redeem. */
+/** A code that a browser has requested and can still redeem. */
 export type RequestedCode = { email: string; isLong: boolean; postedAtMs: number; untilMs: number };
 
-/** What became of a code that somebody typed. One that has not the form of a code is no try. */
+/** The result of typing a code. A malformed code does not count as an attempt. */
 export type Redeemed =
   | { email: string }
   | { problem: "form" | "over" }
   | { problem: "wrong"; triesLeft: number };
 
 /**
- * Makes a code for an email, and posts the mail that brings it, whether or not it has an account, so that both take
- * the same work and time. Answers the secret that binds it to the asking browser, which is stored nowhere, and no
- * code where the long one lies in the mailbox already. Codes are stored as keyed hashes, because a million of them are
- * soon tried.
+ * Makes a code for an email and queues its mail. It does so whether or not the email has an account, so that both cases
+ * take the same time. Returns the secret that binds the code to this browser, of which only a hash is stored, and no
+ * code if the long one was mailed already. Codes are stored as keyed hashes, because a million plain hashes are quickly
+ * tried.
  */
 export async function makeCode(
   db: Db,
@@ -42,8 +42,8 @@ export async function makeCode(
     const longUntilMs = await lockEmail(transaction, email);
     const share = await chooseAllowance(transaction, requester, nowMs);
     const code = share === "long" ? makeLongCode() : String(randomInt(1_000_000)).padStart(6, "0");
-    const isInMailbox = share === "long" && longUntilMs > nowMs;
-    const untilMs = isInMailbox ? longUntilMs : nowMs + (share === "long" ? longCodeMs : codeMs);
+    const isAlreadyMailed = share === "long" && longUntilMs > nowMs;
+    const untilMs = isAlreadyMailed ? longUntilMs : nowMs + (share === "long" ? longCodeMs : codeMs);
     await transaction
       .insertInto("sign_in_codes")
       .values({
@@ -57,8 +57,8 @@ export async function makeCode(
         asker_hash: address ?? null,
       })
       .execute();
-    if (isInMailbox) return { browser, code: undefined, untilMs };
-    if (share === "long") await keepLongCode(transaction, email, code, untilMs);
+    if (isAlreadyMailed) return { browser, code: undefined, untilMs };
+    if (share === "long") await storeLongCode(transaction, email, code, untilMs);
     const mail = { kind: "code", to: email, code, isLong: share === "long" } as const;
     await postSignInMail(transaction, mail, { nowMs, untilMs });
     return { browser, code, untilMs };
@@ -69,7 +69,7 @@ function makeLongCode(): string {
   return Array.from({ length: longCharacters }, () => longAlphabet[randomInt(longAlphabet.length)]).join("");
 }
 
-async function keepLongCode(transaction: Db, email: string, code: string, untilMs: number): Promise<void> {
+async function storeLongCode(transaction: Db, email: string, code: string, untilMs: number): Promise<void> {
   await transaction
     .updateTable("sign_in_emails")
     .set({ long_code_hash: hashCode(email, code), long_code_until_ms: untilMs })
@@ -77,7 +77,7 @@ async function keepLongCode(transaction: Db, email: string, code: string, untilM
     .execute();
 }
 
-/** The code that a browser has asked for, while it can be redeemed. */
+/** The code that a browser has requested; `undefined` when it can no longer be redeemed. */
 export async function findRequestedCode(
   db: Db,
   browser: string,
@@ -93,21 +93,21 @@ export async function findRequestedCode(
     .executeTakeFirst();
   if (!row) return undefined;
   const isLong = row.share === "long";
-  // Redeemed in another browser, or even replaced since.
+  // The long code was redeemed in another browser, or replaced since.
   if (isLong && row.long_code_until_ms !== row.expires_at_ms) return undefined;
   const untilMs = row.expires_at_ms;
   const postedAtMs = isLong ? untilMs - longCodeMs : row.created_at_ms;
   return { email: row.email, isLong, postedAtMs, untilMs };
 }
 
-/** Redeems a code: once, in a browser that asked for it, while it lasts and within five tries. */
+/** Redeems a code: once, in a browser that requested it, before it expires and within five attempts. */
 export async function redeemCode(db: Db, browser: string, typed: string, nowMs: number): Promise<Redeemed> {
   const asked = await findRequestedCode(db, browser, nowMs);
   if (!asked) return { problem: "over" };
   const code = readCode(typed, asked.isLong);
   if (!code) return { problem: "form" };
   const browserHash = hashBrowser(browser);
-  // The try is counted before it is judged, so that tries at once are no more than tries in turn.
+  // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
   const row = await db
     .updateTable("sign_in_codes")
     .set((column) => ({ tries: column("tries", "+", 1) }))
@@ -126,12 +126,12 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
   return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "over" };
 }
 
-/** A long code as people read it: in groups of four. */
+/** Formats a long code for people, in groups of four. */
 export function groupLongCode(code: string): string {
   return code.replace(/(.{4})(?=.)/g, "$1-");
 }
 
-/** A code as it was made, of one that was typed or pasted with blanks, dashes or small letters. */
+/** Normalizes a code that was typed with spaces, dashes or lower-case letters; `undefined` if it is malformed. */
 function readCode(typed: string, isLong: boolean): string | undefined {
   const plain = typed.replace(/[\s-]/g, "").toUpperCase();
   if (!isLong) return /^\d{6}$/.test(plain) ? plain : undefined;
@@ -141,7 +141,7 @@ function readCode(typed: string, isLong: boolean): string | undefined {
     : undefined;
 }
 
-/** Of two that redeem it at once, one does. */
+/** Deletes the code, so that only one of two concurrent requests redeems it. */
 async function consumeShortCode(db: Db, browserHash: string): Promise<boolean> {
   const taken = await db
     .deleteFrom("sign_in_codes")
@@ -165,7 +165,7 @@ function hashBrowser(browser: string): string {
   return createHash("sha256").update(`corner-office:sign-in:v1:${browser}`).digest("base64url");
 }
 
-/** @param salt - what a code is for: a browser's secret, or an email */
+/** @param salt - the browser's secret for a short code, the email for a long one */
 function hashCode(salt: string, code: string): string {
   return createHmac("sha256", derivedKeys("sign-in-code:v1")[0])
     .update(`${salt}.${code}`)

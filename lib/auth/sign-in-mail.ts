@@ -5,7 +5,7 @@ import { type MailContent, renderHtml, renderText } from "@/lib/mail/mail-conten
 
 type CodeMail = { to: string; code: string; isLong: boolean };
 
-/** The mail that brings a sign-in code. */
+/** The mail with a sign-in code. */
 export function codeMail({ to, code, isLong }: CodeMail): Omit<Mail, "id"> {
   return isLong ? longCodeMail(to, groupLongCode(code)) : shortCodeMail(to, code);
 }
@@ -40,7 +40,7 @@ function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
   });
 }
 
-/** The mail that brings an invitation. */
+/** The mail with an invitation. */
 export function invitationMail(to: string, url: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: "Your invitation to Corner Office",
@@ -54,13 +54,13 @@ export function invitationMail(to: string, url: string): Omit<Mail, "id"> {
   });
 }
 
-/** A mail that somebody asked for: nothing to unsubscribe from, and nobody's holiday notice answers it (RFC 3834 §5). */
-function toMail(to: string, letter: MailContent): Omit<Mail, "id"> {
+/** A transactional mail: it has no unsubscribe link, and automatic replies are suppressed (RFC 3834 §5). */
+function toMail(to: string, content: MailContent): Omit<Mail, "id"> {
   return {
     to,
-    subject: letter.subject,
-    text: renderText(letter),
-    html: renderHtml(letter),
+    subject: content.subject,
+    text: renderText(content),
+    html: renderHtml(content),
     headers: { "Auto-Submitted": "auto-generated" },
   };
 }

@@ -17,21 +17,21 @@ import { processSingleton } from "@/lib/process-singleton";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
-const slots = 5;
-const leaseSlackMs = 5000; // what a lease has over the sender's time: for the store, and for clocks that differ
-const lookEveryMs = 250;
+const maxConcurrent = 5;
+const leaseSlackMs = 5000; // how much longer a lease is than the sender's timeout: for the store and clock skew
+const pollEveryMs = 250;
 const sweepEveryMs = 60_000; // 1 minute
 
-/** When a mail is tried again: soon enough for who waits before the screen, and past a greylist's five minutes. */
+/** The delays between attempts: short at first for a person who waits, then beyond the five minutes of greylisting. */
 const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
 const lastRetryAfterSeconds = 60 * 60; // 1 hour, for invitations
 
-/** A mail that was not sent, by its id, and why in a few words. */
+/** The id of a mail that was not sent, and the reason. */
 export type UnsentMail = { id: string; failure: string };
 
 /**
- * Sends every sign-in mail that is due, and returns when none is. Any number of processes may do this at once: a mail
- * is sent by the one that holds its lease, and by another one once that is over.
+ * Sends every sign-in mail that is due, and returns when none is left. Any number of processes can do this at once: the
+ * one that holds a mail's lease sends it, and another one can when the lease has expired.
  */
 export async function sendSignInMails(
   db: Db,
@@ -46,13 +46,13 @@ export async function sendSignInMails(
     return failure?.pauseMs ?? 0;
   };
   await processQueue({
-    slots,
-    batch: slots,
+    slots: maxConcurrent,
+    batch: maxConcurrent,
     everyMs: 0,
     claim: (most) => claimSignInMails(db, { most, leaseMs, nowMs: now() }),
     processItem: (claimed) =>
       processItem(claimed).catch((failure) => {
-        // Its lease runs out, and it is tried again.
+        // The mail is retried when its lease has expired.
         log().warn({ err: failure, id: claimed.id }, "a sign-in mail's outcome could not be written down");
         return 0;
       }),
@@ -75,28 +75,28 @@ async function settle(
   if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
   const failure = await trySending(through, () => ({ id, ...render(mail) }));
   const next = failure && nextAttempt(failure, attempts, now());
-  const goesOn = next !== undefined && next.atMs < expiresAtMs;
+  const willRetry = next !== undefined && next.atMs < expiresAtMs;
   if (failure) {
-    const words = goesOn ? "a sign-in mail was not sent yet" : "a sign-in mail was given up";
+    const words = willRetry ? "a sign-in mail was not sent yet" : "a sign-in mail was given up";
     log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);
   }
-  await (goesOn ? putBackSignInMail(db, claimed, next) : dropSignInMail(db, claimed));
+  await (willRetry ? putBackSignInMail(db, claimed, next) : dropSignInMail(db, claimed));
   return failure;
 }
 
-/** When it is tried again, if ever. Who was told to come back later has not tried. */
+/** The next attempt, if there is one. A response that asks us to come back later does not count as an attempt. */
 function nextAttempt({ mayRetry, pauseMs }: SendError, attempts: number, nowMs: number) {
   if (!mayRetry) return undefined;
   if (pauseMs > 0) return { attempts: attempts - 1, atMs: nowMs + pauseMs };
   return { attempts, atMs: nowMs + retryAfterMs(attempts) };
 }
 
-/** How long after its n-th failure a mail is tried again. */
+/** The delay after the n-th failure. */
 function retryAfterMs(attempts: number): number {
   return (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000;
 }
 
-/** A code is posted for everybody who asks, and sent to accounts; a link may have been used or replaced meanwhile. */
+/** Whether a mail is still wanted: codes are sent only to accounts, and an invitation may have been used by now. */
 async function isExpected(db: Db, mail: SignInMail, nowMs: number): Promise<boolean> {
   if (mail.kind === "invitation") return !(await findInvitationProblem(db, mail.token, nowMs));
   const account = await db
@@ -113,19 +113,19 @@ function render(mail: SignInMail): Omit<Mail, "id"> {
 }
 
 /**
- * Sends what is due now, in this process and one round at a time, and returns when all that lay there has been tried.
- * Now and then it clears away the codes that are over.
+ * Sends the mails that are due, one round at a time in this process, and returns when all of them were tried. Once a
+ * minute it also deletes expired codes.
  */
 export function sendSignInMailsNow(signal?: AbortSignal): Promise<void> {
   const rounds = processSingleton("sign-in mails", () => ({
     running: undefined as Promise<void> | undefined,
-    isAskedAgain: false,
+    isRequested: false,
     sweepAtMs: 0,
   }));
-  rounds.isAskedAgain = true;
+  rounds.isRequested = true;
   rounds.running ??= (async () => {
-    while (rounds.isAskedAgain) {
-      rounds.isAskedAgain = false;
+    while (rounds.isRequested) {
+      rounds.isRequested = false;
       await sendSignInMails(await store(), sender(), { signal });
       if (performance.now() < rounds.sweepAtMs) continue;
       rounds.sweepAtMs = performance.now() + sweepEveryMs;
@@ -138,13 +138,12 @@ export function sendSignInMailsNow(signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Starts this process's runner of sign-in mails: it looks for what was posted, what has to be tried again, and what
- * another process left behind. It looks at moments of its own, so that no request shows by what follows it whether a
- * mail was sent.
+ * Starts this process's runner of sign-in mails. It polls for new mails, retries, and mails that another process left
+ * behind. Because it polls independently of requests, their timing does not show whether a mail was sent.
  */
 export function startSignInRunner(): BackgroundLoop {
   return startBackgroundLoop(sendSignInMailsNow, {
-    pauseMs: lookEveryMs,
+    pauseMs: pollEveryMs,
     failed: "the sign-in mails could not be read; the runner looks again shortly",
   });
 }

@@ -1,30 +1,30 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
-import { longestTokenSeconds } from "@/lib/auth/session-token";
+import { maxTokenSeconds } from "@/lib/auth/session-token";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { isSealedWithCurrentSecret, seal, unseal } from "@/lib/runtime/seal";
 
-/** The `iss` of our tokens is this and the hash of the first key, so it depends on no address. */
+/** The `iss` of our tokens is this prefix and the hash of the first key, so it does not depend on an address. */
 export const issuerPrefix = "urn:corner-office:";
 
-/** Every instance has read the ring anew by then, so a new key signs only when it is known everywhere. */
-export const followsWithinMs = 60_000; // 1 minute
+/** The time by which every instance has refreshed its ring. A new key signs only after it. */
+export const propagationMs = 60_000; // 1 minute
 
-/** How long a key verifies after the last instance has stopped signing with it. */
-const lastTokenMs = longestTokenSeconds * 1000 + followsWithinMs;
+/** How long a retired key still verifies: until the last token that any instance signed with it has expired. */
+const retiredKeyMs = maxTokenSeconds * 1000 + propagationMs;
 
 export type SigningKeyRow = Tables["signing_keys"];
 
-/** All keys there ever were, in their order. */
+/** All keys, revoked and expired ones too, oldest first. */
 export function readSigningKeys(db: Db): Promise<SigningKeyRow[]> {
   return db.selectFrom("signing_keys").selectAll().orderBy("place").execute();
 }
 
-/** What an entry of the audit says of the keys: when each signs, verifies, was revoked. */
-const ofKeys = {
+/** The state that the audit records of each key: when it signs, verifies and was revoked. */
+const auditedKeys = {
   whom: null,
   async look(transaction: Db) {
     const rows = await readSigningKeys(transaction);
@@ -37,23 +37,23 @@ const ofKeys = {
   },
 };
 
-/** Whether tokens of this key are good at `nowMs`. */
+/** Whether this key verifies tokens at `nowMs`. */
 export function verifies({ revoked_at_ms, verifies_until_ms }: SigningKeyRow, nowMs: number): boolean {
   return revoked_at_ms === null && (verifies_until_ms === null || nowMs < verifies_until_ms);
 }
 
-/** The key that signs at `nowMs`: the last that has begun to, or the newest where this machine's clock is behind. */
+/** The key that signs at `nowMs`: the last one that has started to, or the newest if this machine's clock is behind. */
 export function findSigner(rows: SigningKeyRow[], nowMs: number): SigningKeyRow | undefined {
   const hasBegun = (row: SigningKeyRow) => row.signs_from_ms !== null && row.signs_from_ms <= nowMs;
   return rows.findLast((row) => hasBegun(row) && verifies(row, nowMs)) ?? findNewest(rows);
 }
 
-/** Makes the first key, which signs at once. Of instances that try at the same moment, one does. */
+/** Makes the first key, which signs at once. If several instances try at the same time, one succeeds. */
 export async function makeFirstKey(db: Db, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
   await auditedTransaction(
     db,
-    { by: "service", what: "keys make", ...ofKeys },
+    { by: "service", what: "keys make", ...auditedKeys },
     nowMs,
     async (transaction) => {
       const rows = await readSigningKeys(transaction);
@@ -62,17 +62,17 @@ export async function makeFirstKey(db: Db, nowMs: number): Promise<void> {
   );
 }
 
-/** Adds a key that signs in a minute, and lets the others verify until their last token is over. */
+/** Adds a key that signs in a minute. The other keys verify until their last token has expired. */
 export async function rotateKeys(db: Db, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
   await auditedTransaction(
     db,
-    { by: "operator", what: "keys rotate", ...ofKeys },
+    { by: "operator", what: "keys rotate", ...auditedKeys },
     nowMs,
     async (transaction) => {
       const rows = await readSigningKeys(transaction);
       const newest = findNewest(rows);
-      const signsFromMs = newest ? nowMs + followsWithinMs : nowMs;
+      const signsFromMs = newest ? nowMs + propagationMs : nowMs;
       const added = await addKey(
         transaction,
         rows,
@@ -82,7 +82,7 @@ export async function rotateKeys(db: Db, nowMs: number): Promise<void> {
       if (!added) throw changedMeanwhile();
       await transaction
         .updateTable("signing_keys")
-        .set({ verifies_until_ms: signsFromMs + lastTokenMs })
+        .set({ verifies_until_ms: signsFromMs + retiredKeyMs })
         .where("verifies_until_ms", "is", null)
         .where("kid", "!=", describeKey(privateKey).kid)
         .execute();
@@ -96,14 +96,14 @@ export async function rotateKeys(db: Db, nowMs: number): Promise<void> {
 }
 
 /**
- * Revokes a key: its tokens are refused from now on, and its private half is gone. Where no key is left to sign,
- * the next one signs at once. Throws an {@link ApiError} when there is no such key.
+ * Revokes a key: its tokens are refused at once, and its private key is deleted. If no key is left to sign, a new one
+ * is made that signs at once. Throws an {@link ApiError} if there is no such key.
  */
 export async function revokeKey(db: Db, kid: string, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
   await auditedTransaction(
     db,
-    { by: "operator", what: "keys revoke", ...ofKeys },
+    { by: "operator", what: "keys revoke", ...auditedKeys },
     nowMs,
     async (transaction) => {
       const revoked = await transaction
@@ -125,8 +125,8 @@ export async function revokeKey(db: Db, kid: string, nowMs: number): Promise<voi
 }
 
 /**
- * Takes in the key that a build before the ring kept in a file, with its issuer, so that its tokens go on. Where the
- * ring signs with another already, it verifies until its last token is over.
+ * Imports the key that builds before the ring stored in a file, with its issuer, so that its tokens stay valid. If the
+ * ring already signs with another key, the imported one only verifies until its last token has expired.
  */
 export async function importKey(db: Db, privateKey: KeyObject, nowMs: number): Promise<void> {
   const { kid } = describeKey(privateKey);
@@ -134,22 +134,22 @@ export async function importKey(db: Db, privateKey: KeyObject, nowMs: number): P
     const rows = await readSigningKeys(db);
     if (rows.some((row) => row.kid === kid)) return;
     const terms = findNewest(rows)
-      ? { signsFromMs: null, verifiesUntilMs: nowMs + lastTokenMs }
+      ? { signsFromMs: null, verifiesUntilMs: nowMs + retiredKeyMs }
       : { signsFromMs: nowMs };
-    const about = { by: "service", what: "keys take over", ...ofKeys } as const;
+    const about = { by: "service", what: "keys take over", ...auditedKeys } as const;
     const add = (transaction: Db) => addKey(transaction, rows, { privateKey, ...terms }, nowMs);
     if (await auditedTransaction(db, about, nowMs, add)) return;
   }
   throw new Error("the issuer's key could not be taken over");
 }
 
-/** The private half of a row; `undefined` when no secret of ours opens it. */
+/** The private key of a row; `undefined` if none of our secrets can decrypt it. */
 export function openKey({ kid, sealed_key }: SigningKeyRow): KeyObject | undefined {
   const pem = unseal("signing-key:v1", kid, sealed_key ?? "");
   return pem === undefined ? undefined : createPrivateKey(pem);
 }
 
-/** Seals a row's key with the newest secret where that of before had; not where another instance has just done it. */
+/** Seals a row's key with the current secret, unless it is already or another instance has just done it. */
 export async function resealKey(
   db: Db,
   { kid, sealed_key }: SigningKeyRow,
@@ -158,7 +158,7 @@ export async function resealKey(
   if (isSealedWithCurrentSecret("signing-key:v1", kid, sealed_key ?? "")) return;
   await auditedTransaction(
     db,
-    { by: "service", what: "keys seal anew", ...ofKeys },
+    { by: "service", what: "keys seal anew", ...auditedKeys },
     Date.now(),
     async (transaction) => {
       await transaction
@@ -171,20 +171,20 @@ export async function resealKey(
   );
 }
 
-/** Bound to its name, so that a row under another name opens nothing. */
+/** Seals a key together with its id, so that it cannot be decrypted in the row of another id. */
 function sealKey(privateKey: KeyObject): string {
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   return seal("signing-key:v1", describeKey(privateKey).kid, pem);
 }
 
-/** What is known of a key from its private half. */
+/** The id and the public key of a private key. */
 export function describeKey(privateKey: KeyObject): { kid: string; publicKey: KeyObject } {
   const publicKey = createPublicKey(privateKey);
   const hash = createHash("sha256").update(publicKey.export({ type: "spki", format: "der" }));
   return { kid: hash.digest("base64url"), publicKey };
 }
 
-/** The key that signs, or will: the one that nothing has retired. */
+/** The newest key that is not retired: the one that signs, or will sign next. */
 function findNewest(rows: SigningKeyRow[]): SigningKeyRow | undefined {
   return rows.findLast((row) => row.verifies_until_ms === null);
 }
@@ -193,11 +193,11 @@ type NewKey = {
   privateKey: KeyObject;
   signsFromMs: number | null;
   verifiesUntilMs?: number;
-  /** None names the issuer after this key. */
+  /** By default the issuer is named after this key. */
   issuer?: string | undefined;
 };
 
-/** Puts a key in the place after these rows. Answers whether it did: not where another came first. */
+/** Adds a key after these rows. Returns false if another key was added there first. */
 async function addKey(
   db: Db,
   rows: SigningKeyRow[],
@@ -230,7 +230,7 @@ function changedMeanwhile(): ApiError {
   });
 }
 
-/** A new key whose name no command takes for an option. */
+/** Generates a key whose id does not begin with a dash, because commands would take that for an option. */
 async function generatePrivateKey(): Promise<KeyObject> {
   const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
   return describeKey(privateKey).kid.startsWith("-") ? generatePrivateKey() : privateKey;

@@ -6,16 +6,16 @@ import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { LruCache } from "@/lib/runtime/lru-cache";
 
-/** What a good token proves. */
+/** The verified claims of a token. */
 export type VerifiedToken = Pick<ParsedToken, "subject" | "sessionId" | "origin" | "audience" | "actor"> & {
-  /** The key of our ring that signed it; none where Clerk did, which keeps its sessions itself. */
+  /** The key of our ring that signed it; `undefined` for Clerk's tokens. */
   keyId: string | undefined;
 };
 
 type Issuer = {
   publicKey: KeyObject;
   keyId: string | undefined;
-  /** The origins that the `azp` of a token may name. */
+  /** The allowed values of `azp`. */
   authorizedParties: string[];
 };
 
@@ -23,36 +23,37 @@ const maxRemembered = 10_000;
 const remembered = () =>
   processSingleton(
     "verified tokens",
-    () => new LruCache<{ proof: VerifiedToken; startsAt: number; endsAt: number }>(maxRemembered),
+    () => new LruCache<{ verified: VerifiedToken; startsAt: number; endsAt: number }>(maxRemembered),
   );
 
 /**
- * What a token proves at `nowMs`, or `undefined` when it is no good, whatever is wrong with it. `iss` selects who
- * must have signed it: Clerk, where it signs people in, or our own ring. It needs no network, and throws when a
- * token may be good and the ring cannot be read: an outage must not read as "signed out".
+ * Verifies a token at `nowMs`; `undefined` if it is invalid for any reason. `iss` selects the required signer: Clerk,
+ * if it is configured, or our own ring. It needs no network. It throws if the token may be valid but the ring cannot be
+ * read, because an outage must not look like "signed out".
  *
- * A token that was verified is remembered by its hash while it lives. Whether its session stands, and its key, is for
- * the account's read to ask, every time.
+ * Verified tokens are cached by their hash until they expire. A cached token must still be within its lifetime, and its
+ * key must still verify. Whether its session and account still exist is not checked here: the read of the account does
+ * that for every request.
  */
 export async function verifyToken(token: string, nowMs: number): Promise<VerifiedToken | undefined> {
-  const name = hash("sha256", token, "base64url");
-  const known = remembered().get(name);
+  const tokenHash = hash("sha256", token, "base64url");
+  const known = remembered().get(tokenHash);
   if (known) {
-    const { keyId } = known.proof;
-    const stands = isCurrentlyValid(known, nowMs) && (keyId === undefined || keyRing().knows(keyId, nowMs));
-    return stands ? known.proof : undefined;
+    const { keyId } = known.verified;
+    const isValid = isCurrentlyValid(known, nowMs) && (keyId === undefined || keyRing().knows(keyId, nowMs));
+    return isValid ? known.verified : undefined;
   }
   const parsed = parseSessionToken(token);
   if (!parsed || !isCurrentlyValid(parsed, nowMs)) return undefined;
   const issuer = await findIssuer(parsed, nowMs);
   if (!issuer) return undefined;
   const { subject, sessionId, origin, audience, actor, startsAt, endsAt } = parsed;
-  // Native apps and programs have no origin; a foreign one is refused.
+  // Native apps and programs have no origin; any other origin must be one of ours.
   if (origin !== undefined && !issuer.authorizedParties.includes(origin)) return undefined;
   if (!(await isSignedBy(parsed, issuer.publicKey))) return undefined;
-  const proof = { subject, sessionId, origin, audience, actor, keyId: issuer.keyId };
-  remembered().set(name, { proof, startsAt, endsAt });
-  return proof;
+  const verified = { subject, sessionId, origin, audience, actor, keyId: issuer.keyId };
+  remembered().set(tokenHash, { verified, startsAt, endsAt });
+  return verified;
 }
 
 async function findIssuer({ issuer, keyId }: ParsedToken, nowMs: number): Promise<Issuer | undefined> {
@@ -62,7 +63,7 @@ async function findIssuer({ issuer, keyId }: ParsedToken, nowMs: number): Promis
     return { publicKey, keyId: undefined, authorizedParties };
   }
   if (!issuer.startsWith(issuerPrefix)) return undefined;
-  // A build from before the ring named no key: its issuer is named after its only one.
+  // Builds before the ring set no `kid`; their issuer is named after their only key.
   const key = await keyRing().find(keyId ?? issuer.slice(issuerPrefix.length), nowMs);
   if (key?.issuer !== issuer) return undefined;
   return { publicKey: key.publicKey, keyId: key.kid, authorizedParties: [appUrl] };

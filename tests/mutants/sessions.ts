@@ -32,8 +32,8 @@ export const sessions: Mutant[] = [
   {
     file: "lib/auth/verifier.ts",
     mistake: "a token that is remembered never ends",
-    was: "const stands = isCurrentlyValid(known, nowMs) && ",
-    becomes: "const stands = ",
+    was: "const isValid = isCurrentlyValid(known, nowMs) && ",
+    becomes: "const isValid = ",
     tests: ["tests/lib/auth/session.test.ts"],
   },
   {
@@ -186,8 +186,8 @@ export const sessions: Mutant[] = [
   {
     file: "lib/auth/session.ts",
     mistake: "who ends all other sessions is signed out",
-    was: 'ending.where("id", "!=", which.allBut)',
-    becomes: "ending",
+    was: 'deletion.where("id", "!=", which.allBut)',
+    becomes: "deletion",
     tests: ["tests/app/pages/home-sessions.test.ts"],
   },
   {
@@ -207,7 +207,7 @@ export const sessions: Mutant[] = [
   {
     file: "lib/auth/last-seen.ts",
     mistake: "when a session was last used is written down with every request",
-    was: "nowMs - (noted.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs",
+    was: "nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs",
     becomes: "nowMs < 0",
     tests: ["tests/lib/auth/last-seen.test.ts"],
   },

@@ -11,8 +11,8 @@ export const signIn: Mutant[] = [
   {
     file: "lib/auth/sign-in-code.ts",
     mistake: "every stranger's request is a mail",
-    was: "const isInMailbox = ",
-    becomes: "const isInMailbox = false && ",
+    was: "const isAlreadyMailed = ",
+    becomes: "const isAlreadyMailed = false && ",
     tests: ["tests/lib/auth/sign-in-code.test.ts"],
   },
   {
@@ -25,7 +25,7 @@ export const signIn: Mutant[] = [
   {
     file: "lib/auth/local-sign-in.ts",
     mistake: "the mail leaves before the answer, so that an account shows by the time it takes",
-    was: "  afterResponse(sendWhereNobodyDoes);",
+    was: "  afterResponse(sendWithoutRunner);",
     becomes: "  await sendSignInMailsNow();",
     tests: ["tests/lib/auth/sign-in-mail.test.ts"],
   },

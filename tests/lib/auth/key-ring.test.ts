@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyRing } from "@/lib/auth/key-ring";
 import {
   describeKey,
-  followsWithinMs,
+  propagationMs,
   issuerPrefix,
   readSigningKeys,
   revokeKey,
@@ -107,14 +107,14 @@ describe.each(engines)("the key ring on $name", (engine) => {
     await rotateKeys(db, nowMs);
     const other = newRing();
     const isSigning = async (atMs: number) => (await other.signing(atMs)).kid === old.kid;
-    expect(await isSigning(nowMs + followsWithinMs - 1)).toBe(true);
-    expect(await isSigning(nowMs + followsWithinMs)).toBe(false);
-    const next = await other.signing(nowMs + followsWithinMs);
+    expect(await isSigning(nowMs + propagationMs - 1)).toBe(true);
+    expect(await isSigning(nowMs + propagationMs)).toBe(false);
+    const next = await other.signing(nowMs + propagationMs);
     expect(next.issuer).toBe(old.issuer);
     expect(await ring.find(next.kid, nowMs)).toBeDefined();
     expect((await ring.published(nowMs)).map(({ kid }) => kid)).toEqual([old.kid, next.kid]);
     // An instance signs with it for another minute at most, and what it signs lives for an hour.
-    const overAtMs = nowMs + 2 * followsWithinMs + hourMs;
+    const overAtMs = nowMs + 2 * propagationMs + hourMs;
     expect(await newRing().find(old.kid, overAtMs - 1)).toBeDefined();
     expect(await newRing().find(old.kid, overAtMs)).toBeUndefined();
   });
