@@ -8,22 +8,22 @@ const storedRow = z.object({
   consumed_at_ms: z.int().nullable(),
 });
 
-/** The names of what is kept: its id, and for some the one that people type or a browser carries. */
-type By = "id_hash" | "look_up_hash";
+/** The columns to find a row by: its id, or the code that people type or the uid in a browser's cookie. */
+type KeyColumn = "id_hash" | "look_up_hash";
 
 /**
- * What the authorization server keeps, in our store: codes, device codes, refresh tokens, grants, and requests that
- * wait for their owner's word. The id of each is as good as a password, so only its hash is kept.
+ * The authorization server's storage: codes, device codes, refresh tokens, grants, and requests that wait for approval.
+ * An id works like a password, so only its hash is stored.
  */
 export class OAuthState implements Adapter {
-  /** @param kind - the library's name of what it keeps */
+  /** @param kind - the library's name for this type of row */
   constructor(private readonly kind: string) {}
 
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
-    const { jti: _, consumed, ...kept } = payload;
+    const { jti: _, consumed, ...stored } = payload;
     const row = {
-      payload: JSON.stringify(kept),
-      grant_id: grantOf(payload),
+      payload: JSON.stringify(stored),
+      grant_id: grantIdOf(payload),
       look_up_hash: hashOptional(payload.userCode ?? payload.uid),
       consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
       expires_at_ms: Date.now() + expiresInSeconds * 1000,
@@ -45,18 +45,13 @@ export class OAuthState implements Adapter {
     return this.read("look_up_hash", userCode);
   }
 
-  /** Adds to what was read, unless somebody has changed it since. */
-  async amend(
-    by: By,
-    id: string,
-    before: AdapterPayload,
-    auditedTransaction: AdapterPayload,
-  ): Promise<boolean> {
+  /** Adds fields to a payload. Returns false if the row has changed since it was read. */
+  async amend(by: KeyColumn, id: string, before: AdapterPayload, changes: AdapterPayload): Promise<boolean> {
     const db = await store();
-    const after = { ...before, ...auditedTransaction };
+    const after = { ...before, ...changes };
     const amended = await db
       .updateTable("connect_state")
-      .set({ payload: JSON.stringify(after), grant_id: grantOf(after) })
+      .set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })
       .where("kind", "=", this.kind)
       .where(by, "=", hash(id))
       .where("payload", "=", JSON.stringify(before))
@@ -69,7 +64,7 @@ export class OAuthState implements Adapter {
     return this.read("look_up_hash", uid);
   }
 
-  /** Of two that redeem the same at once, one does (RFC 6749 §4.1.2). */
+  /** Marks a row as used. Only one of two concurrent calls succeeds (RFC 6749 §4.1.2). */
   async consume(id: string): Promise<void> {
     const db = await store();
     const consumed = await db
@@ -103,8 +98,8 @@ export class OAuthState implements Adapter {
       .execute();
   }
 
-  /** What is kept under a name, until it runs out. */
-  async read(by: By, id: string): Promise<AdapterPayload | undefined> {
+  /** The payload of a row, until it expires. */
+  async read(by: KeyColumn, id: string): Promise<AdapterPayload | undefined> {
     const db = await store();
     const row = await db
       .selectFrom("connect_state")
@@ -119,12 +114,12 @@ export class OAuthState implements Adapter {
   }
 }
 
-/** The grant that an owner gave: a row without one is nobody's yet, and may be evicted. */
-function grantOf({ grantId, result }: AdapterPayload): string | null {
+/** The id of the owner's grant. A row without one is not approved yet, and can be evicted. */
+function grantIdOf({ grantId, result }: AdapterPayload): string | null {
   return grantId ?? result?.consent?.grantId ?? null;
 }
 
-/** What stands for an id in the store. Ids are random and long, so a plain hash is as good as a slow one. */
+/** The hash of an id, as it is stored. A fast hash is enough, because ids are long and random. */
 export function hash(id: string): string {
   return createHash("sha256").update(`corner-office:connect:v1:${id}`).digest("base64url");
 }

@@ -9,10 +9,10 @@ import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { counter } from "@/lib/rate-limit/rate-limit";
 
 /**
- * Spends one request of whoever asks to be let in: a browser that signed in before has an allowance of its own, so has
- * an address that can be told from others, and all the rest have a wide one together. Throws a 429 past it.
+ * Counts one authorization request. A browser that signed in before has its own rate limit, and so has a known client
+ * address; all other clients share a larger one. Throws a 429 when the limit is reached.
  */
-export async function spendRequest(headers: Headers): Promise<void> {
+export async function consumeRequestLimit(headers: Headers): Promise<void> {
   const { ofOne, ofAllUnknown } = oauthBounds.requests;
   const client = readKnownBrowser(headers) ?? knownClientKey(headers);
   if (client) await consume("connect", ofOne, client);
@@ -20,20 +20,20 @@ export async function spendRequest(headers: Headers): Promise<void> {
 }
 
 /**
- * Spends one request at the authorization server. What it has handed out, while it is live, has an allowance of its
- * own: what strangers do stops nobody who was let in. Throws a 429 past it.
+ * Counts one request to the authorization server. A valid credential that the server has issued has its own rate limit,
+ * so that a flood by others does not stop a connected app. Throws a 429 when the limit is reached.
  */
-export async function spendExchange(call: PageRequest): Promise<void> {
-  if (call.context.method === "OPTIONS") return; // a preflight carries no credential, and keeps nothing
+export async function consumeExchangeLimit(call: PageRequest): Promise<void> {
+  if (call.context.method === "OPTIONS") return; // a preflight has no credential and stores nothing
   const credential = readCredential(call);
   const live = credential && (await new OAuthState(credential.kind).find(credential.id));
-  if (!live) await spendRequest(call.headers);
+  if (!live) await consumeRequestLimit(call.headers);
   else if (credential.kind === "DeviceCode")
     await consume("connect-polls", oauthBounds.polls, hash(credential.id));
   else await consume("connect-refreshes", oauthBounds.refreshes, live.grantId ?? hash(credential.id));
 }
 
-/** The fields of a form that carry what was handed out (RFC 6749 §4.1.3, §6, RFC 7009 §2.1, RFC 8628 §3.4). */
+/** The form fields that carry an issued credential (RFC 6749 §4.1.3, §6, RFC 7009 §2.1, RFC 8628 §3.4). */
 const credentialFields = {
   refresh_token: "RefreshToken",
   token: "RefreshToken",

@@ -1,4 +1,4 @@
-/** The session that a grant of the owner's stands for. */
+/** The id of the session that belongs to a grant. */
 export function appSessionId(grantId: string): string {
   return `sess_${grantId}`;
 }

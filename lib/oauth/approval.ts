@@ -14,50 +14,48 @@ import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { counter } from "@/lib/rate-limit/rate-limit";
 import { seal, unseal } from "@/lib/runtime/seal";
 
-/** What waits for its owner's word: an app in this browser, or a device elsewhere whose code was typed in it. */
+/** A request that waits for approval: by an app in this browser, or by a device whose code was typed in it. */
 export type AuthorizationRequest = { by: "request"; uid: string } | { by: "user_code"; code: string };
 
 const requests = new OAuthState("Interaction");
 const devices = new OAuthState("DeviceCode");
 
 /**
- * What waits in a browser, by its cookie: the request that was begun in it, or the device's code that was typed in it.
- * Nobody can hand an owner theirs by a link (RFC 8628 §5.4).
+ * Reads the authorization request from a browser's cookie: the request that was started in this browser, or the device
+ * code that was typed in it. So an attacker cannot send an owner their own request by a link (RFC 8628 §5.4).
  */
-export function readAuthorizationRequest(held: string | undefined): AuthorizationRequest | undefined {
-  if (!held) return undefined;
-  const [, sealed] = /^device\.(.+)$/.exec(held) ?? [];
-  if (!sealed) return { by: "request", uid: held };
+export function readAuthorizationRequest(cookie: string | undefined): AuthorizationRequest | undefined {
+  if (!cookie) return undefined;
+  const [, sealed] = /^device\.(.+)$/.exec(cookie) ?? [];
+  if (!sealed) return { by: "request", uid: cookie };
   const code = unseal("connect-device:v1", "", sealed);
   return code === undefined ? undefined : { by: "user_code", code };
 }
 
-/** What the cookie of a browser holds in which a device's code was typed; `undefined` when no device shows it now. */
-export async function holdDevice(typed: string): Promise<string | undefined> {
+/** The cookie value for a typed device code; `undefined` if no device is waiting with this code. */
+export async function startDeviceApproval(typed: string): Promise<string | undefined> {
   const code = normalize(typed);
-  const isShown = (await readWaiting({ by: "user_code", code })) !== undefined;
+  const isShown = (await readPending({ by: "user_code", code })) !== undefined;
   return isShown ? `device.${seal("connect-device:v1", "", code)}` : undefined;
 }
 
-/** Who asks; `undefined` when it was answered, has run out, or never was. */
+/** The client of a pending request; `undefined` if the request was answered, has expired or never existed. */
 export async function findRequestingClient(
   authorizationRequest: AuthorizationRequest,
 ): Promise<RequestingClient | undefined> {
-  const kept = await readWaiting(authorizationRequest);
-  const client = kept && (await (await authorizationServer()).Client.find(String(kept.params?.client_id)));
-  return client && describeClient(client.metadata(), kept);
+  const stored = await readPending(authorizationRequest);
+  const client =
+    stored && (await (await authorizationServer()).Client.find(String(stored.params?.client_id)));
+  return client && describeClient(client.metadata(), stored);
 }
 
-/** Whether what asks has its answer: who presses a button twice is led on by both, and the first word counts. */
+/** Whether a request was answered. After a double click, both responses lead on, and the first answer counts. */
 export async function isSettled(authorizationRequest: AuthorizationRequest): Promise<boolean> {
-  const kept = await read(authorizationRequest);
-  return kept !== undefined && !isWaiting(kept);
+  const stored = await read(authorizationRequest);
+  return stored !== undefined && !isPending(stored);
 }
 
-/**
- * Lets an app in for this account, for a week, unless it was answered: its session begins, and the app may fetch its
- * tokens.
- */
+/** Approves a pending request for this account: starts the app's session of a week, and the app can get its tokens. */
 export async function approve(
   db: Db,
   authorizationRequest: AuthorizationRequest,
@@ -65,7 +63,7 @@ export async function approve(
   { account, clerkSession }: Owner,
   nowMs: number,
 ): Promise<void> {
-  const params = (await readWaiting(authorizationRequest))?.params;
+  const params = (await readPending(authorizationRequest))?.params;
   if (!params) return;
   const resources = [params.resource ?? resourceAddresses()[0]].flat().map(String);
   const grantId = await grant(client.clientId, account.subject, resources);
@@ -78,7 +76,7 @@ export async function approve(
     clerkSession,
   };
   await startAppSession(db, session, nowMs);
-  await new RegisteredClients().keep(client.clientId, lifetimes.usedClient);
+  await new RegisteredClients().extend(client.clientId, lifetimes.usedClient);
   const isFirst = await settle(authorizationRequest, {
     onRequest: { login: { accountId: account.subject, remember: false }, consent: { grantId } },
     onDevice: {
@@ -93,8 +91,8 @@ export async function approve(
 }
 
 /**
- * Turns an app away, unless it was answered: it is told so. The entry of the audit comes first, and stands where the
- * telling fails.
+ * Declines a pending request, and reports that to the app. The audit entry is written first, so it exists even if the
+ * report fails.
  */
 export async function decline(
   db: Db,
@@ -103,7 +101,7 @@ export async function decline(
   { account, by }: Owner,
   nowMs: number,
 ): Promise<void> {
-  if (!(await readWaiting(authorizationRequest))) return;
+  if (!(await readPending(authorizationRequest))) return;
   const after = { name: nameSession(client) };
   await recordAudit(db, { by, what: "app decline", whom: account.email, after }, nowMs);
   const description = "The owner of the account declined.";
@@ -114,38 +112,39 @@ export async function decline(
 }
 
 /**
- * Codes that may be looked up in ten minutes, from one client address and from all that cannot be told apart. A code is
- * one of 20^8 and lives ten minutes: thirty guesses find a given one once in 850 million times (RFC 8628 §5.1).
+ * The maximum number of code lookups in ten minutes, from one client address and from all unknown addresses together.
+ * There are 20^8 codes, and each lives for ten minutes: thirty guesses find a given code with a probability of 1 in 850
+ * million (RFC 8628 §5.1).
  */
-const maxLookUps = { ofOne: 30, ofAllUnknown: 3000 };
+const maxLookups = { ofOne: 30, ofAllUnknown: 3000 };
 const windowSeconds = 10 * 60; // 10 minutes
 
-/** Whether whoever asks may look up another device's code. */
+/** Counts one lookup of a device code. Returns false when the limit is reached. */
 export async function consumeLookupLimit(headers: Headers): Promise<boolean> {
   const client = knownClientKey(headers);
-  const ofAll = counter("user-codes-of-unknown", maxLookUps.ofAllUnknown, { windowSeconds });
-  const of = client ? counter("user-codes", maxLookUps.ofOne, { windowSeconds }) : ofAll;
+  const ofAll = counter("user-codes-of-unknown", maxLookups.ofAllUnknown, { windowSeconds });
+  const of = client ? counter("user-codes", maxLookups.ofOne, { windowSeconds }) : ofAll;
   return (await of.consume(client ?? "all", performance.now())).allowed;
 }
 
-async function readWaiting(authorizationRequest: AuthorizationRequest): Promise<AdapterPayload | undefined> {
-  const kept = await read(authorizationRequest);
-  return kept && isWaiting(kept) ? kept : undefined;
+async function readPending(authorizationRequest: AuthorizationRequest): Promise<AdapterPayload | undefined> {
+  const stored = await read(authorizationRequest);
+  return stored && isPending(stored) ? stored : undefined;
 }
 
 function read(authorizationRequest: AuthorizationRequest): Promise<AdapterPayload | undefined> {
-  const { state, by, id } = placeOf(authorizationRequest);
+  const { state, by, id } = storageOf(authorizationRequest);
   return state.read(by, id);
 }
 
-/** Where what asks is kept until it has its answer. */
-function placeOf(authorizationRequest: AuthorizationRequest) {
+/** Where a request is stored until it is answered. */
+function storageOf(authorizationRequest: AuthorizationRequest) {
   return authorizationRequest.by === "request"
     ? ({ state: requests, by: "id_hash", id: authorizationRequest.uid } as const)
     : ({ state: devices, by: "look_up_hash", id: authorizationRequest.code } as const);
 }
 
-function isWaiting({ result, accountId, error }: AdapterPayload): boolean {
+function isPending({ result, accountId, error }: AdapterPayload): boolean {
   return !result && !accountId && !error;
 }
 
@@ -157,20 +156,25 @@ async function grant(clientId: string, accountId: string, resources: string[]): 
 }
 
 /**
- * Writes an answer down, which the authorization server passes on: to an app when the browser comes back, to a device
- * when it asks next. Answers false when there was one meanwhile.
+ * Stores the owner's answer. The authorization server passes it to an app when the browser returns, and to a device at
+ * its next poll. Returns false if the request was answered in the meantime.
  */
 async function settle(
   authorizationRequest: AuthorizationRequest,
   { onRequest, onDevice }: { onRequest: InteractionResults; onDevice: AdapterPayload },
 ): Promise<boolean> {
-  const { state, by, id } = placeOf(authorizationRequest);
-  const kept = await state.read(by, id);
-  if (!kept || !isWaiting(kept)) return false;
-  return state.amend(by, id, kept, authorizationRequest.by === "request" ? { result: onRequest } : onDevice);
+  const { state, by, id } = storageOf(authorizationRequest);
+  const stored = await state.read(by, id);
+  if (!stored || !isPending(stored)) return false;
+  return state.amend(
+    by,
+    id,
+    stored,
+    authorizationRequest.by === "request" ? { result: onRequest } : onDevice,
+  );
 }
 
-/** A code as it was made, however it was typed: letters alone, in upper case. */
+/** Normalizes a typed code: letters only, in upper case. */
 function normalize(userCode: string): string {
   return userCode.toUpperCase().replace(/[^A-Z]/g, "");
 }

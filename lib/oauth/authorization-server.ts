@@ -16,14 +16,14 @@ import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { makeRingKey } from "@/lib/oauth/signing-key";
 import { log } from "@/lib/runtime/log";
 
-/** The library, read when the first app asks: it is large, and most starts have no need of it. */
+/** The library. It is large, so it is loaded for the first request that needs it. */
 type Library = typeof import("oidc-provider");
 
 let made: Provider | undefined;
 
 /**
- * The authorization server of this process: OAuth 2.1 as RFC 6749, 7009, 7636, 8252, 8628, 8707 and 9207 have it.
- * Throws when the signing keys cannot be read; the next call tries again.
+ * The authorization server of this process: OAuth 2.1 by RFC 6749, 7009, 7636, 8252, 8628, 8707 and 9207. Throws if the
+ * signing keys cannot be read; the next call tries again.
  */
 export async function authorizationServer(): Promise<Provider> {
   if (!made) {
@@ -31,16 +31,16 @@ export async function authorizationServer(): Promise<Provider> {
     const library = await import("oidc-provider");
     const { default: Provider } = library;
     made = new Provider(settings().appUrl, configuration(library, publicKey));
-    // It is asked in process, and our bridge says by which scheme the browser came.
+    // Requests reach it in process, and the bridge sets X-Forwarded-Proto to the scheme of `APP_URL`.
     made.proxy = true;
-    // A refresh token or a code that came twice, or an app that gave its token back.
+    // Emitted when a refresh token or code is used twice, and when an app revokes its token.
     made.on("grant.revoked", (_, grantId) => endAppSession(grantId));
     made.on("server_error", (_, failure) => log().error({ err: failure }, "the authorization server failed"));
   }
   return made;
 }
 
-/** With its session every token of a grant is refused. */
+/** Ends the session of a grant, so that all its tokens are refused. */
 function endAppSession(grantId: string): void {
   store()
     .then((db) => endSession(db, { by: "app", what: "app end" }, appSessionId(grantId), Date.now()))
@@ -67,7 +67,7 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
       token: connectEndpoints.token.path,
       device_authorization: connectEndpoints.device.path,
       revocation: connectEndpoints.revocation.path,
-      // Where a device's code is typed: our own page.
+      // Device codes are typed on our own page.
       code_verification: pages.connect.path,
     },
     ttl: {
@@ -79,7 +79,7 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
       Grant: lifetimes.session,
       RefreshToken: lifetimes.session,
     },
-    interactions: { policy: alwaysAsk(library), url: () => pages.connect.path },
+    interactions: { policy: promptAlways(library), url: () => pages.connect.path },
     findAccount,
     issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
@@ -121,18 +121,18 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
   };
 }
 
-/** By which it is told the network of whoever asks: the connection that it sees is none. */
+/** The header that passes the client's network to the library, because in-process requests have no connection. */
 export const networkHeader = "x-office-network";
 
-/** Its own cookies, which never reach a browser: the bridge has one of ours in their place. */
+/** The library's cookies. They never reach a browser: the bridge replaces them by one of ours. */
 export const serverCookies = {
   session: "session",
   interaction: "interaction",
   resume: "resume",
 } as const;
 
-/** Nothing is given without a click: whoever was let in before is asked again. */
-function alwaysAsk({ interactionPolicy: { Check, base } }: Library) {
+/** Requires a click for each grant, also for an app that was approved before. */
+function promptAlways({ interactionPolicy: { Check, base } }: Library) {
   const policy = base();
   const approval = new Check(
     "approval",
@@ -144,14 +144,14 @@ function alwaysAsk({ interactionPolicy: { Check, base } }: Library) {
   return policy;
 }
 
-/** Asked at every issue of a token: once its session has ended, or the account is gone, there is none. */
+/** Called for every token issued. Returns undefined if the session has ended, also because the account was deleted. */
 async function findAccount(_: KoaContextWithOIDC, subject: string, token?: { grantId?: string | undefined }) {
   if (token?.grantId && !(await findSessionEnd(await store(), appSessionId(token.grantId), Date.now())))
     return undefined;
   return { accountId: subject, claims: async () => ({ sub: subject }) };
 }
 
-/** An access token is a session token: the same claims and verifier, its session, and the one resource it is for. */
+/** Makes an access token a session token: the same claims and verifier, with the app's session and one resource. */
 async function asSessionToken(_: KoaContextWithOIDC, token: object, jwt: JWTStructured): Promise<void> {
   const { grantId = "" } = token as { grantId?: string };
   const sid = appSessionId(grantId);
@@ -174,7 +174,7 @@ async function asSessionToken(_: KoaContextWithOIDC, token: object, jwt: JWTStru
   };
 }
 
-/** What cannot be sent back to an app, because nobody knows whether it is one. */
+/** Renders an error that must not be redirected to an app, because the app is unknown. */
 async function renderError(ctx: KoaContextWithOIDC, { error, error_description }: ErrorOut): Promise<void> {
   ctx.body = new ApiError("invalid_request", { message: `${error_description ?? error}.` }).toJSON();
 }

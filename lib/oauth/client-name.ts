@@ -1,7 +1,7 @@
 /**
- * A client's name as people are shown it, without what makes it look like another's: control, format, unassigned and
- * bidirectional characters, letters and selectors that show nothing, line breaks, and more marks on a letter than any
- * script puts there. `undefined` when nothing that shows is left.
+ * A client's name for display. Removes everything that can make it look like another name: control, format, unassigned
+ * and bidirectional characters, invisible letters and selectors, line breaks, and more combining marks on a letter than
+ * any script uses. `undefined` if nothing visible is left.
  */
 export function readableName(name: string): string | undefined {
   const readable = name
@@ -15,8 +15,8 @@ export function readableName(name: string): string | undefined {
   return readable === "" ? undefined : readable;
 }
 
-/** The property has the Hangul fillers and variation selectors; the blank Braille pattern and the null note are besides. */
+/** The property covers the Hangul fillers and variation selectors, but not the blank Braille pattern and the null note. */
 const showsNothing = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}]/gu;
 
-/** Thai and pointed Hebrew put two marks on a letter; whatever is over is drawn across the lines around it. */
+/** Thai and pointed Hebrew use two marks per letter. More of them are drawn across the neighbouring lines. */
 const floodOfMarks = /(\p{M}{2})\p{M}+/gu;

@@ -9,8 +9,8 @@ import { RegisteredClients } from "@/lib/oauth/registered-clients";
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 /**
- * What a client is where it does not say: public, so that PKCE and its redirect address are what binds a code to it,
- * and native, since neither Claude Code nor Codex says that it is, and a loopback redirect takes any port of those alone.
+ * The defaults of client metadata. Clients are public: PKCE and the redirect URI bind a code to its client. They are
+ * native, because only native clients may use any loopback port, and neither Claude Code nor Codex declares that it is.
  */
 export const clientDefaults = {
   application_type: "native",
@@ -20,8 +20,9 @@ export const clientDefaults = {
 } as const satisfies Partial<ClientMetadata>;
 
 /**
- * The client for a program on the person's own computer that neither publishes metadata nor is known to the operator.
- * Loopback redirects match on any port (RFC 8252 §7.3); a program that cannot listen uses a device code (RFC 8628).
+ * The shared client for a program on the person's own computer that has no metadata document and that the operator has
+ * not added. Loopback redirects match any port (RFC 8252 §7.3); a program that cannot listen uses a device code
+ * (RFC 8628).
  */
 export const nativeClient = {
   client_id: "native",
@@ -36,7 +37,7 @@ export const nativeClient = {
 /** The name of a client that registered without one. */
 export const unnamedClient = "An app that gave no name";
 
-/** The clients that the operator has added, and those that have registered, as the authorization server asks for them. */
+/** The clients that the operator has added and those that have registered, for the authorization server. */
 export class ClientStore extends RegisteredClients {
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const added = await findClient(await store(), id);
@@ -45,14 +46,14 @@ export class ClientStore extends RegisteredClients {
       : settings().connectRegistration
         ? await super.find(id)
         : undefined;
-    // A build before this one took other spellings.
+    // Older builds accepted spellings of redirect URIs that are not allowed now.
     return client && { ...client, redirect_uris: client.redirect_uris?.filter(isAllowedRedirectUri) };
   }
 }
 
 /**
- * Whether the metadata document that a client's address names may be fetched: its host is on the operator's list, and
- * is a name, so that nobody has us knock at this machine or its network, whatever the list says.
+ * Whether a client's metadata document may be fetched: its host is on the operator's list. The host must be a name, not
+ * an IP address, so that nobody can make us request this machine or its network (SSRF), whatever the list contains.
  */
 export function isFetchableClient(clientId: string): boolean {
   const { host, hostname } = new URL(clientId);

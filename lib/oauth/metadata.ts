@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { connectEndpoints, documentPages } from "@/lib/http/pages";
 import { accountScope } from "@/lib/oauth/resources";
 
-/** What the authorization server says of itself (RFC 8414 §2). */
+/** The authorization server metadata (RFC 8414 §2). */
 export function authorizationServerMetadata() {
   const { appUrl } = settings();
   return {
@@ -32,13 +32,13 @@ export function authorizationServerMetadata() {
   };
 }
 
-/** What a refused client is told of how it is let in (RFC 9728 §5.1, RFC 6750 §3). */
+/** The parameters of `WWW-Authenticate` that show a refused client how to get a token (RFC 9728 §5.1, RFC 6750 §3). */
 export function authorizationHint(path: string): Record<string, string> {
   const metadata = `${settings().appUrl}/.well-known/oauth-protected-resource${path}`;
   return { resource_metadata: metadata, scope: accountScope };
 }
 
-/** What one of our resources says of itself, so that a client finds who lets it in (RFC 9728 §2). */
+/** The metadata of a protected resource, which names its authorization server (RFC 9728 §2). */
 export function protectedResourceMetadata(path: string) {
   const { appUrl } = settings();
   return {

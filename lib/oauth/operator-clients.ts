@@ -7,7 +7,7 @@ import { ApiError } from "@/lib/http/errors";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { findRegisteredClient, forgetRegisteredClient } from "@/lib/oauth/registered-clients";
 
-/** An app that the operator has made known, so that its owner reads its name and its own scheme takes the answer. */
+/** An app that the operator has added, so that owners see its name and it can use its own URL scheme. */
 export type AddedClient = { id: string; name: string; redirectUris: string[]; addedAtMs: number };
 
 const row = z
@@ -21,14 +21,14 @@ const row = z
     return { id, name, redirectUris: redirect_uris, addedAtMs: added_at_ms };
   });
 
-/** Adds a client. Throws an {@link ApiError} when its id is taken. */
+/** Adds a client. Throws an {@link ApiError} if its id is taken. */
 export async function addClient(
   db: Db,
   client: Omit<AddedClient, "addedAtMs">,
   nowMs: number,
 ): Promise<void> {
   const { id, name, redirectUris } = client;
-  const added = await auditedTransaction(db, about("connect add", id, nowMs), nowMs, (transaction) =>
+  const added = await auditedTransaction(db, auditedClient("connect add", id, nowMs), nowMs, (transaction) =>
     transaction
       .insertInto("connect_clients")
       .values({ id, name, redirect_uris: JSON.stringify(redirectUris), added_at_ms: nowMs })
@@ -44,7 +44,7 @@ export async function addClient(
   }
 }
 
-/** All of them, in the order of their ids. */
+/** All clients that the operator has added, ordered by id. */
 export async function listClients(db: Db): Promise<AddedClient[]> {
   const rows = await db.selectFrom("connect_clients").selectAll().orderBy("id").execute();
   return rows.map((found) => row.parse(found));
@@ -56,14 +56,14 @@ export async function findClient(db: Db, id: string): Promise<AddedClient | unde
 }
 
 /**
- * Removes a client, one that has registered too, and ends every session that owners have let it have: its next request
- * is refused. Throws an {@link ApiError} when there is none.
+ * Removes a client that was added or has registered, and ends all its sessions, so that its next request is refused.
+ * Throws an {@link ApiError} if there is no such client.
  */
 export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
-  if (!(await findKnown(db, id, nowMs))) {
+  if (!(await findAnyClient(db, id, nowMs))) {
     throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
   }
-  await auditedTransaction(db, about("connect remove", id, nowMs), nowMs, async (transaction) => {
+  await auditedTransaction(db, auditedClient("connect remove", id, nowMs), nowMs, async (transaction) => {
     await transaction.deleteFrom("connect_clients").where("id", "=", id).execute();
     await forgetRegisteredClient(transaction, id, nowMs);
   });
@@ -72,7 +72,7 @@ export async function removeClient(db: Db, id: string, nowMs: number): Promise<v
   }
 }
 
-/** The grants of a client, which its codes and refresh tokens name. */
+/** The ids of a client's grants, taken from its codes and refresh tokens. */
 async function findGrants(db: Db, clientId: string): Promise<string[]> {
   const rows = await db
     .selectFrom("connect_state")
@@ -84,17 +84,17 @@ async function findGrants(db: Db, clientId: string): Promise<string[]> {
   return [...new Set(ofClient.flatMap(({ grant_id }) => grant_id ?? []))];
 }
 
-/** Where a client in use takes its answer though its scheme is no host name: this very address, and no other of it. */
-const cursorsRedirect = "cursor://anysphere.cursor-mcp/oauth/callback";
+/** Cursor's redirect URI. Its scheme is no reversed host name, so exactly this URI is allowed and no other. */
+const cursorRedirectUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 
 /**
- * Whether an app's answer may go there: a loopback address on any port, HTTPS, or a scheme of the app's own, which is
- * a host name of its maker's turned round (RFC 8252 §7). Only in its canonical spelling and without a user name: an
- * owner, a browser and we must read the same host in it (RFC 3986 §7.6).
+ * Whether a redirect URI is allowed: a loopback address on any port, HTTPS, or a private-use scheme that is a reversed
+ * host name (RFC 8252 §7). It must be spelled canonically and have no user name, so that owners, browsers and our code
+ * all read the same host (RFC 3986 §7.6).
  */
 export function isAllowedRedirectUri(uri: string): boolean {
   if (!/^[!-~]+$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return false;
-  if (uri === cursorsRedirect) return true;
+  if (uri === cursorRedirectUri) return true;
   const { protocol, hostname, username, password, href } = new URL(uri);
   if (href !== uri || username !== "" || password !== "") return false;
   if (protocol === "http:") return isLoopback(hostname);
@@ -102,11 +102,13 @@ export function isAllowedRedirectUri(uri: string): boolean {
   return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
 }
 
-async function findKnown(db: Db, id: string, nowMs: number) {
+async function findAnyClient(db: Db, id: string, nowMs: number) {
   return (await findClient(db, id)) ?? (await findRegisteredClient(db, id, nowMs));
 }
 
-function about(what: string, id: string, nowMs: number) {
-  const look = async (transaction: Db) => ({ client: (await findKnown(transaction, id, nowMs)) ?? null });
-  return { by: "operator", what, whom: id, look } as const;
+function auditedClient(what: string, id: string, nowMs: number) {
+  const readState = async (transaction: Db) => ({
+    client: (await findAnyClient(transaction, id, nowMs)) ?? null,
+  });
+  return { by: "operator", what, whom: id, look: readState } as const;
 }

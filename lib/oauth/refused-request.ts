@@ -5,16 +5,16 @@ import { findClient } from "@/lib/oauth/operator-clients";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 /*
- * Whoever registers a client chooses where its errors go, and a request that is wrong on purpose would make us send
- * anybody's browser there (RFC 9700 §4.11.2). So a client that has registered itself is told by a link that a person
- * follows, on a page of ours.
+ * A registered client chooses where its errors go. With a request that is invalid on purpose, an attacker could use us
+ * as an open redirector (RFC 9700 §4.11.2). So errors of clients that registered themselves are not redirected: one of
+ * our pages shows a link that the person can follow.
  */
 
 /**
- * Whether an error may go to a client at once: it goes to the person's own computer, the operator has added the client,
- * or a host that the operator lists vouches for it.
+ * Whether an error may be redirected to a client: it goes to the person's own computer, the operator has added the
+ * client, or its metadata document is at a host that the operator has listed.
  */
-export async function mayBeToldAtOnce(clientIds: string[]): Promise<boolean> {
+export async function mayRedirectError(clientIds: string[]): Promise<boolean> {
   const [id = "", another] = clientIds;
   if (another !== undefined) return false;
   return (
@@ -22,12 +22,12 @@ export async function mayBeToldAtOnce(clientIds: string[]): Promise<boolean> {
   );
 }
 
-/** The page of ours that says that a request was refused, and leads on to where its client would be told. */
-export function refusalPage(to: string): string {
+/** The URL of our page that shows that a request was refused, with a link to the client's redirect URI. */
+export function refusalUrl(to: string): string {
   return `${pages.connect.path}?refused=${seal("connect-refusal:v1", "", to)}`;
 }
 
-/** Where that page leads; `undefined` when we have not said so. */
+/** The URL that the page links to; `undefined` if the parameter was not sealed by us. */
 export function readRefusal(sealed: string | undefined): URL | undefined {
   const to = sealed && unseal("connect-refusal:v1", "", sealed);
   return to ? new URL(to) : undefined;

@@ -6,21 +6,21 @@ import { lifetimes } from "@/lib/oauth/lifetimes";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 /*
- * A client that registers is told an id that carries what it said of itself, sealed (RFC 7591 §A.5.2): strangers fill no
- * table, and evict nobody. The row of a client begins when an owner lets it in. A client that the operator removes
- * before its id has expired is kept as removed for that long.
+ * The id of a registered client contains its sealed metadata (RFC 7591 §A.5.2), so registrations fill no table and evict
+ * no other client. A client gets a row when an owner approves it. If the operator removes a client before its id has
+ * expired, the removal is stored until then.
  */
 
 const idPrefix = "app_";
 const purpose = "client-id:v1";
 const removedKind = "RemovedClient";
 
-/** A client that has registered: all of it but the times is its own word. */
+/** A registered client. Everything except the times is the client's own, unverified claim. */
 export type RegisteredClient = {
   id: string;
   name: string;
   redirectUris: string[];
-  /** Unknown of those that registered before it was written down. */
+  /** Unknown for clients that registered with a build that did not store it. */
   addedAtMs: number | undefined;
   forgottenAtMs: number;
 };
@@ -41,7 +41,7 @@ const row = z
   })
   .transform(({ payload, expires_at_ms }) => toClient(payload, expires_at_ms));
 
-/** Registers a client: its metadata, with the id that carries them. */
+/** Registers a client: returns its metadata with the id that contains them. */
 export function issueClient(
   application: Pick<Registration, "client_name" | "redirect_uris">,
   nowMs: number,
@@ -50,7 +50,7 @@ export function issueClient(
   return { client_id: idPrefix + seal(purpose, idPrefix, JSON.stringify(metadata)), ...metadata };
 }
 
-/** All that owners have let in and that are not forgotten, in the order in which they will be. */
+/** All registered clients that an owner has approved, ordered by expiry. */
 export async function listRegisteredClients(db: Db, nowMs: number): Promise<RegisteredClient[]> {
   const rows = await db
     .selectFrom("connect_state")
@@ -75,22 +75,22 @@ export async function findRegisteredClient(
     .executeTakeFirst();
   if (found) return row.parse(found);
   const issued = await findIssued(db, id, nowMs);
-  return issued && toClient(issued, endOf(issued));
+  return issued && toClient(issued, unusedUntilMs(issued));
 }
 
-/** Forgets one now. */
+/** Deletes a registered client, and blocks its id until that expires. */
 export async function forgetRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
   const id_hash = hash(id);
   await db.deleteFrom("connect_state").where("kind", "=", "Client").where("id_hash", "=", id_hash).execute();
-  const issued = readIssued(id, nowMs);
+  const issued = openClientId(id, nowMs);
   if (!issued) return;
   await db
     .insertInto("connect_state")
-    .values({ kind: removedKind, id_hash, payload: "{}", expires_at_ms: endOf(issued) })
+    .values({ kind: removedKind, id_hash, payload: "{}", expires_at_ms: unusedUntilMs(issued) })
     .execute();
 }
 
-/** Clients that have made themselves known (RFC 7591); each is forgotten at its end, which every approval puts off. */
+/** Clients that have registered (RFC 7591). Each expires; every approval extends its lifetime. */
 export class RegisteredClients extends OAuthState {
   constructor() {
     super("Client");
@@ -100,15 +100,15 @@ export class RegisteredClients extends OAuthState {
     return (await super.find(id)) ?? (await findIssued(await store(), id, Date.now()));
   }
 
-  /** Keeps one for so much longer; nothing where a client is not one of these. */
-  async keep(id: string, forSeconds: number): Promise<void> {
+  /** Extends the lifetime of a registered client; does nothing for other clients. */
+  async extend(id: string, forSeconds: number): Promise<void> {
     const client = await this.find(id);
     if (client) await this.upsert(id, client, forSeconds);
   }
 }
 
 async function findIssued(db: Db, id: string, nowMs: number): Promise<Registration | undefined> {
-  const issued = readIssued(id, nowMs);
+  const issued = openClientId(id, nowMs);
   if (!issued) return undefined;
   const removed = await db
     .selectFrom("connect_state")
@@ -119,18 +119,18 @@ async function findIssued(db: Db, id: string, nowMs: number): Promise<Registrati
   return removed ? undefined : issued;
 }
 
-/** What an id of ours carries, until it expires. One client has one spelling: another would not be the one removed. */
-function readIssued(id: string, nowMs: number): Registration | undefined {
+/** The metadata in an id, until it expires. Only the canonical spelling counts: another would evade a removal. */
+function openClientId(id: string, nowMs: number): Registration | undefined {
   const sealed = id.slice(idPrefix.length);
   const isCanonical = Buffer.from(sealed, "base64url").toString("base64url") === sealed;
   const text = id.startsWith(idPrefix) && isCanonical ? unseal(purpose, idPrefix, sealed) : undefined;
   if (text === undefined) return undefined;
   const issued = registration.parse({ client_id: id, ...JSON.parse(text) });
-  return endOf(issued) > nowMs ? issued : undefined;
+  return unusedUntilMs(issued) > nowMs ? issued : undefined;
 }
 
-/** When a client is forgotten that no owner lets in. */
-function endOf({ client_id_issued_at = 0 }: Registration): number {
+/** When a client that no owner approves expires, in Unix milliseconds. */
+function unusedUntilMs({ client_id_issued_at = 0 }: Registration): number {
   return (client_id_issued_at + lifetimes.unusedClient) * 1000;
 }
 

@@ -4,7 +4,7 @@ import { parseJson } from "@/lib/http/json";
 import { createHandler, type PageRequest } from "@/lib/http/page-handler";
 import type { Route } from "@/lib/http/pages";
 import { type Answer, errorParts } from "@/lib/http/response";
-import { spendRequest } from "@/lib/oauth/allowance";
+import { consumeRequestLimit } from "@/lib/oauth/allowance";
 import { readableName } from "@/lib/oauth/client-name";
 import { clientDefaults, unnamedClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
@@ -12,7 +12,7 @@ import { issueClient } from "@/lib/oauth/registered-clients";
 
 const { registrationBytes } = oauthBounds;
 
-/** What we heed of what a client says of itself (RFC 7591 §2); it is told what it became instead. */
+/** The metadata that we accept (RFC 7591 §2). Others are replaced by our defaults, which the response shows. */
 const application = z.object({
   client_name: z
     .string()
@@ -24,8 +24,8 @@ const application = z.object({
 });
 
 /**
- * The route handler by which an app makes itself known (RFC 7591), where the operator lets it: it is public, as every
- * client, its name is its own word, and unless an owner lets it in it is forgotten within a day.
+ * The route handler of dynamic client registration (RFC 7591), if the operator has enabled it. The client is public like
+ * every client, its name is unverified, and it expires after a day unless an owner approves it.
  */
 export function register(route: Route): (request: Request) => Promise<Response> {
   return createHandler(route, answer, {
@@ -36,19 +36,19 @@ export function register(route: Route): (request: Request) => Promise<Response> 
 
 async function answer({ context, headers, body, nowMs }: PageRequest): Promise<Answer> {
   if (context.method === "OPTIONS") return anyOrigin({ status: 204, body: null });
-  await spendRequest(headers);
-  const said = application.safeParse(parseJson(body));
-  if (!said.success) {
-    const isAddress = said.error.issues.some(({ path }) => path[0] === "redirect_uris");
-    return refuse(isAddress ? "invalid_redirect_uri" : "invalid_client_metadata");
+  await consumeRequestLimit(headers);
+  const requested = application.safeParse(parseJson(body));
+  if (!requested.success) {
+    const isRedirectUri = requested.error.issues.some(({ path }) => path[0] === "redirect_uris");
+    return refuse(isRedirectUri ? "invalid_redirect_uri" : "invalid_client_metadata");
   }
-  if (Buffer.byteLength(JSON.stringify(said.data)) > registrationBytes) {
+  if (Buffer.byteLength(JSON.stringify(requested.data)) > registrationBytes) {
     return refuse("invalid_client_metadata");
   }
-  return anyOrigin({ status: 201, body: { ...clientDefaults, ...issueClient(said.data, nowMs) } });
+  return anyOrigin({ status: 201, body: { ...clientDefaults, ...issueClient(requested.data, nowMs) } });
 }
 
-/** A refusal in the words of RFC 7591 §3.2.2. */
+/** An error response (RFC 7591 §3.2.2). */
 function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): Answer {
   const error_description = {
     invalid_redirect_uri:
@@ -58,7 +58,7 @@ function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): Answ
   return anyOrigin({ status: 400, body: { error, error_description } });
 }
 
-/** Clients in browsers register too, and send no cookie. */
+/** Allows any origin, because clients in browsers register too. They send no cookie. */
 function anyOrigin(answer: Answer): Answer {
   const cors = ["access-control-allow-origin", "*", "access-control-allow-headers", "content-type"];
   return { ...answer, headers: [...(answer.headers ?? []), ...cors] };

@@ -3,37 +3,37 @@ import { isLoopback } from "@/lib/config/loopback";
 import { readableName } from "@/lib/oauth/client-name";
 import { nativeClient, unnamedClient } from "@/lib/oauth/clients";
 
-/** Who asks to be let in: where the answer goes is proven, what it calls itself is not. */
+/** The client of an authorization request. Where the answer goes is verified; the client's name is not. */
 export type RequestingClient = {
   clientId: string;
-  /** Its own word, or that of the document at its host. */
+  /** The name that the client, or its metadata document, gives itself. */
   name: string | undefined;
-  /** The host at which its metadata document was read. */
+  /** The host of its metadata document, if it has one. */
   documentHost: string | undefined;
   origin: ClientOrigin;
 };
 
-/** What gets the answer. A host is spelled as the URL standard does, an international one in punycode. */
+/** Where the answer goes. Hosts are in the spelling of the URL standard, international ones in punycode. */
 export type ClientOrigin =
   | { is: "site"; host: string }
-  /** A loopback address, which any program on the browser's own computer can listen at. */
+  /** A loopback address. Any program on the browser's computer can listen there. */
   | { is: "program"; host: string }
-  /** Whichever app has taken the scheme on the browser's own device. */
+  /** The app that has registered the scheme on the browser's device. */
   | { is: "app"; scheme: string }
-  /** Whoever has begun it, anywhere (RFC 8628 §5.4). */
-  | { is: "device"; askedAtMs: number; network: string | undefined };
+  /** A device that started the request, which can be anywhere (RFC 8628 §5.4). */
+  | { is: "device"; requestedAtMs: number; network: string | undefined };
 
-/** @param kept - what the authorization server keeps of a request, or of a device's code */
+/** @param stored - the authorization server's payload of a request or a device code */
 export function describeClient(
   { client_id, client_name = "" }: ClientMetadata,
-  kept: AdapterPayload,
+  stored: AdapterPayload,
 ): RequestingClient {
-  const isOurWord = client_id === nativeClient.client_id || client_name === unnamedClient;
+  const isUnnamed = client_id === nativeClient.client_id || client_name === unnamedClient;
   return {
     clientId: client_id,
-    name: isOurWord ? undefined : readableName(client_name),
+    name: isUnnamed ? undefined : readableName(client_name),
     documentHost: URL.canParse(client_id) ? new URL(client_id).host : undefined,
-    origin: readOrigin(kept),
+    origin: readOrigin(stored),
   };
 }
 
@@ -43,7 +43,7 @@ function readOrigin({ params, iat = 0, deviceInfo }: AdapterPayload): ClientOrig
     const network = deviceInfo?.network;
     return {
       is: "device",
-      askedAtMs: iat * 1000,
+      requestedAtMs: iat * 1000,
       network: typeof network === "string" ? network : undefined,
     };
   }
@@ -52,7 +52,7 @@ function readOrigin({ params, iat = 0, deviceInfo }: AdapterPayload): ClientOrig
   return protocol === "https:" ? { is: "site", host } : { is: "app", scheme: protocol };
 }
 
-/** By which its owner knows the session of a client later: what it called itself, and the host where that is proven. */
+/** The session name that the owner sees later: the client's own name, and its host if that is verified. */
 export function nameSession({ name, origin }: RequestingClient): string {
   switch (origin.is) {
     case "site":

@@ -1,12 +1,12 @@
 import { addressesOf } from "@/lib/auth/resource";
 
-/** The one scope there is: no app can be let in to more than the public operations. */
+/** The only scope. It allows the public operations and nothing more. */
 export const accountScope = "account:read";
 
-/** What the scope is called where a person reads it. */
+/** The description of the scope on pages. */
 export const accountScopeWords = "See whether your company may run, and its credits";
 
-/** Every address that a token can be bound to. The first is meant where an app names none. */
+/** Every address that a token can be bound to. The first is the default. */
 export function resourceAddresses(): string[] {
   return [...addressesOf("api"), ...addressesOf("mcp")];
 }

@@ -2,9 +2,10 @@ import { type KeyObject, sign } from "node:crypto";
 import { keyRing } from "@/lib/auth/key-ring";
 
 /**
- * Stands for the ring of signing keys: whichever key a token's header names signs it, and the server holds none.
+ * Makes a key for the library that signs with the key ring: the key that the token's header names signs it, so the
+ * library never holds a private key.
  *
- * @param publicKey - of any key of the ring: the server wants to know of what kind they are
+ * @param publicKey - the public key of any key in the ring; the library reads the key type from it
  */
 export function makeRingKey(
   { ExternalSigningKey }: Pick<typeof import("oidc-provider"), "ExternalSigningKey">,

@@ -4,16 +4,16 @@ import { type Db, store } from "@/lib/db/store";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 
 const everyMs = 2000;
-// The embedded store answers nothing else meanwhile: some milliseconds of work, then as much time for everyone else.
+// The embedded store blocks during a deletion, so each batch takes a few milliseconds, followed by a pause as long.
 const batchRows = 100;
 const pauseMs = 10;
 
-/** What strangers make us keep until an owner answers. */
+/** The kinds of rows that anyone can create; they are stored until an owner answers or they expire. */
 const pendingKinds = ["Interaction", "DeviceCode"];
 
 /**
- * Deletes what the authorization server keeps no longer: rows that have expired and, past the ceiling, the oldest
- * that no owner has answered. It does so in batches, however many there are.
+ * Deletes rows of the authorization server, in batches: those that have expired and, above the maximum, the oldest that
+ * no owner has answered.
  */
 export async function sweepState(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   await deleteUntil(db, nowMs, {}, signal);
@@ -27,12 +27,12 @@ export async function sweepState(db: Db, nowMs: number, signal?: AbortSignal): P
       .limit(1)
       .offset(oauthBounds.pendingRows)
       .executeTakeFirst();
-    // All of a kind live equally long, so who expires first is the oldest.
+    // All rows of a kind have the same lifetime, so the first to expire is the oldest.
     if (evicted) await deleteUntil(db, evicted.expires_at_ms, { pendingKind: kind }, signal);
   }
 }
 
-/** Sweeps every two seconds, so that a flood finds little more room than the ceiling. */
+/** Sweeps every two seconds, so that a flood cannot exceed the maximum by much. */
 export function startStateSweep(): BackgroundLoop {
   const round = async (signal: AbortSignal) => sweepState(await store(), Date.now(), signal);
   return startBackgroundLoop(round, { pauseMs: everyMs, failed: "expired OAuth state could not be deleted" });

@@ -4,7 +4,7 @@ export const connect: Mutant[] = [
   {
     file: "app/(pages)/connect/answer/route.ts",
     mistake: "an owner approves what was begun in somebody else's browser",
-    was: 'field("request") === held ? readAuthorizationRequest(held) : undefined',
+    was: 'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
     becomes: 'readAuthorizationRequest(field("request"))',
     tests: ["tests/app/connect-attacks.test.ts"],
   },
@@ -186,7 +186,7 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/adapter.ts",
     mistake: "what an owner let in is evicted as a stranger's",
-    was: ".set({ payload: JSON.stringify(after), grant_id: grantOf(after) })",
+    was: ".set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })",
     becomes: ".set({ payload: JSON.stringify(after) })",
     tests: ["tests/app/connect-floods.test.ts"],
   },
@@ -228,7 +228,7 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/registered-clients.ts",
     mistake: "a client that no owner let in is known for ever",
-    was: "return endOf(issued) > nowMs ? issued : undefined;",
+    was: "return unusedUntilMs(issued) > nowMs ? issued : undefined;",
     becomes: "return issued;",
     tests: ["tests/app/connect-registration.test.ts"],
   },

@@ -123,7 +123,7 @@ export const quotas: Mutant[] = [
   {
     file: "lib/oauth/registration.ts",
     mistake: "an address registers as many apps as it likes",
-    was: "await spendRequest(headers);",
+    was: "await consumeRequestLimit(headers);",
     becomes: "",
     tests: ["tests/app/connect-floods.test.ts"],
   },

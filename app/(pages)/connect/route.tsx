@@ -29,12 +29,12 @@ const problems: Record<string, Problem> = {
   },
 };
 
-/** Where the owner of an account lets an app in or turns it away, and types the code that a device shows. */
+/** The page where an owner approves or declines an app, and types a device code. */
 export const GET = htmlPage(pages.connect, async (call) => {
   const query = Object.fromEntries(call.url.searchParams);
   const problem = findProblem(query, problems);
-  const refusedTo = readRefusal(query.refused);
-  if (refusedTo) return { title: "Nobody was let in", content: <Refused to={refusedTo} /> };
+  const refusedUrl = readRefusal(query.refused);
+  if (refusedUrl) return { title: "Nobody was let in", content: <Refused to={refusedUrl} /> };
   if (query.answered === "user_code") return backToTheDevice;
   return {
     title: "Connect an app",
@@ -55,21 +55,29 @@ export const GET = htmlPage(pages.connect, async (call) => {
 });
 
 /**
- * The request that waits in this browser. There is none while a device's code is being typed: a mistyped code must not
- * lead to the approval of another app, and someone who follows a link with a code has to look at the device.
+ * Shows the pending request of this browser, or the field for a device code. While a code is being typed no request is
+ * shown: a mistyped code must not lead to the approval of another app, and a person who follows a link with a code has
+ * to look at the device.
  */
 async function findQuestion(call: PageRequest, problem: Problem | undefined): Promise<ReactNode> {
   const { headers, url } = call;
   const isTyping = url.searchParams.has("user_code") || problem?.isTyped;
-  const held = isTyping ? undefined : readCookie(headers, "office-request");
-  const authorizationRequest = readAuthorizationRequest(held);
+  const requestCookie = isTyping ? undefined : readCookie(headers, "office-request");
+  const authorizationRequest = readAuthorizationRequest(requestCookie);
   const client = authorizationRequest && (await findRequestingClient(authorizationRequest));
-  if (!held || !client) return <TypeCode problem={problem} />;
+  if (!requestCookie || !client) return <TypeCode problem={problem} />;
   const reader = await requireOwner(call).catch(toRefusal);
-  return <Approval held={held} client={client} reader={reader} readersNetwork={clientNetwork(headers)} />;
+  return (
+    <Approval
+      requestCookie={requestCookie}
+      client={client}
+      reader={reader}
+      readersNetwork={clientNetwork(headers)}
+    />
+  );
 }
 
-/** Who reads the page, or why nobody can say: by what proves it when a button is pressed, too. */
+/** The signed-in owner, or why there is none. Pressing a button repeats the same check. */
 type Reader = Owner | ApiError;
 
 function toRefusal(failure: unknown): ApiError {
@@ -83,7 +91,7 @@ function Refused({ to }: { to: URL }) {
       <h1>Nobody was let in</h1>
       <p>
         An app sent you here, and asked in a way that we cannot answer. It has made itself known to us by
-        itself, so we do not know whose it is: its answers go to <Route url={to} />.
+        itself, so we do not know whose it is: its answers go to <Destination url={to} />.
       </p>
       <p>
         <a href={to.href} rel="noreferrer">
@@ -96,8 +104,8 @@ function Refused({ to }: { to: URL }) {
   );
 }
 
-/** Where an address leads: the host, or the scheme that an app has taken. */
-function Route({ url: { protocol, host } }: { url: URL }) {
+/** The host of a URL, or the scheme if an app has registered one. */
+function Destination({ url: { protocol, host } }: { url: URL }) {
   return <strong>{/^https?:$/.test(protocol) ? host : protocol}</strong>;
 }
 
@@ -127,7 +135,7 @@ function AnswerAgain() {
   );
 }
 
-/** Nothing waits in this browser any longer. */
+/** Clears the cookie, because no request is pending in this browser now. */
 const backToTheDevice = {
   title: "Connect an app",
   headers: cookieHeaders([clearCookie("office-request")]),
@@ -174,17 +182,17 @@ function TypeCode({ problem }: { problem: Problem | undefined }) {
   );
 }
 
-type ApprovalProps = WhoAsksProps & {
-  /** What names the request in this browser: the answer is to this one, and no other. */
-  held: string;
+type ApprovalProps = ClientDescriptionProps & {
+  /** The cookie value that names the request, so that the answer applies to this request only. */
+  requestCookie: string;
   reader: Reader;
 };
 
-function Approval({ held, client, reader, readersNetwork }: ApprovalProps) {
+function Approval({ requestCookie, client, reader, readersNetwork }: ApprovalProps) {
   return (
     <>
       <h1>Let {client.origin.is === "device" ? "a device" : "an app"} in?</h1>
-      <WhoAsks client={client} readersNetwork={readersNetwork} />
+      <ClientDescription client={client} readersNetwork={readersNetwork} />
       <h2>What it may do</h2>
       <p>
         {accountScopeWords}. For a week: then it asks again. On your home page you can end it at any time.
@@ -192,8 +200,8 @@ function Approval({ held, client, reader, readersNetwork }: ApprovalProps) {
       <h2>What it can never do</h2>
       <p>{sessionLimits}</p>
       <form method="post" action={actions.answerApp.path} className="stack">
-        <input type="hidden" name="request" value={held} />
-        <RateLimitDecision reader={reader} />
+        <input type="hidden" name="request" value={requestCookie} />
+        <Answer reader={reader} />
       </form>
       <p className="quiet">
         <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
@@ -202,13 +210,13 @@ function Approval({ held, client, reader, readersNetwork }: ApprovalProps) {
   );
 }
 
-type WhoAsksProps = { client: RequestingClient; readersNetwork: string | undefined };
+type ClientDescriptionProps = { client: RequestingClient; readersNetwork: string | undefined };
 
 /**
- * What is proven comes first and in bold. The name is the app's own word: it stands apart, so that it can end no
- * sentence of ours.
+ * Describes the client. Verified facts come first, in bold. The name is the app's own claim: it is set apart, so that it
+ * cannot change the meaning of our sentences.
  */
-function WhoAsks({ client, readersNetwork }: WhoAsksProps) {
+function ClientDescription({ client, readersNetwork }: ClientDescriptionProps) {
   const { name, documentHost, origin } = client;
   return (
     <>
@@ -230,7 +238,7 @@ function WhoAsks({ client, readersNetwork }: WhoAsksProps) {
 function Origin({
   origin,
   readersNetwork,
-}: Pick<RequestingClient, "origin"> & Pick<WhoAsksProps, "readersNetwork">) {
+}: Pick<RequestingClient, "origin"> & Pick<ClientDescriptionProps, "readersNetwork">) {
   switch (origin.is) {
     case "site":
       return (
@@ -257,8 +265,8 @@ function Origin({
         <>
           <p>
             A device or a program that shows a code asks, and it may be anywhere. It asked at{" "}
-            <time dateTime={new Date(origin.askedAtMs).toISOString()} data-shows="time">
-              {tellMoment(origin.askedAtMs, "time", "UTC")} UTC
+            <time dateTime={new Date(origin.requestedAtMs).toISOString()} data-shows="time">
+              {tellMoment(origin.requestedAtMs, "time", "UTC")} UTC
             </time>
             , from {nameNetwork(origin.network, readersNetwork)}.
           </p>
@@ -282,7 +290,7 @@ function nameNetwork(network: string | undefined, readersNetwork: string | undef
   );
 }
 
-function RateLimitDecision({ reader }: { reader: Reader }) {
+function Answer({ reader }: { reader: Reader }) {
   if (reader instanceof ApiError) {
     if (reader.status !== 401) {
       return (

@@ -8,15 +8,15 @@ import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";
 
-/** Under local sign-in, and without any. What Clerk's component needs is rendered at `clerkRoutes`. */
+/** The page of local sign-in, and of a deployment without sign-in. Clerk's component is rendered at `clerkRoutes`. */
 export const GET = htmlPage(pages.signIn, async ({ url, headers, nowMs }) => {
   if (settings().signIn.kind !== "local") return { title: "Sign in", content: <NotSetUp /> };
   const problem = findProblem(Object.fromEntries(url.searchParams), problems);
-  const inside = problem ? undefined : await findWayIn(headers, nowMs);
-  if (inside) return redirectTo({ to: inside });
+  const signedInPath = problem ? undefined : await findSignedInPath(headers, nowMs);
+  if (signedInPath) return redirectTo({ to: signedInPath });
   return {
     title: titleOf("Sign in", problem),
-    content: <AskForEmail problem={problem} typed={readTypedEmail(headers)} />,
+    content: <RequestCode problem={problem} typed={readTypedEmail(headers)} />,
   };
 });
 
@@ -29,14 +29,14 @@ const problems: Record<string, Problem> = {
   },
 };
 
-/** Who is signed in already has nothing to do here; nor has who may be, while nobody can tell. */
-async function findWayIn(headers: Headers, nowMs: number): Promise<string | undefined> {
+/** Where to send a browser that is signed in, or that may be while sessions cannot be checked. */
+async function findSignedInPath(headers: Headers, nowMs: number): Promise<string | undefined> {
   const session = await readSessionCredential(headers, undefined, nowMs).catch(() => undefined);
   if (!session || !("because" in session)) return pages.home.path;
   return readCookie(headers, "office-client") && actions.renewSession.path;
 }
 
-function AskForEmail({ problem, typed }: { problem: Problem | undefined; typed: string }) {
+function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
     <div className="narrow">
       <h1>Sign in</h1>

@@ -5,7 +5,7 @@ import { markdownPath, pages, publications } from "@/lib/http/pages";
 
 const profile = "https://www.rfc-editor.org/info/rfc9727";
 
-/** Where our APIs and their descriptions are (RFC 9727): a linkset (RFC 9264), for HEAD as a Link header. */
+/** The API catalog (RFC 9727): a linkset (RFC 9264) of our APIs and their descriptions; HEAD gets a Link header. */
 export const GET = publish(publications.apiCatalog, () => {
   const { appUrl } = settings();
   const own = `${appUrl}${publications.apiCatalog.path}`;

@@ -5,7 +5,7 @@ import { publications } from "@/lib/http/pages";
 import { retryAfterOutage } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
 
-/** The public halves of the keys whose tokens are good, those that sign soon among them (RFC 7517 §5). */
+/** The public keys that verify our tokens, including a key that will sign soon (RFC 7517 §5). */
 export const GET = publish(
   publications.jwks,
   async () => {

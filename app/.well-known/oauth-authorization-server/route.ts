@@ -2,7 +2,7 @@ import { publish } from "@/lib/docs/publication-handler";
 import { publications } from "@/lib/http/pages";
 import { authorizationServerMetadata } from "@/lib/oauth/metadata";
 
-/** Where a client that knows only our address finds the authorization server (RFC 8414). */
+/** The authorization server metadata (RFC 8414). */
 export const GET = publish(publications.authorizationServer, () => ({
   type: "application/json",
   body: JSON.stringify(authorizationServerMetadata()),

@@ -5,11 +5,11 @@ import { publications } from "@/lib/http/pages";
 
 const validMs = 180 * dayMs;
 
-/** Whom to tell of a weakness (RFC 9116). Without a contact there is none to give. */
+/** The contact for security reports (RFC 9116). There is no such file if no contact is set. */
 export const GET = publish(publications.securityTxt, () => {
   const { appUrl, supportEmail } = settings();
   if (!supportEmail) return undefined;
-  // Counted from the start of the month, so that it is the same text all month long.
+  // Counted from the start of the month, so that the text stays the same for the whole month.
   const month = new Date();
   month.setUTCDate(1);
   month.setUTCHours(0, 0, 0, 0);

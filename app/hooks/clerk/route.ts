@@ -8,13 +8,13 @@ import { webhook } from "@/lib/http/webhook";
 
 const deletedUser = z.object({ id: z.string() });
 
-const keep = async (data: unknown, nowMs: number) =>
+const sync = async (data: unknown, nowMs: number) =>
   syncClerkUser(await store(), clerkUser.parse(data), nowMs);
 
 const end = (how: "ended" | "revoked") => async (data: unknown, nowMs: number) =>
   endClerkSession(await store(), clerkSession.parse(data), how, nowMs);
 
-/** What Clerk says of its users and their sessions: accounts follow, and what hangs on a session. */
+/** Clerk's webhooks about users and sessions: updates accounts, and ends what depends on an ended session. */
 export const { POST } = webhook(
   hooks.clerk,
   () => {
@@ -22,8 +22,8 @@ export const { POST } = webhook(
     return signIn.kind === "clerk" ? signIn.webhookKey : undefined;
   },
   {
-    "user.created": keep,
-    "user.updated": keep,
+    "user.created": sync,
+    "user.updated": sync,
     "session.ended": end("ended"),
     "session.removed": end("ended"),
     "session.revoked": end("revoked"),

@@ -8,11 +8,11 @@ import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 const complained = z.object({ to: z.array(z.string()) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional() });
 
-/** Resend's events: an address that is not there, or whose owner calls our mail spam, gets no more of the series. */
+/** Resend's webhooks: an address that bounces or reports spam gets no more mails of the onboarding series. */
 export const { POST } = webhook(hooks.resend, readKey, {
   async "email.bounced"(data, nowMs) {
     const { to, bounce } = bounced.parse(data);
-    // A full mailbox, say, is no reason to give up an address.
+    // A transient bounce, such as a full mailbox, does not stop the mails.
     if (bounce?.type === "Transient") return;
     await suppress(to, nowMs);
   },

@@ -1,5 +1,5 @@
 import { connectEndpoints } from "@/lib/http/pages";
 import { connectEndpoint } from "@/lib/oauth/provider-bridge";
 
-/** Where the browser goes on once its owner has answered: back to the app. */
+/** Redirects the browser back to the app when the owner has answered. */
 export const GET = connectEndpoint(connectEndpoints.resume);

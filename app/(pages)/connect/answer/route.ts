@@ -14,9 +14,9 @@ import {
 const page = pages.connect.path;
 
 /**
- * Takes the owner's word on what the page showed: what waits in this very browser, for the account that it named. The
- * browser goes on from a page of its own: browsers hold every redirect after a form to the page's policy (CSP
- * `form-action`), and an app's address is not ours.
+ * Takes the owner's answer to the request that the page showed, which must be this browser's, for the account that the
+ * page named. It redirects to one of our pages, which leads to the app: browsers apply the form page's CSP
+ * `form-action` to every redirect after the form, and the app's address is not ours.
  */
 export const POST = form(
   actions.answerApp,
@@ -25,8 +25,9 @@ export const POST = form(
     const { field, cookie, nowMs } = submission;
     const answer = field("answer");
     if (answer === "sign-in") return { to: pages.signIn.path };
-    const held = cookie("office-request");
-    const authorizationRequest = field("request") === held ? readAuthorizationRequest(held) : undefined;
+    const cookieValue = cookie("office-request");
+    const authorizationRequest =
+      field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined;
     if (!authorizationRequest) return { to: page };
     const client = await findRequestingClient(authorizationRequest);
     if (client && ["approve", "decline"].includes(answer)) {
@@ -48,8 +49,8 @@ export const POST = form(
 );
 
 /**
- * The page has Clerk renew a session that has run out meanwhile, or leads to sign in. It goes there from a page of its
- * own, for the same reason.
+ * Handles an expired session: the page that follows has Clerk renew it, or leads to sign-in. A page in between is needed
+ * for the same reason as above.
  */
 function unlessSignedOut(failure: unknown): undefined {
   if (!(failure instanceof ApiError && failure.status === 401)) throw failure;

@@ -81,13 +81,13 @@ function TypeCode({ asked, problem, hasOpened }: TypeCodeProps) {
           <Moment atMs={asked.untilMs} />.
         </p>
       ) : (
-        <Again email={asked.email} />
+        <SendAgain email={asked.email} />
       )}
     </div>
   );
 }
 
-const sendAgainAfterSeconds = 30; // most mails are there by then
+const sendAgainAfterSeconds = 30; // most mails have arrived by then
 
 const shortCodeField = {
   "data-figures": 6,
@@ -107,7 +107,7 @@ const longCodeField = {
 
 type AboutShortCodeProps = { email: string; hasOpened: boolean };
 
-/** Whoever has just accepted an invitation knows that there is an account. */
+/** A person who has just accepted an invitation already knows that the account exists, so the page may say so. */
 function AboutShortCode({ email, hasOpened }: AboutShortCodeProps) {
   const how = `It works once, in this browser, for ${codeMinutes} minutes.`;
   if (hasOpened) {
@@ -124,8 +124,8 @@ function AboutShortCode({ email, hasOpened }: AboutShortCodeProps) {
   );
 }
 
-/** Another code for the same email, and the way back for who mistyped it. */
-function Again({ email }: { email: string }) {
+/** Sends another code to the same email, or leads back to correct the email. */
+function SendAgain({ email }: { email: string }) {
   return (
     <>
       <form method="post" action={actions.sendCode.path}>
@@ -141,7 +141,7 @@ function Again({ email }: { email: string }) {
   );
 }
 
-/** Shown to anybody who asks, so it says no more than that somebody asked. */
+/** Anyone can see this page, so it reveals only that codes were requested, not whether the email has an account. */
 function AboutLongCode({ email, postedAtMs, untilMs }: RequestedCode) {
   return (
     <>
@@ -157,7 +157,7 @@ function AboutLongCode({ email, postedAtMs, untilMs }: RequestedCode) {
   );
 }
 
-/** A time of the day: in UTC, and said so, until the page's script asks the reader's clock. */
+/** A time of day: in UTC, until the page's script changes it to local time. */
 function Moment({ atMs }: { atMs: number }) {
   return (
     <time dateTime={new Date(atMs).toISOString()} data-shows="time">

@@ -9,9 +9,9 @@ import { createHandler } from "@/lib/http/page-handler";
 import { actions, pages } from "@/lib/http/pages";
 
 /**
- * Signs out: ends every session that the browser proves, by whichever cookie and however many of a name, and with it
- * what was made in it. It counts towards no allowance. Where it cannot be done the browser keeps its cookies, because
- * only with them can it be tried again.
+ * Signs out: ends every session that the browser's cookies prove, also with several cookies of one name, and the
+ * sessions that were made in them. It has no rate limit. If it fails, the browser keeps its cookies, because they are
+ * needed for another attempt.
  */
 export const POST = createHandler(
   actions.signOut,
@@ -19,8 +19,8 @@ export const POST = createHandler(
     const db = await store();
     for (const secret of readCookies(headers, "office-client")) await endBrowserSession(db, secret, nowMs);
     for (const token of readCookies(headers, "__session")) {
-      const proof = await verifyToken(token, nowMs);
-      if (proof) await endSession(db, signOut, proof.sessionId, nowMs);
+      const verified = await verifyToken(token, nowMs);
+      if (verified) await endSession(db, signOut, verified.sessionId, nowMs);
     }
     return redirectTo({ to: pages.front.path, cookies: clearSession() });
   },

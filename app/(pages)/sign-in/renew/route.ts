@@ -8,7 +8,7 @@ import { cookieHeaders, createHandler, type PageRequest } from "@/lib/http/page-
 import { actions, pages } from "@/lib/http/pages";
 import { errorParts } from "@/lib/http/response";
 
-/** Renews the session of an open page: 204, or 401 when it is over. */
+/** Renews the session of an open page: 204, or 401 if the session has ended. */
 export const POST = createHandler(
   actions.renewSession,
   async (call) => {
@@ -20,7 +20,7 @@ export const POST = createHandler(
   { renderError: (error) => errorParts(error) },
 );
 
-/** Renews the session of a browser that comes back home, and sends it there; or to sign in. */
+/** Renews the session of a returning browser and redirects it home, or to sign-in if the session has ended. */
 export const GET = createHandler(
   actions.renewSession,
   async (call) => {
@@ -28,15 +28,15 @@ export const GET = createHandler(
     return session
       ? redirectTo({ to: `${pages.home.path}?renewed`, cookies: [writeSession(session)] })
       : redirectTo({
-          to: isHeld(call) ? withProblem(pages.signIn.path, "ended") : pages.signIn.path,
+          to: hadSession(call) ? withProblem(pages.signIn.path, "ended") : pages.signIn.path,
           cookies: clearSession(),
         });
   },
   { renderError: () => redirectTo({ to: `${pages.home.path}?away` }) },
 );
 
-/** Whether somebody was signed in here. */
-function isHeld({ headers }: PageRequest): boolean {
+/** Whether this browser was signed in. */
+function hadSession({ headers }: PageRequest): boolean {
   return readCookies(headers, "office-client").length > 0;
 }
 

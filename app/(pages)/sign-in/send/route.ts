@@ -5,7 +5,7 @@ import { actions, pages } from "@/lib/http/pages";
 
 const page = pages.signIn.path;
 
-/** The first step of local sign-in: asks for a code. */
+/** The first step of local sign-in: requests a code. */
 export const POST = form(
   actions.sendCode,
   () => page,

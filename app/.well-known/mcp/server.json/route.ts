@@ -4,7 +4,7 @@ import { mcpServer } from "@/lib/http/operations";
 import { publications } from "@/lib/http/pages";
 import { describeServer } from "@/lib/mcp/server-info";
 
-/** The MCP server as the registry of MCP servers has it: its `server.json`, named after our host. */
+/** The MCP server's `server.json`, in the format of the MCP registry, named after our host. */
 export const GET = publish(publications.mcpServer, () => {
   const { appUrl } = settings();
   const { name, ...described } = describeServer();

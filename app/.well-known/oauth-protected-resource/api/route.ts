@@ -2,7 +2,7 @@ import { publish } from "@/lib/docs/publication-handler";
 import { publications } from "@/lib/http/pages";
 import { protectedResourceMetadata } from "@/lib/oauth/metadata";
 
-/** Where a client that was refused at `/api` finds who lets it in (RFC 9728 §3.1). */
+/** The metadata of the resource `/api`, which names its authorization server (RFC 9728 §3.1). */
 export const GET = publish(publications.apiResource, () => ({
   type: "application/json",
   body: JSON.stringify(protectedResourceMetadata("/api")),
