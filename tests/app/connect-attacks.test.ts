@@ -9,13 +9,13 @@ import { answerApp, answerDevice, readQuestion } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 import { type Office, signIns } from "@/tests/support/sign-ins";
 
-/* What nobody gets by an app, whoever says who is signed in: one list for both. */
+/* Attacks through apps, with local sign-in and with Clerk: one list for both. */
 
 const email = "ceo@example.com";
 const hourMs = 60 * 60 * 1000;
 const refused = { error: "invalid_grant" };
 
-// Our own sessions are in the store; Clerk's are not, and are asked of one engine.
+// Local sessions are in the store, so they are tested on each engine. Clerk's are not, so one engine is enough.
 const [local, ...others] = signIns as [(typeof signIns)[0]];
 const lastEngine = engines.at(-1) as Engine;
 const offices = [
@@ -67,7 +67,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     ["without PKCE", { code_challenge: "", code_challenge_method: "" }],
     ["with a plain challenge", { code_challenge_method: "plain" }],
     ["for a resource that is not ours", { resource: "https://elsewhere.example/api" }],
-  ])("get nothing %s", async (_, more: Record<string, string>) => {
+  ])("get an error %s", async (_, more: Record<string, string>) => {
     const { headers } = await owner.open(pathOf((await app.ask(more)).address));
     const back = new URL(String(headers.location));
     expect(back.origin).toBe("http://127.0.0.1:51515");
@@ -80,7 +80,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     ["another host", "https://evil.example/callback"],
     ["a loopback look-alike", "http://127.0.0.1.evil.example/callback"],
     ["a host behind a user name", "http://127.0.0.1:51515@evil.example/callback"],
-  ])("send nobody to %s", async (_, redirect_uri) => {
+  ])("cannot redirect the owner to %s", async (_, redirect_uri) => {
     const path = pathOf((await app.ask({ redirect_uri })).address);
     const { status, headers, text } = await owner.open(path);
     expect(status).toBe(400);
@@ -91,7 +91,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     expect((await owner.open("/connect?problem=app")).text).toContain("Nobody was let in");
   });
 
-  it("redeem a code once, by its own verifier alone, and lose everything when it comes again", async () => {
+  it("redeem a code once, only with its verifier, and lose all tokens when it is used again", async () => {
     const { address, redeem } = await app.ask();
     const back = await answer(address);
     await expect(redeem(back, "v".repeat(43))).rejects.toMatchObject(refused);
@@ -102,7 +102,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     await eventually(async () => expect(await entitlement(tokens.access_token)).toBe(401));
   });
 
-  it("redeem no code, refresh token or device's code of another client", async () => {
+  it("cannot redeem the code, refresh token or device code of another client", async () => {
     const as = (client_id: string, fields: Record<string, string>) =>
       service.submit("/oauth/token", { client_id, ...fields });
     const { address } = await app.ask({ client_id: "desk" });
@@ -127,7 +127,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     }
   });
 
-  it("lose the whole family when a refresh token comes twice", async () => {
+  it("lose every token of a grant when a refresh token is used twice", async () => {
     const first = await connect();
     const second = await app.refresh(first.refresh_token);
     await expect(app.refresh(first.refresh_token)).rejects.toMatchObject(refused);
@@ -135,7 +135,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     await eventually(async () => expect(await entitlement(second.access_token)).toBe(401));
   });
 
-  it("are bound to the one resource that was asked for", async () => {
+  it("get tokens that are valid only for the requested resource", async () => {
     const forMcp = await connect({ resource: `${service.url}/mcp` });
     expect(await entitlement(forMcp.access_token)).toBe(401);
     expect((await callTool(forMcp.access_token)).text).toContain('\\"credits\\":5');
@@ -144,7 +144,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     expect((await callTool(forApi.access_token)).status).toBe(401);
   });
 
-  it("open no page of their owner, sent as the browser's cookie or as a bearer token", async () => {
+  it("cannot open the owner's pages with their token, as the session cookie or as a bearer token", async () => {
     const session = owner.valueOf("__session");
     expect((await service.ask("/home", { headers: { cookie: `__session=${session}` } })).text).toContain(
       email,
@@ -166,7 +166,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
   it.each([
     ["the operator ends their sessions", "ended@example.com", ["session", "end", "--all"]],
     ["their account is deleted", "deleted@example.com", ["account", "delete"]],
-  ])("stop at their next request once %s", async (_, whose, command) => {
+  ])("are refused from the next request on when %s", async (_, whose, command) => {
     const browser = await office.admit(whose);
     const { address, redeem } = await app.ask();
     const tokens = await redeem(new URL(await answerApp(browser, service, address.href)));
@@ -176,7 +176,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
   });
 
-  it("are not let in by a GET, from another page, nor by a token that a program holds", async () => {
+  it("are not approved by a GET, by another site's form, or with the token of a program", async () => {
     await owner.open(pathOf((await app.ask()).address));
     const fields = { ...(await readQuestion(owner)), answer: "approve" };
     expect((await owner.open(`/connect/answer?request=${fields.request}&answer=approve`)).status).toBe(405);
@@ -197,14 +197,14 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     expect((await owner.open("/oauth/resume")).headers.location ?? "").not.toContain("code=");
   });
 
-  it("are let in in the browser that they were begun in alone", async () => {
+  it("are approved only in the browser that started the request", async () => {
     await owner.open(pathOf((await app.ask()).address));
     const other = await office.admit("other@example.com");
     const fields = { ...(await readQuestion(owner)), answer: "approve" };
     expect((await other.submit("/connect/answer", fields)).headers.location).toBe("/connect");
   });
 
-  it("look up thirty devices' codes in ten minutes from one address, of 25 thousand million", async () => {
+  it("can look up 30 device codes in ten minutes from one address, out of 25 billion", async () => {
     const { user_code } = await app.askByDevice();
     expect(user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     const guess = async (code: string) => {
@@ -220,7 +220,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     expect((await owner.submit("/connect/device", { user_code })).headers.location).toBe("/connect");
   });
 
-  it("are told who answered (RFC 9207), so that no other server's answer is taken for ours", async () => {
+  it("get the issuer in the response (RFC 9207), so that they can refuse another server's response", async () => {
     const { address, redeem } = await app.ask();
     const back = await answer(address);
     const other = new URL(back);
@@ -229,7 +229,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     expect((await redeem(back)).access_token).toMatch(/./);
   });
 
-  it("are named our own address, whatever the request says of it", async () => {
+  it("get our own address, whatever host the request names", async () => {
     const { text } = await service.ask("/oauth/device", {
       method: "POST",
       headers: {
@@ -243,11 +243,11 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     expect(JSON.parse(text).verification_uri).toBe(`${service.url}/connect`);
   });
 
-  // The last one: it moves the clock.
-  it("get no token that lives longer where a clock is an hour off", async () => {
+  // This test comes last because it moves the clock.
+  it("get a token that does not live longer when the clock is an hour off", async () => {
     const { access_token } = await connect();
     clock.pass(-hourMs);
-    // It is not yet valid there, and an hour later it is as good as it was.
+    // The token is not valid yet by this clock, and is valid again an hour later.
     expect(await entitlement(access_token)).toBe(401);
     clock.pass(hourMs);
     expect(await entitlement(access_token)).toBe(200);

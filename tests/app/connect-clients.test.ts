@@ -14,13 +14,13 @@ const email = "ceo@example.com";
 const redirect = "com.example.studio:/signed-in";
 
 let connections = 0;
-/** Somebody else's server on this machine. */
-const bystander = createServer().on("connection", () => connections++);
-let bystanderPort: number;
+/** Another program's server on this machine. */
+const foreignServer = createServer().on("connection", () => connections++);
+let foreignPort: number;
 beforeAll(async () => {
-  bystanderPort = await listen(bystander);
+  foreignPort = await listen(foreignServer);
 });
-afterAll(() => close(bystander));
+afterAll(() => close(foreignServer));
 
 describe.each(engines)("the clients of the authorization server on $name", (engine) => {
   let stage: Stage;
@@ -49,7 +49,7 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     return browser.open(`/oauth/authorize?${query}`);
   };
 
-  it("are added, listed and removed by the operator, and each change is written down", async () => {
+  it("are added, listed and removed by the operator, and the audit records each change", async () => {
     const client = {
       id: "desk",
       name: "Desk",
@@ -88,7 +88,7 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect(await service.adminJson("connect", "list")).toEqual([]);
   });
 
-  it("that were added are shown by their name, and answered at their own scheme", async () => {
+  it("that were added are shown by name, and get the answer at their own scheme", async () => {
     await service.adminJson("connect", "add", "studio", "Studio for iPhone", redirect);
     expect((await ask("studio", redirect)).headers.location).toMatch(/\/connect$/);
     const page = await browser.open("/connect");
@@ -106,7 +106,7 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect(other.status, "an address that differs by a byte").toBe(400);
   });
 
-  it("that were removed get nothing any longer, and what they have is over", async () => {
+  it("that were removed get no tokens, and their tokens are refused", async () => {
     const { device_code, user_code } = JSON.parse(
       (await service.submit("/oauth/device", { client_id: "studio", scope: "account:read" })).text,
     );
@@ -127,12 +127,12 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect(headers).not.toHaveProperty("location");
   });
 
-  it("that name themselves by a document are asked at listed hosts alone", async () => {
-    await expectNeverAsked(service);
+  it("with a metadata document are fetched only from listed hosts", async () => {
+    await expectNeverFetched(service);
   });
 });
 
-describe("clients that name themselves by a document of a listed host", () => {
+describe("clients with a metadata document at a listed host", () => {
   let stage: Stage;
   let service: Service;
   let document: Server;
@@ -140,7 +140,7 @@ describe("clients that name themselves by a document of a listed host", () => {
   const heard: string[] = [];
 
   beforeAll(async () => {
-    // That they are refused has nothing to do with the engine.
+    // The refusal does not depend on the engine.
     stage = await (engines[0] as Engine).prepare();
     document = createTlsServer(certificate(), (incoming, outgoing) => {
       heard.push(incoming.url ?? "");
@@ -151,7 +151,7 @@ describe("clients that name themselves by a document of a listed host", () => {
     client_id = `https://${host}/c.json`;
     service = await Service.start({
       ...stage.environment,
-      CONNECT_CLIENT_HOSTS: `${host},127.0.0.1:${bystanderPort},localhost:${bystanderPort},169.254.169.254`,
+      CONNECT_CLIENT_HOSTS: `${host},127.0.0.1:${foreignPort},localhost:${foreignPort},169.254.169.254`,
       NODE_OPTIONS: "--import ./tests/support/names.mjs",
       TEST_NAME: "apps.example.com",
       NODE_EXTRA_CA_CERTS: trust(),
@@ -163,13 +163,13 @@ describe("clients that name themselves by a document of a listed host", () => {
     await stage.clear();
   });
 
-  it("are never asked at this machine", async () => {
-    await expectNeverAsked(service);
+  it("are never fetched from this machine", async () => {
+    await expectNeverFetched(service);
   });
 
-  it("are refused where its name is one of this machine", async () => {
+  it("are refused if the host is a name of this machine", async () => {
     heard.length = 0;
-    // Anything else on that machine reads it, and believes that the host is who it says.
+    // Any other service on that machine would read the request and trust its Host header.
     await service.execute(["-e", `fetch("${client_id}")`]);
     expect(heard).toEqual(["/c.json"]);
     await expectRefused(service, client_id);
@@ -177,12 +177,12 @@ describe("clients that name themselves by a document of a listed host", () => {
   });
 });
 
-/** Has a service told of clients whose documents it must not fetch, some of them on this machine. */
-async function expectNeverAsked(service: Service): Promise<void> {
+/** Sends requests of clients whose documents the service must not fetch, some of them on this machine. */
+async function expectNeverFetched(service: Service): Promise<void> {
   connections = 0;
   for (const client_id of [
-    `https://127.0.0.1:${bystanderPort}/c.json`,
-    `https://localhost:${bystanderPort}/c.json`,
+    `https://127.0.0.1:${foreignPort}/c.json`,
+    `https://localhost:${foreignPort}/c.json`,
     "https://169.254.169.254/c.json",
     "https://evil.example/c.json",
     "http://claude.ai/c.json",

@@ -8,7 +8,7 @@ import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libra
 import { answerApp, answerShown } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
-/* What a flood of strangers must not stop: one owner's app that asks, polls and refreshes. */
+/* A flood by strangers must not stop an owner's app that requests authorization, polls and refreshes. */
 
 const email = "ceo@example.com";
 const [embedded] = engines as [Engine];
@@ -28,7 +28,7 @@ async function connect(service: Service, app: App, browser: Browser): Promise<To
   return redeem(new URL(await answerApp(browser, service, address.href)));
 }
 
-/** Sends requests a few at a time, as one stranger does who has a program for it. */
+/** Sends requests, 25 at a time. */
 async function flood<T>(times: number, send: (n: number) => Promise<T>): Promise<T[]> {
   const answers: T[] = [];
   for (let n = 0; n < times; n += 25) {
@@ -47,7 +47,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
   beforeAll(async () => {
     stage = await engine.prepare();
     if (engine !== embedded) {
-      // PostgreSQL would press what is made up here to nothing; a stranger's bytes are not so kind.
+      // PostgreSQL would compress the repeated bytes of this test; an attacker's would not compress.
       await stage.query("ALTER TABLE connect_state ALTER payload SET STORAGE EXTERNAL");
     }
     service = await Service.start({ ...stage.environment, CONNECT_REGISTRATION: "on" });
@@ -64,7 +64,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     const [row] = await stage.query(`SELECT count(*) AS n FROM connect_state WHERE ${where}`);
     return Number(row?.n);
   };
-  /** Leaves rows as a flood would, the first of them the oldest. */
+  /** Inserts rows like those of a flood, the oldest first. */
   const fill = (rows: number, { kind, expiresAtMs, payload }: Record<string, string | number>) =>
     stage.query(
       `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${rows})
@@ -72,8 +72,8 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
        SELECT '${kind}', 'flood-' || n, ${payload}, ${expiresAtMs} + n FROM numbers`,
     );
 
-  it("leaves 25,000 rows that have run out: each request is answered while they go, a few at a time", async () => {
-    await connect(service, app, owner); // so that nothing below is the first of its kind
+  it("leaves 25,000 expired rows that are deleted in batches, while other requests are answered", async () => {
+    await connect(service, app, owner); // so that everything below is loaded
     const expiresAtMs = Date.now() - 60_000;
     const expired = `expires_at_ms < ${expiresAtMs + 30_000}`;
     const payload = engine === embedded ? "hex(zeroblob(1500))" : "repeat('0', 3000)";
@@ -94,7 +94,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     expect(slowestMs, `of ${sweptWithinMs} ms in all`).toBeLessThan(sweptWithinMs / 4);
   });
 
-  it("has us keep 2 KB of what one request says, and nothing that we do not read", async () => {
+  it("stores at maxRows 2 KB per request, and no parameter that is not read", async () => {
     const state = "s".repeat(1800);
     const ignored = {
       login_hint: "stranger@example.com",
@@ -125,30 +125,30 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
   });
 
   it.each(["Interaction", "DeviceCode"])(
-    "keeps no more rows than the ceiling of the kind %s: the oldest go, what an owner let in stays",
+    "leaves at maxRows the maximum number of %s rows: the oldest are deleted, approved ones stay",
     async (kind) => {
       const tokens = await connect(service, app, owner);
       const device = await app.askByDevice();
       await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
-      // Approved, and the browser has not gone back to the app yet.
+      // This request is approved, but the browser has not returned to the app yet.
       await owner.open((await app.ask()).address.href.replace(service.url, ""));
       await answerShown(owner);
-      // All of them newer than what the owner has let in.
+      // All these rows are newer than the approved ones.
       const expiresAtMs = Date.now() + 20 * 60_000;
-      const most = oauthBounds.pendingRows;
-      await fill(most + 500, { kind, expiresAtMs, payload: "'{}'" });
+      const maxRows = oauthBounds.pendingRows;
+      await fill(maxRows + 500, { kind, expiresAtMs, payload: "'{}'" });
       await eventually(async () =>
-        expect(await count(`kind = '${kind}' AND id_hash LIKE 'flood-%'`)).toBe(most),
+        expect(await count(`kind = '${kind}' AND id_hash LIKE 'flood-%'`)).toBe(maxRows),
       );
       expect(await count("id_hash IN ('flood-1', 'flood-500')"), "the oldest").toBe(0);
-      expect(await count(`id_hash = 'flood-${most + 500}'`), "the newest").toBe(1);
+      expect(await count(`id_hash = 'flood-${maxRows + 500}'`), "the newest").toBe(1);
       expect((await device.poll()).access_token).toMatch(/./);
       expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);
       await stage.query("DELETE FROM connect_state WHERE id_hash LIKE 'flood-%'");
     },
   );
 
-  it("is swept by cron where no server runs", async () => {
+  it("is swept by cron if no server runs", async () => {
     const away = await engine.prepare();
     const rows = ["'old', 1", `'new', ${Date.now() + 60_000}`].map((row) => `('Interaction', '{}', ${row})`);
     await away.query(`INSERT INTO connect_state (kind, payload, id_hash, expires_at_ms) VALUES ${rows}`);
@@ -157,7 +157,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     await away.clear();
   });
 
-  it("registers 1,000 clients from 100 networks, and one more is let in all the same", async () => {
+  it("registers 1,000 clients from 100 addresses, and the owner can still approve another one", async () => {
     const register = async (from: string) => {
       const { status, text } = await service.ask("/oauth/register", {
         method: "POST",
@@ -180,7 +180,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
   });
 });
 
-describe("a stranger who uses up what may be asked", () => {
+describe("a stranger who reaches the rate limit", () => {
   const strangers = { from: "127.0.0.1" };
   const guess = (service: Service) =>
     service.submit(
@@ -196,7 +196,7 @@ describe("a stranger who uses up what may be asked", () => {
     return { service, owner, app: await openidClient.makeApp(service) };
   }
 
-  describe("at a service that knows its clients' addresses", () => {
+  describe("of a service that knows client addresses", () => {
     let service: Service;
     let owner: Browser;
     let app: App;
@@ -205,7 +205,7 @@ describe("a stranger who uses up what may be asked", () => {
     });
     afterAll(() => service.stop());
 
-    it("polls and refreshes within allowances of each code and each session", async () => {
+    it("has separate limits for each device code and each session", async () => {
       const { text } = await service.submit("/oauth/device", { client_id: "native" }, { from: "127.8.3.1" });
       const poll = {
         grant_type: "urn:ietf:params:oauth:grant-type:device_code",
@@ -222,7 +222,7 @@ describe("a stranger who uses up what may be asked", () => {
           grant_type: "refresh_token",
           refresh_token: token,
         });
-      // The first request of its session redeemed the code.
+      // Redeeming the code was the first request of this session.
       for (let time = 1; time < oauthBounds.refreshes; time++) {
         const { status, text } = await refresh(refresh_token);
         expect(status).toBe(200);
@@ -232,7 +232,7 @@ describe("a stranger who uses up what may be asked", () => {
       expect((await refresh(other.refresh_token ?? "")).status).toBe(200);
     });
 
-    it("behind the owner's own address is told when to come back, and stops no app that was let in", async () => {
+    it("at the owner's own address gets Retry-After, and does not stop a connected app", async () => {
       const tokens = await connect(service, app, owner);
       const device = await app.askByDevice();
       const { address, redeem } = await app.ask();
@@ -254,7 +254,7 @@ describe("a stranger who uses up what may be asked", () => {
     });
   });
 
-  it("behind a proxy that nobody told us of stops nobody else: 300 requests are not everybody's", async () => {
+  it("behind a proxy that is not configured does not stop other clients after 300 requests", async () => {
     const { service, owner, app } = await open({ APP_URL: "https://office.example.com" });
     const tokens = await connect(service, app, owner);
     for (const { status } of await flood(320, () => guess(service))) expect(status).toBe(400);

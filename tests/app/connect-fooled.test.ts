@@ -6,7 +6,7 @@ import { openidClient } from "@/tests/support/oauth-libraries";
 import { answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
 import { type Answer, Service } from "@/tests/support/service";
 
-/* What the owner of an account is not made to believe on the page that asks. */
+/* How an attacker could mislead an owner on the Connect page. */
 
 const email = "ceo@example.com";
 const other = "other@example.com";
@@ -16,7 +16,7 @@ const asPerson = { accept: "text/html,*/*" };
 
 let from = 0;
 
-describe.each(engines)("an owner who is asked, on $name", (engine) => {
+describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
   let stage: Stage;
   let service: Service;
   let owner: Browser;
@@ -66,7 +66,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     return entries.filter(({ what }) => what === "app approve").length;
   };
 
-  describe("reads what is proven", () => {
+  describe("sees verified facts", () => {
     it("in bold, a host in punycode where it is not plain ASCII", async () => {
       const look = "https://xn--pple-43d.example:8443/signed-in";
       expect(await isAsked(await registered({ redirect_uris: [look] }), look)).toContain(
@@ -78,7 +78,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       );
     });
 
-    it("and a name as a claim, without what shows nothing or turns the line round", async () => {
+    it("and the name as a claim, without invisible or bidirectional characters", async () => {
       const client_name =
         "Corner\u202E Office\u2066\u200B\u3164\u115F\n\u2028 a\u0301\u0301\u0301\u0301\u{E0041}";
       const text = await isAsked(await registered({ client_name }), loopback);
@@ -87,7 +87,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Let an app in?");
     });
 
-    it("and no claim where there is none", async () => {
+    it("and no claim if the client has no name", async () => {
       expect(await isAsked(await registered({}), loopback)).not.toContain("calls itself");
       expect(
         JSON.parse((await register({ client_name: "\u3164\u200B", redirect_uris: [loopback] })).text),
@@ -121,21 +121,21 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     ["letters beyond ASCII at a scheme", "com.example.app:/é"],
   ];
 
-  it.each(odd)("is sent to no address with %s", async (_, uri) => {
+  it.each(odd)("is not redirected to an address with %s", async (_, uri) => {
     const { status, text } = await register({ redirect_uris: [loopback, uri] });
     expect(status).toBe(400);
     expect(JSON.parse(text).error).toBe("invalid_redirect_uri");
   });
 
-  // That a command refuses it has nothing to do with the engine, and each starts a process.
+  // The command's refusal does not depend on the engine, and each command starts a process.
   if (engine === engines[0])
-    it("is sent to none that the operator has misspelled", async () => {
+    it("is not redirected to an address that the operator has misspelled", async () => {
       const { code, stderr } = await service.admin("connect", "add", "odd", "Odd", "https://a@app.example/");
       expect(code).toBe(2);
       expect(stderr).toContain("in its canonical spelling");
     });
 
-  it("is sent to none that a build before took from who registered", async () => {
+  it("is not redirected to an address that an older build accepted at registration", async () => {
     const odd = "https://claude.ai@app.example/";
     const client_id = await registered({ redirect_uris: [loopback, site] });
     await isAsked(client_id, loopback);
@@ -147,8 +147,8 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     expect(await isAsked(client_id, loopback)).toContain("A program on this computer asks");
   });
 
-  describe("by a device", () => {
-    it("is told so, and from where and when it asked", async () => {
+  describe("with a device's request", () => {
+    it("sees that it is a device, its network and when the request was made", async () => {
       const { user_code } = await askAsDevice("native", "127.77.66.55");
       await owner.submit("/connect/device", { user_code });
       const { text } = await owner.open("/connect");
@@ -162,7 +162,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       expect(sessions).toContainEqual(expect.objectContaining({ kind: "app", name: "A device" }));
     });
 
-    it("approves nothing with one click from a link", async () => {
+    it("cannot approve anything with one click after following a link", async () => {
       const { user_code, verification_uri_complete } = await askAsDevice();
       const path = verification_uri_complete.replace(service.url, "");
       await owner.open(requestFor("native", loopback));
@@ -177,7 +177,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
         const { headers } = await owner.submit("/connect/answer", { ...fields, answer: "approve" });
         expect(headers.location).toBe("/connect");
       }
-      // Nor by what somebody else's browser was given for having typed the code.
+      // The cookie that another browser got for typing the code does not help either.
       await otherOwner.submit("/connect/device", { user_code });
       const { request } = await readQuestion(otherOwner);
       const { headers } = await owner.submit("/connect/answer", { request, answer: "approve" });
@@ -186,7 +186,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       expect((await answerDevice(owner, user_code)).headers.location).toBe("/connect?answered=user_code");
     });
 
-    it("is asked about the device whose code was typed, and after a slip about no app that waits", async () => {
+    it("sees the device whose code was typed, and no pending app after a typing error", async () => {
       await owner.open(requestFor("native", loopback));
       const { headers } = await owner.submit("/connect/device", { user_code: "BBBB-BBBB" });
       expect(headers.location).toBe("/connect?problem=code");
@@ -195,7 +195,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       expect(text).not.toContain('value="approve"');
     });
 
-    it("is asked by no other site, which cannot type for anybody", async () => {
+    it("gets a 403 for a device code that another site submits", async () => {
       const { user_code } = await askAsDevice();
       const { status } = await owner.submit(
         "/connect/device",
@@ -206,14 +206,14 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     });
   });
 
-  describe("lets in for the account that the page named", () => {
+  describe("approves for the account that the page named", () => {
     beforeEach(async () => {
       await isAsked("native", loopback);
       await owner.open("/sign-in/renew");
       await otherOwner.open("/sign-in/renew");
     });
 
-    it("and names the one that would be used, whatever session is planted beside it", async () => {
+    it("and sees the account that would be used, even if another session cookie is planted", async () => {
       const own = owner.valueOf("__session");
       owner.cookies.set("__session", otherOwner.valueOf("__session"));
       const { text } = await owner.open("/connect");
@@ -244,15 +244,15 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       },
     );
 
-    it("and not where a form names none", async () => {
+    it("and not if the form names none", async () => {
       const { request } = await readQuestion(owner);
       const { headers } = await owner.submit("/connect/answer", { request, answer: "approve" });
       expect(headers.location).toBe("/connect?problem=account");
     });
   });
 
-  describe("is sent to a client that registered itself", () => {
-    /** Each is an error that the client is told of. */
+  describe("is redirected to a client that registered itself", () => {
+    /** Requests whose errors are returned to the client. */
     const wrongs: [string, Record<string, string>][] = [
       ["that nobody may be asked", { prompt: "none" }],
       ["without PKCE", { code_challenge: "", code_challenge_method: "" }],
@@ -265,7 +265,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       client_id = await registered({ client_name: "Trap", redirect_uris: [site] });
     });
 
-    it.each(wrongs)("by a click on our page alone, after a request %s", async (_, more) => {
+    it.each(wrongs)("only by a click on our page, after a request %s", async (_, more) => {
       const path = requestFor(client_id, site, more);
       const program = await service.ask(path);
       expect(program.status).toBe(400);
@@ -285,21 +285,21 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       expect(text).not.toContain("http-equiv");
     });
 
-    it("also once its owner has declined", async () => {
+    it("also when the owner has declined", async () => {
       await isAsked(client_id, site);
       await answerShown(owner, "decline");
       const { location } = (await owner.open("/oauth/resume")).headers;
       expect(new URL(String(location)).searchParams.get("error")).toBe("access_denied");
     });
 
-    it("and by no link that we have not made", async () => {
+    it("and not by a link that we have not sealed", async () => {
       const page = await owner.open(
         `/connect?refused=${Buffer.from("https://evil.example/").toString("base64url")}`,
       );
       expect(page.text).not.toContain("evil.example");
     });
 
-    it("while one that the operator added is told at once", async () => {
+    it("while a client that the operator added gets its errors directly", async () => {
       await service.adminJson("connect", "add", "desk", "Desk", site);
       const { headers } = await service.ask(requestFor("desk", site, { prompt: "none" }), {
         headers: asPerson,
@@ -310,7 +310,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     });
   });
 
-  describe("gets every answer of the authorization server with our headers", () => {
+  describe("gets every response of the authorization server with our headers", () => {
     const defaults = {
       "cache-control": "no-store",
       "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -327,11 +327,11 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       "location",
       "set-cookie",
     ];
-    /** What an answer has besides what says of what it is. */
+    /** The headers of a response without those that describe its body. */
     const defaultHeaders = ({ headers }: Answer) =>
       Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
     const requestId = { "x-request-id": expect.stringMatching(/./) };
-    /** A page elsewhere may read it, and sends no cookie. */
+    /** Another site's page can read the response, but sends no cookie. */
     const readable = () => ({
       vary: "Origin",
       "access-control-allow-origin": service.url,
@@ -382,7 +382,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       expect(defaultHeaders(answer)).toEqual({ ...defaults, ...requestId, ...more() });
     });
 
-    it("and to a method that is not accepted", async () => {
+    it("and also for a method that is not allowed", async () => {
       const { status, headers } = await service.ask("/oauth/token");
       expect(status).toBe(405);
       expect(headers).toMatchObject({
@@ -394,7 +394,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     });
 
     it.each(["fragment", "form_post", "web_message", "jwt", "query.jwt", ""])(
-      "and refuses response_mode=%s, whatever client asks",
+      "and response_mode=%s is refused for every client",
       async (response_mode) => {
         const path = requestFor("native", loopback, { response_mode });
         const { status, headers, text } = await service.ask(path);
@@ -406,7 +406,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       },
     );
 
-    it("and takes response_mode=query", async () => {
+    it("and response_mode=query is accepted", async () => {
       const { headers } = await service.ask(requestFor("native", loopback, { response_mode: "query" }));
       expect(headers.location).toMatch(/\/connect$/);
     });
@@ -417,7 +417,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
       "/.well-known/oauth-protected-resource/api",
       "/.well-known/oauth-protected-resource/api/mcp",
       "/.well-known/jwks.json",
-    ])("at %s too", async (path) => {
+    ])("and also at %s", async (path) => {
       const { headers } = await service.ask(path);
       expect(headers).toMatchObject({
         "content-security-policy": defaults["content-security-policy"],
@@ -428,7 +428,7 @@ describe.each(engines)("an owner who is asked, on $name", (engine) => {
     });
   });
 
-  it("is asked by the libraries that apps take, as before", async () => {
+  it("sees requests of the client libraries that apps use", async () => {
     const { address } = await (await openidClient.makeApp(service)).ask();
     const { headers } = await owner.open(address.href.replace(service.url, ""));
     expect(headers.location).toMatch(/\/connect$/);

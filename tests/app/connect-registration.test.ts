@@ -12,7 +12,7 @@ const path = "/oauth/register";
 
 let from = 0;
 
-describe.each(engines)("an app that makes itself known, on $name", (engine) => {
+describe.each(engines)("an app that registers itself, on $name", (engine) => {
   let stage: Stage;
   let service: Service;
   let browser: Browser;
@@ -48,7 +48,7 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
   const opens = async (client_id: string) =>
     (await browser.open(addressFor(client_id).replace(service.url, ""))).status;
 
-  it("finds the endpoint in the metadata, and becomes a public client under the name that it gave", async () => {
+  it("finds the endpoint in the metadata, and becomes a public client with the name that it sent", async () => {
     const { text } = await service.ask("/.well-known/oauth-authorization-server");
     expect(JSON.parse(text).registration_endpoint).toBe(service.url + path);
     const {
@@ -76,7 +76,7 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
   });
 
   it.each([
-    // As Cursor registers: one address that we refused would be all refused.
+    // Cursor registers like this; if one of the addresses were refused, its registration would fail.
     [
       "Cursor",
       "cursor://anysphere.cursor-mcp/oauth/callback",
@@ -98,7 +98,7 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     expect(new URL(back).searchParams.get("code")).toMatch(/./);
   });
 
-  it("is forgotten after a day, and 90 days after its owner let it in", async () => {
+  it("expires after a day, or 90 days after an owner approved it", async () => {
     const unused = JSON.parse((await register({ redirect_uris: [redirect] })).text).client_id;
     const used = JSON.parse((await register({ redirect_uris: [redirect] })).text).client_id;
     await answerApp(browser, service, addressFor(used));
@@ -110,7 +110,7 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     browser = await Browser.signIn(service, email);
   });
 
-  it("is listed for the operator, who removes it: what it was let in to is over", async () => {
+  it("is listed for the operator, and loses its access when the operator removes it", async () => {
     const { client_id } = JSON.parse(
       (await register({ client_name: "Desk", redirect_uris: [redirect] })).text,
     );
@@ -171,7 +171,7 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     expect(JSON.parse(text).error).toBe(error);
   });
 
-  it("is not known by an id that somebody else made or altered, nor once the operator has removed it", async () => {
+  it("is unknown under a forged or altered id, and after the operator has removed it", async () => {
     const { client_id } = JSON.parse((await register({ redirect_uris: [redirect] })).text);
     const altered = client_id.slice(0, -2) + (client_id.endsWith("AA") ? "BB" : "AA");
     for (const id of [altered, `app_${"a".repeat(200)}`, client_id.replace("app_", "apq_")]) {
@@ -180,16 +180,16 @@ describe.each(engines)("an app that makes itself known, on $name", (engine) => {
     expect(await opens(client_id)).toBe(303);
     expect(await service.adminJson("connect", "remove", client_id)).toEqual({ removed: client_id });
     expect(await opens(client_id)).toBe(400);
-    // Another spelling of the same bytes is not another client.
+    // Another spelling of the same bytes does not make another client.
     for (const id of [`${client_id}=`, `${client_id}.`, client_id.replace("app_", "app_.")]) {
       expect(await opens(id), id).toBe(400);
     }
     expect((await service.admin("connect", "remove", client_id)).code).toBe(1);
   });
 
-  // That it is off has nothing to do with the engine.
+  // Whether registration is off does not depend on the engine.
   if (engine === engines[0])
-    it("finds nothing where the operator has not turned it on, and one that had is not known any longer", async () => {
+    it("finds no endpoint if registration is off, and is unknown if it registered before", async () => {
       const { client_id } = JSON.parse((await register({ redirect_uris: [redirect] })).text);
       const off = await Service.start({ ...stage.environment, ...clock.environment });
       const { status, text } = await off.submit(path, {});

@@ -13,7 +13,7 @@ const refused = { error: "invalid_grant" };
 const endOf = ({ access_token }: Tokens): number =>
   JSON.parse(Buffer.from(access_token.split(".")[1] ?? "", "base64url").toString()).exp;
 
-describe.each(engines)("an app that was let in by one click, on $name", (engine) => {
+describe.each(engines)("an app that was approved once, on $name", (engine) => {
   const clock = makeClock();
   let stage: Stage;
   let service: Service;
@@ -39,7 +39,7 @@ describe.each(engines)("an app that was let in by one click, on $name", (engine)
     return redeem(new URL(await answerApp(browser, service, address.href)));
   }
 
-  /** Lets eight hours pass, in which the token runs out, and renews it as the app does by itself. */
+  /** Lets eight hours pass, in which the token expires, and renews it like the app does. */
   async function goOn(tokens: Tokens): Promise<Tokens> {
     clock.pass(8 * hourMs);
     expect(await entitlement(tokens), "a token of eight hours ago").toBe(401);
@@ -49,7 +49,7 @@ describe.each(engines)("an app that was let in by one click, on $name", (engine)
     return renewed;
   }
 
-  it("keeps its token by itself for seven days, asks nobody, and is over with the week", async () => {
+  it("renews its token for seven days without the owner, and is refused afterwards", async () => {
     let tokens = await connect();
     for (let hours = 8; hours < 7 * 24; hours += 8) tokens = await goOn(tokens);
     clock.pass(7.5 * hourMs);
@@ -66,7 +66,7 @@ describe.each(engines)("an app that was let in by one click, on $name", (engine)
     await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
   });
 
-  it("is stopped by `admin session end` at its next request, on whichever day", async () => {
+  it("is refused from its next request on after `admin session end`, on any day", async () => {
     let tokens = await connect();
     for (let day = 0; day < 5; day++) tokens = await goOn(tokens);
     const sessions = await service.adminJson<{ id: string; kind: string }[]>("session", "list", email);

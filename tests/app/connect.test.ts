@@ -38,7 +38,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       return redeem(await answer(address));
     }
 
-    it("shows the owner who asks, what it may do and never can, and both answers", async () => {
+    it("shows the owner the client, what it can and can never do, and both buttons", async () => {
       const { address } = await app.ask();
       const asked = await browser.open(address.href.replace(service.url, ""));
       expect(asked.headers.location).toMatch(/\/connect$/);
@@ -53,7 +53,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       expect(text).toMatch(/value="decline"/);
     });
 
-    it("gives a token of an hour for the API, in a session of the app's own", async () => {
+    it("issues a token of one hour for the API, in the app's own session", async () => {
       const tokens = await connect();
       expect(tokens.expires_in).toBeLessThanOrEqual(3600);
       expect(await entitlement(tokens.access_token)).toBe(200);
@@ -63,7 +63,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       );
     });
 
-    it("renews the token by itself, by a refresh token that is another each time", async () => {
+    it("renews the token with a refresh token that is rotated each time", async () => {
       const first = await connect();
       const second = await app.refresh(first.refresh_token);
       expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -72,14 +72,14 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       expect(await entitlement(third.access_token)).toBe(200);
     });
 
-    it("takes a refresh token back (RFC 7009), and all that hangs on it", async () => {
+    it("revokes a refresh token (RFC 7009) and every token of its grant", async () => {
       const tokens = await connect();
       await app.revoke(tokens.refresh_token);
       await eventually(async () => expect(await entitlement(tokens.access_token)).toBe(401));
       await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject({ error: "invalid_grant" });
     });
 
-    it("lets a device in by its code", async () => {
+    it("connects a device by its code", async () => {
       const device = await app.askByDevice();
       expect(device.verification_uri).toBe(`${service.url}/connect`);
       const { headers } = await answerDevice(browser, ` ${device.user_code.toLowerCase()} `);
@@ -90,7 +90,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);
     });
 
-    it("tells the app, and the device, that their owner declined", async () => {
+    it("reports to the app and the device that the owner declined", async () => {
       const { address, redeem } = await app.ask();
       const back = await answer(address, "decline");
       expect(back.searchParams.get("error")).toBe("access_denied");
@@ -103,7 +103,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     });
   });
 
-  it("gives the one scope there is to an app that names none", async () => {
+  it("grants the only scope to an app that names none", async () => {
     const app = await openidClient.makeApp(service);
     const { address, redeem } = await app.ask();
     address.searchParams.delete("scope");
@@ -111,7 +111,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect(await entitlement(tokens.access_token)).toBe(200);
   });
 
-  /** What waits for its owner, and how it is answered: a request in this browser, and a device's code. */
+  /** Starts two requests, of an app in this browser and of a device. Returns how to open and answer each. */
   async function askTwice(app: App) {
     browser = await Browser.signIn(service, email);
     const { address, redeem } = await app.ask();
@@ -125,7 +125,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     return { waiting: Object.entries(waiting), redeem, poll, say };
   }
 
-  it("takes the first answer of the owner, and leads on by a second one as well", async () => {
+  it("takes the owner's first answer, and also redirects after a second one", async () => {
     const { waiting, say } = await askTwice(await openidClient.makeApp(service));
     for (const [by, open] of waiting) {
       await open();
@@ -137,7 +137,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect(entries.slice(0, 2).map(({ what }) => what)).toEqual(["app decline", "app decline"]);
   });
 
-  it("lets an app in once, whose owner clicks twice before there is an answer", async () => {
+  it("approves an app once if the owner clicks twice before the response arrives", async () => {
     const { waiting, say, redeem, poll } = await askTwice(await openidClient.makeApp(service));
     const count = async () => (await service.adminJson<object[]>("session", "list", email)).length;
     const before = await count();
@@ -154,7 +154,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect(await count()).toBe(before + 2);
   });
 
-  it("may ask 300 times in ten minutes from one address, whatever it asks", async () => {
+  it("allows 300 requests in ten minutes from one address, of any kind", async () => {
     const ask = () => service.ask("/oauth/resume", { from: "127.41.0.1" });
     for (let time = 0; time < 300; time++) expect((await ask()).status).not.toBe(429);
     const { status, headers } = await ask();
@@ -163,7 +163,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect((await service.ask("/oauth/resume", { from: "127.41.0.2" })).status).not.toBe(429);
   });
 
-  it("says what it offers, and in JSON what it does not", async () => {
+  it("publishes its metadata, and returns 404 in JSON for unsupported endpoints", async () => {
     const server = await service.ask("/.well-known/oauth-authorization-server");
     expect(JSON.parse(server.text)).toMatchObject({
       issuer: service.url,

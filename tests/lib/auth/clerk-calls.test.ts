@@ -9,13 +9,13 @@ describe("a call to Clerk that a request causes", () => {
     new Headers({ "x-forwarded-for": address });
   const answers = async () => "answer";
   const never = () => new Promise<string>(() => {});
-  /** How many of so many calls were made. */
+  /** The number of these calls that were made. */
   const made = async (calls: Promise<unknown>[]) =>
     (await Promise.allSettled(calls)).filter(({ status }) => status === "fulfilled").length;
 
   beforeEach(() => {
     Object.assign(process.env, world);
-    // Each test begins ten minutes after the one before, when every window is over.
+    // Each test begins ten minutes after the previous one, when every rate limit window has ended.
     vi.useFakeTimers({ now: 0, toFake: ["setTimeout", "clearTimeout", "performance"] });
     vi.advanceTimersByTime(++minutes * 600_000);
   });
@@ -25,7 +25,7 @@ describe("a call to Clerk that a request causes", () => {
     for (const name of Object.keys(world)) delete process.env[name];
   });
 
-  it("answers what Clerk answers, and fails as it fails", async () => {
+  it("returns what Clerk returns, and throws what it throws", async () => {
     expect(await callClerk(from(), answers)).toBe("answer");
     const failure = new Error("422");
     await expect(callClerk(from(), () => Promise.reject(failure))).rejects.toBe(failure);
@@ -47,7 +47,7 @@ describe("a call to Clerk that a request causes", () => {
     expect(count).toBe(600);
   });
 
-  it("is one of twenty at once", async () => {
+  it("is one of at most twenty concurrent calls", async () => {
     let finish = (_: string) => {};
     const slow = new Promise<string>((resolve) => {
       finish = resolve;
@@ -59,7 +59,7 @@ describe("a call to Clerk that a request causes", () => {
     expect(await callClerk(from(), answers)).toBe("answer");
   });
 
-  it("is waited for two seconds, and then nobody waits for five", async () => {
+  it("times out after two seconds, and then fails at once for five", async () => {
     const waiting = callClerk(from(), never);
     const waited = expect(waiting).rejects.toThrow("no answer within 2000 ms");
     await vi.advanceTimersByTimeAsync(2000);

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyRing } from "@/lib/auth/key-ring";
 import {
   describeKey,
-  propagationMs,
   issuerPrefix,
+  propagationMs,
   readSigningKeys,
   revokeKey,
   rotateKeys,
@@ -14,7 +14,7 @@ import {
 import { type Db, Store } from "@/lib/db/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
-/** Nothing is signed here, so half the usual length does: such a key is made in a tenth of the time. */
+/** Half the usual length, because nothing is signed here and such a key is generated in a tenth of the time. */
 const modulusLength = 1024;
 const { generateKeyPair } = crypto;
 const make = promisify(generateKeyPair);
@@ -55,7 +55,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
     await stage.clear();
   });
 
-  /** The ring of another process, which may have kept a key in a file before there was a ring. */
+  /** The ring of another process, which may have a key file of a build before the ring. */
   function newRing(fileKey?: KeyObject): KeyRing {
     const open = async () => {
       reads++;
@@ -78,7 +78,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect(await readSigningKeys(db)).toHaveLength(1);
   });
 
-  it("keeps no private key in the clear", async () => {
+  it("stores no private key in clear text", async () => {
     const { privateKey } = await newRing().signing(nowMs);
     const [row] = await readSigningKeys(db);
     const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -87,7 +87,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect(stored.toString("latin1")).not.toContain(pem.slice(100, 120));
   });
 
-  it("takes over the key of a file with its issuer, and one of a second instance as well", async () => {
+  it("imports the key of a file with its issuer, and that of a second instance as well", async () => {
     const [first, second] = [makeFileKey(), makeFileKey()];
     const [one, two] = [newRing(first.privateKey), newRing(second.privateKey)];
     expect((await one.signing(nowMs)).kid).toBe(first.kid);
@@ -113,13 +113,13 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect(next.issuer).toBe(old.issuer);
     expect(await ring.find(next.kid, nowMs)).toBeDefined();
     expect((await ring.published(nowMs)).map(({ kid }) => kid)).toEqual([old.kid, next.kid]);
-    // An instance signs with it for another minute at most, and what it signs lives for an hour.
-    const overAtMs = nowMs + 2 * propagationMs + hourMs;
-    expect(await newRing().find(old.kid, overAtMs - 1)).toBeDefined();
-    expect(await newRing().find(old.kid, overAtMs)).toBeUndefined();
+    // An instance signs with it for at most another minute, and its tokens live for an hour.
+    const expiresAtMs = nowMs + 2 * propagationMs + hourMs;
+    expect(await newRing().find(old.kid, expiresAtMs - 1)).toBeDefined();
+    expect(await newRing().find(old.kid, expiresAtMs)).toBeUndefined();
   });
 
-  it("follows within a minute, without being told", async () => {
+  it("reads a new key within a minute", async () => {
     const ring = newRing();
     const { kid } = await ring.signing(nowMs);
     await rotateKeys(db, nowMs);
@@ -129,7 +129,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect(ring.knows(kid, nowMs + 20_000)).toBe(true);
   });
 
-  it("goes on through two rotations in a row", async () => {
+  it("keeps working through two rotations in a row", async () => {
     const ring = newRing();
     const { kid } = await ring.signing(nowMs);
     await rotateKeys(db, nowMs);
@@ -141,7 +141,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect(await at(61_000)).toBe(third);
   });
 
-  it("rotates once for two operators at the same moment", async () => {
+  it("rotates once if two operators rotate at the same time", async () => {
     await newRing().signing(nowMs);
     const rotations = await Promise.allSettled([rotateKeys(db, nowMs), rotateKeys(db, nowMs)]);
     const rows = await readSigningKeys(db);
@@ -149,7 +149,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect(rows.filter((row) => row.verifies_until_ms === null)).toHaveLength(1);
   });
 
-  it("refuses a revoked key at once, forgets its private half, and signs with a new one", async () => {
+  it("refuses a revoked key at once, deletes its private key, and signs with a new one", async () => {
     const file = makeFileKey();
     const ring = newRing(file.privateKey);
     expect((await ring.signing(nowMs)).kid).toBe(file.kid);
@@ -157,14 +157,14 @@ describe.each(engines)("the key ring on $name", (engine) => {
     const next = await newRing(file.privateKey).signing(nowMs);
     expect(next).toMatchObject({ issuer: issuerPrefix + file.kid });
     expect(next.kid).not.toBe(file.kid);
-    // The unknown name has it read the ring anew; the file does not bring the key back.
+    // The unknown key id makes it refresh the ring; the file does not bring the revoked key back.
     expect(await ring.find(next.kid, nowMs)).toBeDefined();
     expect(await ring.find(file.kid, nowMs)).toBeUndefined();
     const [revoked] = await readSigningKeys(db);
     expect(revoked).toMatchObject({ kid: file.kid, sealed_key: null });
   });
 
-  it("has a key that was to sign in a minute sign at once where the only other one is revoked", async () => {
+  it("signs at once with a key that was to sign in a minute if the only other key is revoked", async () => {
     const ring = newRing();
     const { kid } = await ring.signing(nowMs);
     await rotateKeys(db, nowMs);
@@ -174,12 +174,12 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect((await newRing().signing(nowMs)).kid).toBe(next?.kid);
   });
 
-  it("refuses to revoke a key that there is not", async () => {
+  it("refuses to revoke an unknown key", async () => {
     await expect(revokeKey(db, "none", nowMs)).rejects.toMatchObject({ code: "not_found" });
     expect(await readSigningKeys(db)).toEqual([]);
   });
 
-  it("pauses between the reads that it does for names that strangers make up", async () => {
+  it("pauses between the refreshes for unknown key ids", async () => {
     const ring = newRing();
     await ring.signing(nowMs);
     reads = 0;
@@ -191,7 +191,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect(performance.now() - startedAtMs).toBeGreaterThan(4 * 50);
   });
 
-  it("verifies with the keys it knows while the store is away, and throws where it cannot tell", async () => {
+  it("verifies with the known keys while the store is unavailable, and throws for others", async () => {
     const ring = newRing();
     const { kid } = await ring.signing(nowMs);
     isAway = true;
@@ -204,7 +204,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
     expect(await ring.signing(nowMs + hourMs)).toMatchObject({ kid });
   });
 
-  it("throws for a key that no secret of ours opens, or that somebody altered", async () => {
+  it("throws for a key that none of our secrets can decrypt, or that was altered", async () => {
     const { kid } = await newRing().signing(nowMs);
     const [row] = await readSigningKeys(db);
     const sealed = row?.sealed_key ?? "";
@@ -219,7 +219,7 @@ describe.each(engines)("the key ring on $name", (engine) => {
       await expect(newRing().signing(nowMs)).rejects.toThrow("cannot be opened");
       expect(await newRing().published(nowMs)).toEqual([]);
     }
-    // A key under another's name proves nothing.
+    // A key in the row of another id is not accepted.
     await stage.query(`UPDATE signing_keys SET kid = 'another', sealed_key = '${sealed}'`);
     await expect(newRing().find("another", nowMs)).rejects.toThrow("cannot be opened");
   });

@@ -23,7 +23,7 @@ const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("bas
 const headerOf = (token: string) => decode(token.split(".")[0]) as { alg: string; kid?: string };
 const claimsOf = (token: string) => decode(token.split(".")[1]) as { iss: string; sub: string; sid: string };
 
-/** A token of these parts, signed with RS256. */
+/** Makes a token of this header and these claims, signed with RS256. */
 function forge(header: object, claims: object, key: KeyObject): string {
   const signed = `${encode(header)}.${encode(claims)}`;
   return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
@@ -32,12 +32,12 @@ function forge(header: object, claims: object, key: KeyObject): string {
 const ask = async (service: Service, token: string) =>
   (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
 
-/** The token of a program, copied on the page of a browser. */
+/** Copies a program's token on the home page. */
 async function copyToken(browser: Browser): Promise<string> {
   return JSON.parse((await browser.pressAtHome("/home/token")).text).token;
 }
 
-/** Has a service read the ring at once, as it does for a name that it does not know. */
+/** Makes a service refresh its ring at once, by a token with an unknown key id. */
 async function showUnknownKey(service: Service, token: string): Promise<void> {
   const { iss } = claimsOf(token);
   const claims = { ...claimsOf(token), iss, exp: Date.now() / 1000 + 60 };
@@ -64,11 +64,11 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
   });
 
   const listKeys = () => one.adminJson<Key[]>("keys", "list");
-  /** Lets the newest key sign now, and not in a minute. */
+  /** Makes the newest key sign now instead of in a minute. */
   const signWithNewest = () =>
     stage.query("UPDATE signing_keys SET signs_from_ms = made_at_ms WHERE verifies_until_ms IS NULL");
 
-  it("are one ring: each accepts what the other minted, and what each of its browsers does", async () => {
+  it("are one ring: each instance accepts the other's tokens and browser sessions", async () => {
     const token = await copyToken(browser);
     for (const service of [one, other]) {
       expect(await ask(service, token)).toBe(200);
@@ -79,7 +79,7 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     ]);
   });
 
-  it("are published for any origin, for half a minute, without a private half", async () => {
+  it("are published for any origin, cacheable for half a minute, without private keys", async () => {
     const token = await copyToken(browser);
     const { status, headers, text } = await other.ask("/.well-known/jwks.json");
     expect(status).toBe(200);
@@ -96,7 +96,7 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     expect(verify("sha256", signed, publicKey, Buffer.from(signature, "base64url"))).toBe(true);
   });
 
-  it("are no way in: a forged token answers 401 whatever it says of its key", async () => {
+  it("do not accept a forged token: the response is 401 whatever key it names", async () => {
     const token = await copyToken(browser);
     const { kid = "" } = headerOf(token);
     const claims = claimsOf(token);
@@ -134,7 +134,7 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     expect(await ask(one, token)).toBe(200);
   });
 
-  it("are rotated twice under load, and no request is answered 401", async () => {
+  it("are rotated twice under load, and no request gets a 401", async () => {
     const answers: Record<number, number> = {};
     const tokens = [await copyToken(browser)];
     let isOver = false;
@@ -142,14 +142,14 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
       for (let sent = at; !isOver; sent++) {
         const status = await ask(service, tokens[sent % tokens.length] ?? "");
         answers[status] = (answers[status] ?? 0) + 1;
-        await sleep(10); // the rotation is to be met often, and not to be held up
+        await sleep(10); // so that many requests meet the rotation without slowing it down
       }
     });
     for (let rotation = 0; rotation < 2; rotation++) {
       const [signing] = tokens.slice(-1);
       await one.adminJson("keys", "rotate");
       await signWithNewest();
-      // The one signs with the new key at once, the other meets it in a token first.
+      // One instance signs with the new key at once; the other first sees it in a token.
       await showUnknownKey(one, signing ?? "");
       tokens.push(await copyToken(browser));
       expect(headerOf(tokens.at(-1) ?? "").kid).not.toBe(headerOf(signing ?? "").kid);
@@ -167,7 +167,7 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     expect(published).toHaveLength(3);
   });
 
-  it("end a session's tokens with the next request, on every instance", async () => {
+  it("refuse the tokens of an ended session from the next request on, on every instance", async () => {
     const token = await copyToken(browser);
     for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
     await other.adminJson("session", "end", "ceo@example.com", claimsOf(token).sid);
@@ -175,7 +175,7 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     expect(await ask(one, browser.valueOf("__session"))).toBe(200);
   });
 
-  it("are refused with the next request on every instance once revoked, and browsers go on", async () => {
+  it("are refused from the next request on when revoked, on every instance, and browsers stay signed in", async () => {
     const token = await copyToken(browser);
     for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
     const { kid = "" } = headerOf(token);
@@ -196,19 +196,19 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     expect(text).not.toContain(kid);
   });
 
-  it("answer 503 while the ring is away, never 401, and 200 again after it", async () => {
+  it("return 503 while the ring is unavailable, never 401, and then 200 again", async () => {
     const token = await copyToken(browser);
     await stage.query("ALTER TABLE signing_keys RENAME TO signing_keys_away");
     for (const service of [one, other]) expect(await ask(service, token)).toBe(503);
     await stage.query("ALTER TABLE signing_keys_away RENAME TO signing_keys");
     for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
-    // They write their log down after they answered.
+    // The instances write their log after the response.
     for (const service of [one, other]) await eventually(() => expect(service.takeErrors()).not.toEqual([]));
   });
 });
 
 describe.each(engines)("the keys of an older build, on $name", (engine) => {
-  it("are taken over with their issuer, once the ring is there, so that its tokens and its sessions go on", async () => {
+  it("are imported with their issuer, so that its tokens and sessions stay valid", async () => {
     const stage = await engine.prepare();
     const service = await Service.make(stage.environment);
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
@@ -217,7 +217,7 @@ describe.each(engines)("the keys of an older build, on $name", (engine) => {
     const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
     writeFileSync(join(service.dataDir, "issuer-key.pem"), pem, { mode: 0o600 });
-    // As that build wrote them.
+    // Rows as that build wrote them.
     const inAnHour = Date.now() + 60 * 60 * 1000;
     await stage.query(
       `INSERT INTO local_sessions (id, account_id, expires_at_ms, client_hash) VALUES ('sess_old', '${account?.id}', ${inAnHour}, 'x')`,
@@ -246,7 +246,7 @@ describe.each(engines)("the keys of an older build, on $name", (engine) => {
       { id: "sess_old", kind: "browser", name: "A browser", begunAt: null },
     ]);
     expect(claimsOf(await service.token("ceo@example.com")).iss).toBe(claims.iss);
-    // A token that was copied before the upgrade names a browser's session, and is still no browser.
+    // A token that was copied before the upgrade names a browser's session, but is not treated as a browser.
     const cookie = `__session=${token}`;
     expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
     await service.stop({ expectErrors: true });
@@ -255,7 +255,7 @@ describe.each(engines)("the keys of an older build, on $name", (engine) => {
 });
 
 describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
-  it("leaves the keys as they are where the one before is told, and is an outage where not", async () => {
+  it("leaves the keys unchanged if the previous secret is set, and is an outage otherwise", async () => {
     const stage = await engine.prepare({ isEmpty: true });
     const [first, second] = ["f".repeat(32), "s".repeat(33)];
     const before = await Service.make({ ...stage.environment, APP_SECRET: first });
@@ -277,7 +277,7 @@ describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
     const told = await Service.start({ ...environment, APP_SECRET_PREVIOUS: first });
     expect(await ask(told, token)).toBe(200);
     await expect.poll(readSealed).not.toEqual(sealed);
-    // What was sealed anew opens without the one before.
+    // A resealed key can be decrypted without the previous secret.
     await told.stop();
     await showUnknownKey(untold, token);
     expect(await ask(untold, token)).toBe(200);

@@ -30,22 +30,22 @@ describe("when a session was last used", () => {
   };
   const eventually = (expected: object) => expect.poll(seen).toEqual(expected);
 
-  it("is written down at its first use", async () => {
+  it("is stored at its first use", async () => {
     recordSessionUse("one", null, nowMs);
     await eventually({ one: nowMs, other: null });
   });
 
-  it("is written once an hour, also where the store has not yet said so or could not take it", async () => {
+  it("is written once an hour, also if the store's value is still old or the write failed", async () => {
     await db.updateTable("local_sessions").set({ last_seen_at_ms: null }).execute();
     recordSessionUse("one", null, nowMs + hourMs - 1);
-    // Writes go one after the other: had there been one, it would be there before this.
+    // Writes run one after the other, so an earlier one would be visible by now.
     recordSessionUse("other", null, nowMs);
     await eventually({ one: null, other: nowMs });
     recordSessionUse("one", null, nowMs + hourMs);
     await eventually({ one: nowMs + hourMs, other: nowMs });
   });
 
-  it("is asked of the store's word alone where that is an hour old", async () => {
+  it("is written again when the store's value is an hour old", async () => {
     recordSessionUse("other", nowMs, nowMs + hourMs);
     await eventually({ one: nowMs + hourMs, other: nowMs + hourMs });
   });

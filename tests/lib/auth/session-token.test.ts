@@ -35,7 +35,7 @@ async function verify(token: string, atMs = nowMs) {
 }
 
 describe("a session token", () => {
-  it("says who is signed in, in which session, and who says so", async () => {
+  it("contains the subject, the session and the issuer", async () => {
     expect(await verify(mint({ azp: "https://office.example.com" }, { kid: "ins_x" }))).toMatchObject({
       keyId: "ins_x",
       issuer: "https://clerk.example.com",
@@ -119,17 +119,17 @@ describe("a session token", () => {
     expect(await atSeconds(65)).toBeUndefined();
   });
 
-  it("begins when it was made and when it says, whichever is later", async () => {
+  it("is valid from its iat or nbf on, whichever is later", async () => {
     expect(await verify(mint({ iat: now + 6, nbf: now - 60 }))).toBeUndefined();
     expect(await verify(mint({ iat: now - 60, nbf: now + 6 }))).toBeUndefined();
   });
 
-  it("is not told to be another's where our key is none: that is a fault of ours", async () => {
+  it("throws if our key is invalid, instead of reporting a bad signature", async () => {
     const parsed = parseSessionToken(mint()) ?? expect.fail("it reads");
     await expect(isSignedBy(parsed, createSecretKey("x", "utf8"))).rejects.toThrow(TypeError);
   });
 
-  it("is minted in this very form, for an hour at most", async () => {
+  it("is minted in the same format, for at most an hour", async () => {
     const key = { kid: "key_1", issuer: "urn:corner-office:x", privateKey: ours.privateKey };
     const terms = { subject: "user_1", sessionId: "sess_1", origin: "https://office.example.com" };
     const endsAtMs = nowMs + 60 * 60 * 1000;

@@ -30,7 +30,7 @@ describe("sessions of Clerk", () => {
     await clerk.stop();
   });
 
-  it("lets a token in by header and by cookie, from a browser and from an app without an origin", async () => {
+  it("accepts a token in the header and in the cookie, from a browser and from an app without an origin", async () => {
     for (const token of [clerk.mint(), clerk.mint({ azp: undefined })]) {
       for (const headers of [{ Authorization: `Bearer ${token}` }, { Cookie: `__session=${token}` }]) {
         for (const path of routes) expect((await service.ask(path, { headers })).status).toBe(200);
@@ -38,7 +38,7 @@ describe("sessions of Clerk", () => {
     }
   });
 
-  it("takes no token past its end that it knew before", async () => {
+  it("refuses an expired token that it has cached", async () => {
     const headers = { Authorization: `Bearer ${clerk.mint({ exp: Math.floor(Date.now() / 1000) + 60 })}` };
     const status = async () => (await service.ask(operations.entitlement.path, { headers })).status;
     expect(await status()).toBe(200);
@@ -74,7 +74,7 @@ describe("sessions of Clerk", () => {
     expect(clerk.requests).toEqual([]);
   });
 
-  it("answers 403 to a user who has no account here", async () => {
+  it("returns 403 to a user who has no account", async () => {
     const headers = { Authorization: `Bearer ${clerk.mint({ sub: "user_2stranger" })}` };
     const { status, text } = await service.ask(operations.entitlement.path, { headers });
     expect(status).toBe(403);

@@ -31,11 +31,11 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       return { email, code, ...made };
     }
 
-    /** Every mail that was posted to bring a code. */
+    /** The number of queued mails with a code. */
     const posted = async () =>
       Number((await db.selectFrom("sign_in_mails").select(sql`count(*)`.as("n")).executeTakeFirst())?.n);
 
-    /** The kinds of code that so many askers get, in turn. */
+    /** The kinds of code that these requesters get, in order. */
     async function kindsOf(askers: CodeRequester[], atMs = nowMs): Promise<string[]> {
       const kinds: string[] = [];
       for (const requester of askers) {
@@ -71,7 +71,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(await findRequestedCode(db, browser, nowMs)).toBeUndefined();
     });
 
-    it("is redeemed by one of many that try at once", async () => {
+    it("is redeemed by one of many concurrent attempts", async () => {
       const { browser, code } = await make();
       const tries = await Promise.all([1, 2, 3, 4].map(() => redeemCode(db, browser, code, nowMs)));
       expect(tries.filter((redeemed) => "email" in redeemed)).toHaveLength(1);
@@ -83,7 +83,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(await redeemCode(db, browser, code, nowMs + tenMinutesMs - 1)).toMatchObject({ email });
     });
 
-    it("bears four wrong tries, and no fifth", async () => {
+    it("allows four wrong attempts, and not a fifth", async () => {
       const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
       const [lucky, unlucky] = [await make(), await make()];
       for (const triesLeft of [4, 3, 2, 1]) {
@@ -96,7 +96,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(await redeemCode(db, unlucky.browser, unlucky.code, nowMs)).toEqual({ problem: "over" });
     });
 
-    it("counts tries that come at once as it counts tries in turn", async () => {
+    it("counts concurrent attempts like successive ones", async () => {
       const { browser, code } = await make();
       const other = code === "000000" ? "000001" : "000000";
       const tries = await Promise.all(
@@ -118,7 +118,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(await redeemCode(db, "of nobody", code, nowMs)).toEqual({ problem: "over" });
     });
 
-    it("works in no other browser, even where somebody has copied its hash there", async () => {
+    it("works in no other browser, even if its hash was copied to that one's row", async () => {
       const { email, code } = await make();
       const other = await make();
       const { code_hash } = await db
@@ -130,7 +130,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(await redeemCode(db, other.browser, code, nowMs)).toMatchObject({ problem: "wrong" });
     });
 
-    it("is no try where it has not the form of one", async () => {
+    it("does not count as an attempt if it is malformed", async () => {
       const { email, browser, code } = await make();
       for (const typed of ["", "12345", "1234567", "12345a", "٣٤٥٦٧٨"]) {
         expect(await redeemCode(db, browser, typed, nowMs)).toEqual({ problem: "form" });
@@ -139,7 +139,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(await redeemCode(db, browser, pasted, nowMs)).toMatchObject({ email });
     });
 
-    it("is short for three strangers' asks from one address, five from all, and then long", async () => {
+    it("is short for three requests of unknown browsers from one address, five from all, and then long", async () => {
       const email = newEmail();
       const from = (address?: string) => ({ email, address });
       expect(await kindsOf([from("a"), from("a"), from("a"), from("a")])).toEqual([
@@ -164,7 +164,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(await kindsOf([{ email }, { email }], nowMs + dayMs)).toEqual(["short, mailed", "long"]);
     });
 
-    it("is taken from a share of their own for browsers that signed in to the email before", async () => {
+    it("counts towards a separate allowance for browsers that signed in to the email before", async () => {
       const email = newEmail();
       await kindsOf(Array.from({ length: 20 }, () => ({ email, address: "a" })));
       const known = { email, address: "a", isKnown: true };
@@ -172,7 +172,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       expect(kinds).toEqual([...Array.from({ length: 10 }, () => "short, mailed"), "long"]);
     });
 
-    it("gives its place back when it is redeemed, for only its owner can do that", async () => {
+    it("no longer counts when it is redeemed, because only its owner can do that", async () => {
       const email = newEmail();
       for (let signedIn = 0; signedIn < 8; signedIn++) {
         const { browser, code } = await make({ email, address: "a" });
@@ -180,10 +180,10 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       }
     });
 
-    it("holds its shares exactly where 60 ask at once", async () => {
+    it("does not exceed its allowances with 60 concurrent requests", async () => {
       const email = newEmail();
       const before = await posted();
-      // Who waits too long for a connection, as on a busy machine, asks again: nothing was done.
+      // A request that waits too long for a connection on a busy machine has done nothing, so it is repeated.
       const ask = (address: string): ReturnType<typeof makeCode> =>
         makeCode(db, { email, address }, nowMs).catch(() => ask(address));
       const asked = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(`${at}`)));
@@ -194,7 +194,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
     });
 
     describe("that is long", () => {
-      /** The long code of an email, and browsers that asked for it. */
+      /** Makes the long code of an email, with browsers that requested it. */
       async function makeLong(browsers: number) {
         const email = newEmail();
         for (let asked = 0; asked < 5; asked++) await make({ email });
@@ -204,7 +204,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
         return { email, code, browsers: [browser, ...others] as [string, ...string[]] };
       }
 
-      it("works once, in any browser that asked, for six hours to the millisecond", async () => {
+      it("works once, in any browser that requested it, for six hours to the millisecond", async () => {
         const { email, code, browsers } = await makeLong(3);
         const [first, second, third = ""] = browsers;
         expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{12}$/);
@@ -238,7 +238,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
         expect(await redeemCode(db, browser, misread, nowMs)).toEqual({ email });
       });
 
-      it("is not used up by wrong tries of others, nor by asking", async () => {
+      it("is not used up by wrong attempts of others or by further requests", async () => {
         const { email, code } = await makeLong(1);
         for (let attacker = 0; attacker < 20; attacker++) {
           const { browser } = await makeCode(db, { email }, nowMs);
@@ -249,29 +249,29 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
         expect(await redeemCode(db, browser, code, nowMs)).toMatchObject({ email });
       });
 
-      it("is redeemed by one of many that try at once", async () => {
+      it("is redeemed by one of many concurrent attempts", async () => {
         const { code, browsers } = await makeLong(4);
         const tries = await Promise.all(browsers.map((browser) => redeemCode(db, browser, code, nowMs)));
         expect(tries.filter((redeemed) => "email" in redeemed)).toHaveLength(1);
       });
 
-      it("works in no browser that asked for another email", async () => {
+      it("works in no browser that requested a code for another email", async () => {
         const { code } = await makeLong(1);
         const other = await makeLong(1);
         expect(await redeemCode(db, other.browsers[0], code, nowMs)).toMatchObject({ problem: "wrong" });
       });
 
-      it("is mailed once in six hours, however often strangers ask", async () => {
+      it("is mailed once in six hours, however often it is requested", async () => {
         const email = newEmail();
         const before = await posted();
         for (let minute = 0; minute < 24 * 60; minute += 10) {
           await makeCode(db, { email, address: `${minute}` }, nowMs + minute * 60_000);
         }
-        // Five short ones, and long ones 50, 410, 770 and 1130 minutes after the first.
+        // Five short codes, and long ones 50, 410, 770 and 1130 minutes after the first.
         expect((await posted()) - before).toBe(9);
       });
 
-      it("is stored as a keyed hash alone", async () => {
+      it("is stored only as a keyed hash", async () => {
         const { email, code } = await makeLong(2);
         const rows = await db.selectFrom("sign_in_emails").selectAll().where("email", "=", email).execute();
         expect(JSON.stringify(rows)).not.toContain(code);
@@ -279,7 +279,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       });
     });
 
-    it("is swept away when its day is over, and a long one with its hours", async () => {
+    it("is deleted after a day, and a long one when it has expired", async () => {
       const beginsMs = nowMs + 10 * dayMs;
       const email = newEmail();
       for (let asked = 0; asked < 6; asked++) await makeCode(db, { email }, beginsMs);
@@ -303,7 +303,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       }
     });
 
-    it("is stored neither in clear nor so that a million tries would find it", async () => {
+    it("is stored neither in clear text nor as a hash that a million guesses would find", async () => {
       const { email, browser, code } = await make();
       const row = await db
         .selectFrom("sign_in_codes")

@@ -8,7 +8,7 @@ import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 describe("a sign-in code", () => {
   let inbox: Awaited<ReturnType<typeof startSmtpInbox>>;
   let service: Service;
-  /** An account for each test, and for each that is asked once more. */
+  /** A new account for each test, and for each retry of a test. */
   const emails = Array.from({ length: 8 }, () => `ceo-${randomUUID()}@example.com`);
   let email: string;
   let begunAt: number;
@@ -19,7 +19,7 @@ describe("a sign-in code", () => {
     const environment = { SIGN_IN: "local", EMAIL_FROM: "office@example.com", SMTP_URL };
     service = await Service.start({ ...environment, APP_URL: "http://localhost:3000" });
     for (const one of emails) await service.adminJson("account", "add", one);
-    // The onboarding mails take their own way, and none of this is about them.
+    // Onboarding mails are sent separately, and these tests are not about them.
     await eventually(() => expect(inbox.received).toHaveLength(emails.length));
   });
   afterAll(async () => {
@@ -34,11 +34,11 @@ describe("a sign-in code", () => {
   });
 
   const mailsTo = (whom: string) => inbox.received.filter(({ to }) => to === whom).length;
-  /** What the service has logged since the test began. */
+  /** The log lines of the service since the test began. */
   const logged = () => service.log.slice(begunAt);
   const askForCode = (to: string) => service.submit("/sign-in/send", { email: to });
 
-  it("reaches a mailbox that takes no mail at the first attempt", async () => {
+  it("reaches a mailbox that refuses the first attempt", async () => {
     inbox.fault = "busy";
     expect((await askForCode(email)).headers.location).toBe("/sign-in/code");
     await eventually(() => expect(logged()).toContain("a sign-in mail was not sent yet"));
@@ -48,7 +48,7 @@ describe("a sign-in code", () => {
     expect(logged()).not.toContain(email);
   });
 
-  it("is sent although the process that made it was killed", async () => {
+  it("is sent even if the process that made it was killed", async () => {
     inbox.fault = "busy";
     await askForCode(email);
     await eventually(() => expect(logged()).toContain("a sign-in mail was not sent yet"));
@@ -58,7 +58,7 @@ describe("a sign-in code", () => {
     await eventually(() => expect(mailsTo(email)).toBe(1));
   });
 
-  it("goes to nobody without an account", async () => {
+  it("is not sent to an email without an account", async () => {
     const stranger = `stranger-${randomUUID()}@example.com`;
     expect((await askForCode(stranger)).headers.location).toBe("/sign-in/code");
     await askForCode(email);
@@ -66,8 +66,8 @@ describe("a sign-in code", () => {
     expect(mailsTo(stranger)).toBe(0);
   });
 
-  // Whose mail hangs for longer than the others would wait.
-  it("keeps nobody waiting: by how long an answer takes, an account would show", async () => {
+  // The mail server hangs for longer than the other responses take.
+  it("does not delay the response, because the delay would show whether there is an account", async () => {
     inbox.fault = "silent";
     const askedAtMs = performance.now();
     expect((await askForCode(email)).headers.location).toBe("/sign-in/code");

@@ -22,7 +22,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   let nowMs: number;
   let sent: Mail[];
   let errorParts: (() => SendError) | undefined;
-  /** Accepts or refuses as the test says, and keeps what it was handed. */
+  /** A sender that accepts or refuses as the test requires, and records the mails that it gets. */
   const through: Sender = {
     withinMs: 10_000,
     atOnce: 5,
@@ -52,7 +52,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   const rows = () => db.selectFrom("sign_in_mails").selectAll().execute();
   const askForCode = async (to = email) => (await makeCode(db, { email: to }, nowMs))?.code ?? expect.fail();
 
-  it("brings a code to its account, once, and forgets it", async () => {
+  it("sends a code to its account once, and deletes it", async () => {
     const code = await askForCode();
     expect(await round()).toEqual([]);
     expect(sent.map(({ to, subject }) => ({ to, subject }))).toEqual([
@@ -63,7 +63,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(sent).toHaveLength(1);
   });
 
-  it("writes the same row for who has no account, and sends it to nobody", async () => {
+  it("writes the same row for an email without an account, and does not send it", async () => {
     await askForCode();
     await askForCode("abc@example.com");
     const [one, other] = await rows();
@@ -74,7 +74,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await rows()).toEqual([]);
   });
 
-  it("sends no code to an account that nobody can sign in to", async () => {
+  it("sends no code to an account without a subject", async () => {
     await addAccount(db, "later@example.com", {}, nowMs);
     await askForCode("later@example.com");
     await round();
@@ -82,20 +82,20 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await rows()).toEqual([]);
   });
 
-  it("keeps neither the code nor the address where a reader of the store sees them", async () => {
+  it("stores neither the code nor the address in clear text", async () => {
     const code = await askForCode();
     const stored = JSON.stringify(await stage.query("SELECT * FROM sign_in_mails"));
     for (const secret of [code, email, "example"]) expect(stored).not.toContain(secret);
   });
 
-  it("posts no mail of a code that was not made", async () => {
+  it("stores no code if its mail cannot be queued", async () => {
     await stage.query("ALTER TABLE sign_in_mails RENAME TO away");
     await expect(makeCode(db, { email }, nowMs)).rejects.toThrow();
     await stage.query("ALTER TABLE away RENAME TO sign_in_mails");
     expect(await db.selectFrom("sign_in_codes").select("email").execute()).toEqual([]);
   });
 
-  it("tries a greylisted code again after 1, 5, 15 and 60 seconds, with one Message-ID", async () => {
+  it("retries a greylisted code after 1, 5, 15 and 60 seconds, with one Message-ID", async () => {
     await askForCode();
     errorParts = greylisted;
     const waits = [1000, 5000, 15_000, 60_000];
@@ -113,7 +113,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await rows()).toEqual([]);
   });
 
-  it("gives a code up when it is over, and never sends one that is", async () => {
+  it("gives up a code when it has expired, and never sends an expired one", async () => {
     await askForCode();
     errorParts = greylisted;
     while ((await rows()).length > 0) {
@@ -132,7 +132,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(sent).toHaveLength(tries);
   });
 
-  it("does not count a try that a provider asked to put off", async () => {
+  it("does not count an attempt that the provider asked to postpone", async () => {
     await askForCode();
     errorParts = () => new SendError("resend: 429", { mayRetry: true, pauseMs: 20 });
     for (let n = 0; n < 10; n++) {
@@ -149,14 +149,14 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await rows()).toEqual([]);
   });
 
-  it("gives up an address that is refused for good", async () => {
+  it("gives up an address that is permanently refused", async () => {
     await askForCode();
     errorParts = () => new SendError("smtp: 550 RCPT TO", { mayRetry: false });
     expect(await round()).toEqual([{ id: expect.any(String), failure: "smtp: 550 RCPT TO" }]);
     expect(await rows()).toEqual([]);
   });
 
-  it("gives each mail to one runner, and what a dead one held to the next once its lease is over", async () => {
+  it("gives each mail to one runner, and a dead runner's mails to another when their lease has expired", async () => {
     for (let n = 0; n < 20; n++)
       await postSignInMail(db, { kind: "code", to: email, code: "1", isLong: false }, life());
     const claim = () => claimSignInMails(db, { most: 5, leaseMs: 15_000, nowMs });
@@ -171,8 +171,8 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await claim()).toHaveLength(5);
   });
 
-  // The embedded store has one writer at a time, and no row that another one holds.
-  const passesOverHeldRows = async () => {
+  // The embedded store has one writer at a time, so no other process can hold a row.
+  const skipsLockedRows = async () => {
     for (let n = 0; n < 2; n++) await askForCode();
     const [held] = await rows();
     const claimed = await db.transaction().execute(async (holder) => {
@@ -187,9 +187,9 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(claimed).toHaveLength(1);
     expect(claimed?.[0]?.id).not.toBe(held?.id);
   };
-  if (engine.name === "PostgreSQL") it("passes over a mail that another process holds", passesOverHeldRows);
+  if (engine.name === "PostgreSQL") it("skips a mail that another process has locked", skipsLockedRows);
 
-  it("sends an invitation for as long as its link works, and the newest alone", async () => {
+  it("sends an invitation while its link works, and only the newest one", async () => {
     const to = "new@example.com";
     const post = () =>
       auditedTransaction(
@@ -218,7 +218,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await rows()).toEqual([]);
   });
 
-  it("drops what no secret of ours opens", async () => {
+  it("drops a mail that none of our secrets can decrypt", async () => {
     await askForCode();
     await stage.query("UPDATE sign_in_mails SET sealed = 'c29tZXRoaW5nIGVsc2UgdGhhdCBpcyBub3Qgb3Vycw'");
     await round();

@@ -17,7 +17,7 @@ describe("a token that a key of our ring signed", () => {
 
   const terms = { subject: "user_1", sessionId: "sess_1", endsAtMs: nowMs + 60_000 };
 
-  it("is good in the name of that key's issuer alone", async () => {
+  it("is valid only with that key's issuer", async () => {
     const key = await keyRing().signing(nowMs);
     const mint = (issuer: string) => mintSessionToken(terms, { ...key, issuer }, nowMs);
     const good = await mint(key.issuer);

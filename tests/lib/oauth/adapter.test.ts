@@ -3,7 +3,7 @@ import { closeStore, store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { createFolder } from "@/tests/support/leash";
 
-describe("what the authorization server keeps", () => {
+describe("a row of the authorization server", () => {
   const codes = new OAuthState("AuthorizationCode");
   const devices = new OAuthState("DeviceCode");
   const used = { error: "invalid_grant", error_detail: "it was used already" };
@@ -16,14 +16,14 @@ describe("what the authorization server keeps", () => {
     vi.unstubAllEnvs();
   });
 
-  it("is consumed once, however many had found it before (RFC 6749 §4.1.2)", async () => {
+  it("is consumed once, however many requests have read it before (RFC 6749 §4.1.2)", async () => {
     await codes.upsert("a code", { accountId: "user_1" }, 60);
     await codes.consume("a code");
     await expect(codes.consume("a code")).rejects.toMatchObject(used);
     expect(await codes.find("a code")).toMatchObject({ consumed: expect.any(Number) });
   });
 
-  it("is answered once, whoever had read it before: the first word counts", async () => {
+  it("is answered once, however many requests have read it before: the first answer counts", async () => {
     await devices.upsert("a device", { userCode: "BBBBBBBB" }, 60);
     const name = ["look_up_hash", "BBBBBBBB"] as const;
     const read = (await devices.read(...name)) ?? expect.fail("it is kept");
@@ -32,7 +32,7 @@ describe("what the authorization server keeps", () => {
     expect(await devices.find("a device")).toMatchObject({ error: "access_denied" });
   });
 
-  it("is found until it runs out, under its own kind, and by nothing that the store could show", async () => {
+  it("is found until it expires, only under its own kind, and not by the hash in the store", async () => {
     await codes.upsert("over", {}, 0);
     await codes.upsert("kept", { uid: "its other name" }, 60);
     expect(await codes.find("over")).toBeUndefined();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { isFetchableClient } from "@/lib/oauth/clients";
 
-describe("the document that a client's address names", () => {
+describe("a client's metadata document", () => {
   beforeAll(() => {
     const hosts = "claude.ai, apps.example.com:8443,127.0.0.1,[::1],localhost,169.254.169.254";
     vi.stubEnv("CONNECT_CLIENT_HOSTS", hosts);
