@@ -102,9 +102,9 @@ export async function findRequestedCode(
 
 /** Redeems a code: once, in a browser that requested it, before it expires and within five attempts. */
 export async function redeemCode(db: Db, browser: string, typed: string, nowMs: number): Promise<Redeemed> {
-  const asked = await findRequestedCode(db, browser, nowMs);
-  if (!asked) return { problem: "over" };
-  const code = readCode(typed, asked.isLong);
+  const requested = await findRequestedCode(db, browser, nowMs);
+  if (!requested) return { problem: "over" };
+  const code = readCode(typed, requested.isLong);
   if (!code) return { problem: "form" };
   const browserHash = hashBrowser(browser);
   // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
@@ -117,7 +117,7 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
     .returning(["code_hash", "tries"])
     .executeTakeFirst();
   if (!row) return { problem: "over" };
-  const { email, isLong } = asked;
+  const { email, isLong } = requested;
   if (isLong && (await consumeLongCode(db, email, code))) return { email };
   if (!isLong && isSameSecret(hashCode(browser, code), row.code_hash)) {
     return (await consumeShortCode(db, browserHash)) ? { email } : { problem: "over" };

@@ -53,7 +53,7 @@ export class ClientStore extends RegisteredClients {
 
 /**
  * Whether a client's metadata document may be fetched: its host is on the operator's list. The host must be a name, not
- * an IP address, so that nobody can make us request this machine or its network (SSRF), whatever the list contains.
+ * an IP address, so that a client cannot make us request this machine or its network (SSRF), whatever the list contains.
  */
 export function isFetchableClient(clientId: string): boolean {
   const { host, hostname } = new URL(clientId);

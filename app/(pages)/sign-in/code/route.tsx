@@ -17,14 +17,14 @@ import { TryAgain } from "../../try-again";
 
 export const GET = htmlPage(pages.code, async ({ url, headers }) => {
   const browser = readCookie(headers, "office-code");
-  const asked = browser && (await findCode(browser));
-  if (!asked) return redirectTo({ to: withProblem(pages.signIn.path, "over") });
-  if (asked === "unavailable") return { title: "Type the code", content: <Unavailable /> };
+  const requested = browser && (await findCode(browser));
+  if (!requested) return redirectTo({ to: withProblem(pages.signIn.path, "over") });
+  if (requested === "unavailable") return { title: "Type the code", content: <Unavailable /> };
   const query = Object.fromEntries(url.searchParams);
-  const problem = findProblem(query, asked.isLong ? ofLongCode(query) : ofShortCode(query));
+  const problem = findProblem(query, requested.isLong ? ofLongCode(query) : ofShortCode(query));
   return {
     title: titleOf("Type the code", problem),
-    content: <TypeCode asked={asked} problem={problem} hasOpened={query.opened !== undefined} />,
+    content: <TypeCode requested={requested} problem={problem} hasOpened={query.opened !== undefined} />,
   };
 });
 
@@ -50,16 +50,16 @@ function Unavailable() {
   );
 }
 
-type TypeCodeProps = { asked: RequestedCode; problem: Problem | undefined; hasOpened: boolean };
+type TypeCodeProps = { requested: RequestedCode; problem: Problem | undefined; hasOpened: boolean };
 
-function TypeCode({ asked, problem, hasOpened }: TypeCodeProps) {
+function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
   return (
     <div className="narrow">
-      <h1>Type the {asked.isLong && "long "}code</h1>
-      {asked.isLong ? (
-        <AboutLongCode {...asked} />
+      <h1>Type the {requested.isLong && "long "}code</h1>
+      {requested.isLong ? (
+        <AboutLongCode {...requested} />
       ) : (
-        <AboutShortCode email={asked.email} hasOpened={hasOpened} />
+        <AboutShortCode email={requested.email} hasOpened={hasOpened} />
       )}
       <form method="post" action={actions.redeemCode.path} className="stack">
         <ProblemNote problem={problem} />
@@ -71,17 +71,17 @@ function TypeCode({ asked, problem, hasOpened }: TypeCodeProps) {
           autoComplete="one-time-code"
           required
           {...problemOfField(problem)}
-          {...(asked.isLong ? longCodeField : shortCodeField)}
+          {...(requested.isLong ? longCodeField : shortCodeField)}
         />
         <button type="submit">Sign in</button>
       </form>
-      {asked.isLong ? (
+      {requested.isLong ? (
         <p className="quiet">
           Nothing there? Look in the spam folder and among what you deleted. The next one can be sent at{" "}
-          <Moment atMs={asked.untilMs} />.
+          <Moment atMs={requested.untilMs} />.
         </p>
       ) : (
-        <SendAgain email={asked.email} />
+        <SendAgain email={requested.email} />
       )}
     </div>
   );
