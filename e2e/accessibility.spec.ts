@@ -2,7 +2,7 @@ import { expect } from "@playwright/test";
 import { expectAccessible } from "./support/axe";
 import { newEmail, test } from "./support/office";
 
-/** States of pages that their addresses name; the pages themselves are in `every-page.spec.ts`. */
+/** Page states that a query parameter selects; the pages themselves are in `every-page.spec.ts`. */
 const states = [
   "/waitlist?problem=email",
   "/waitlist?joined",
@@ -11,14 +11,14 @@ const states = [
   "/unsubscribe?token=x",
 ];
 
-test("axe finds nothing wrong with what is said of a problem, or after a form", async ({ page }) => {
+test("axe finds no violation in the messages about a problem or after a form", async ({ page }) => {
   for (const path of states) {
     await page.goto(path);
     await expectAccessible(page);
   }
 });
 
-test("the whole way in works with the keyboard alone", async ({ page, office: { service } }) => {
+test("sign-in works with the keyboard alone", async ({ page, office: { service } }) => {
   const email = newEmail("keys");
   await service.adminJson("account", "add", email);
   await page.goto("/");

@@ -8,11 +8,11 @@ import { type Office, test } from "./support/clerk-office";
 import { hasClerkScripts } from "./support/clerk-scripts";
 import { newEmail } from "./support/office";
 
-// biome-ignore lint/suspicious/noSkippedTests: left out where npm cannot be reached; under CI that fails instead.
+// biome-ignore lint/suspicious/noSkippedTests: skipped if npm cannot be reached; under CI that is a failure.
 test.skip(!hasClerkScripts(), "Clerk's scripts could not be fetched from npm");
 test.describe.configure({ mode: "default" });
 
-test("the whole walk: an operator invites, Clerk signs up, its webhook opens the account", async ({
+test("an operator invites, Clerk signs up, and its webhook opens the account", async ({
   page,
   office: { clerk, frontend, service },
 }) => {
@@ -28,7 +28,7 @@ test("the whole walk: an operator invites, Clerk signs up, its webhook opens the
 
   const user = makeUser(frontend.users.get(email) ?? "", email, Date.now());
   expect((await clerk.deliver(service, { type: "user.created", data: user })).status).toBe(204);
-  // The page looks again by itself, once its scripts run.
+  // The page checks again by itself once its scripts run.
   await expect(async () => {
     await page.clock.runFor(30_000);
     await expect(heading).toHaveText("Your company may run", { timeout: 1000 });
@@ -37,7 +37,7 @@ test("the whole walk: an operator invites, Clerk signs up, its webhook opens the
   await expect(page.getByRole("definition")).toHaveText(["4", "1,250.5"]);
 });
 
-test("signs in by a code: cookie, bearer and a copied token work, and signing out ends it", async ({
+test("signs in by a code; cookie, bearer and copied token work until sign-out", async ({
   page,
   context,
   office,
@@ -74,7 +74,7 @@ test("signs in by a code: cookie, bearer and a copied token work, and signing ou
   await expect(page).toHaveURL("/sign-in");
 });
 
-test("an app asks, its owner signs in with Clerk and declines; the next finds them signed in, and is approved", async ({
+test("an owner signs in with Clerk and declines an app, then approves another without signing in again", async ({
   page,
   context,
   office,
@@ -92,13 +92,13 @@ test("an app asks, its owner signs in with Clerk and declines; the next finds th
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("You can close this page");
   await expect(app.finish()).rejects.toMatchObject({ error: "access_denied" });
 
-  // The session token ran out while no page of ours was open: the browser's next app finds its owner all the same.
+  // The session token expired while no page was open: the next app's request still finds its owner signed in.
   await runOut(context, office, email);
   const again = await startApp(service);
   await page.goto(again.address);
   await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
 
-  // And whoever thinks it over for longer than that is asked once more, not to sign in.
+  // If the token expires while the question is open, the question is shown again, not the sign-in page.
   await runOut(context, office, email);
   await page.getByRole("button", { name: "Approve" }).click();
   await expect(page.getByRole("alert")).toHaveText(/nothing was answered yet. Answer once more\./);
@@ -116,14 +116,14 @@ test("a wrong code does not sign in", async ({ page, office }) => {
   expect((await page.request.get("/api/entitlement")).status()).toBe(401);
 });
 
-test("whose session cookie has run out is brought back without typing anything", async ({
+test("an expired session cookie is renewed without any input", async ({
   page,
   context,
   office,
 }) => {
   const email = await openAccount(office);
   await signIn(page, email);
-  await page.goto("about:blank"); // where nothing renews the cookie
+  await page.goto("about:blank"); // a page that does not renew the cookie
   await runOut(context, office, email);
   expect((await page.request.get("/api/entitlement")).status()).toBe(401);
 
@@ -135,11 +135,11 @@ test("whose session cookie has run out is brought back without typing anything",
   expect((await page.request.get("/api/entitlement")).status()).toBe(200);
 });
 
-test("says so where Clerk's script is out of reach", async ({ page }) => {
+test("shows a message when Clerk's script cannot be loaded", async ({ page }) => {
   await page.clock.install();
   await page.route(/\/npm\/@clerk\//, (route) => route.abort());
   await page.goto("/sign-in");
-  // Clerk's loader may begin, and try again, at any moment.
+  // Clerk's loader may start or retry at any moment.
   await expect(async () => {
     await page.clock.runFor(30_000);
     await expect(page.getByRole("main").getByRole("alert")).toHaveText(
@@ -149,14 +149,14 @@ test("says so where Clerk's script is out of reach", async ({ page }) => {
   }).toPass();
 });
 
-test("Clerk's code is on the pages of its components, and on no other", async ({ page }) => {
+test("Clerk's code is loaded only on the pages of its components", async ({ page }) => {
   expect(await findClerkCode(page, "/sign-in")).not.toEqual([]);
   for (const path of ["/", "/waitlist", "/docs/api/policy", "/docs/api/errors"]) {
     expect(await findClerkCode(page, path)).toEqual([]);
   }
 });
 
-/** An account that the operator granted and Clerk's webhook opened; answers its email. */
+/** Opens an account by the operator's grant and Clerk's webhook. Returns its email. */
 async function openAccount({ clerk, frontend, service }: Office): Promise<string> {
   const email = newEmail("ceo");
   await service.adminJson("invite", email, "--plan", "licensed", "--credits", "3");
@@ -165,7 +165,7 @@ async function openAccount({ clerk, frontend, service }: Office): Promise<string
   return email;
 }
 
-/** Puts a session token that is over in the place of the one that a browser has. */
+/** Replaces a browser's session token with an expired one. */
 async function runOut(context: BrowserContext, { clerk, frontend }: Office, email: string): Promise<void> {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const sub = frontend.users.get(email);

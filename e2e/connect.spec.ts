@@ -5,7 +5,7 @@ import { openidClient } from "@/tests/support/oauth-libraries";
 import type { Service } from "@/tests/support/service";
 import { newEmail, signIn, test, typeCode } from "./support/office";
 
-/* An owner lets an app in, in a real browser; the app is openid-client, which knows nothing but our address. */
+/* An owner connects an app in a real browser; the app is openid-client, which knows only our address. */
 
 const heading = (page: Page) => page.getByRole("heading", { level: 1 });
 
@@ -14,7 +14,7 @@ async function entitlement(service: Service, token: string): Promise<number> {
   return (await service.ask("/api/entitlement", { headers })).status;
 }
 
-/** What the audit has of somebody, the latest first. */
+/** The audit entries about an email, newest first. */
 async function entriesOf(service: Service, email: string): Promise<string[]> {
   const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
   return entries.map(({ what }) => what);
@@ -24,7 +24,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
     test.use({ javaScriptEnabled });
 
-    test("an app asks, its owner signs in, sees who asks, approves, and ends it later", async ({
+    test("an owner signs in, sees which app asks, approves it, and disconnects it later", async ({
       page,
       office: { service },
     }) => {
@@ -70,7 +70,7 @@ for (const javaScriptEnabled of [true, false]) {
       expect((await entriesOf(service, email))[0]).toBe("session end");
     });
 
-    test("an app asks, and its owner declines", async ({ page, office: { service } }) => {
+    test("an owner declines an app", async ({ page, office: { service } }) => {
       const email = newEmail("decline");
       await service.adminJson("account", "add", email, "--plan", "licensed");
       await signIn(page, { service }, email);
@@ -83,7 +83,7 @@ for (const javaScriptEnabled of [true, false]) {
       expect(await service.adminJson<object[]>("session", "list", email)).toHaveLength(1);
     });
 
-    test("an account that the page did not name lets nobody in", async ({ page, office: { service } }) => {
+    test("an approval for an account other than the page's connects nothing", async ({ page, office: { service } }) => {
       const [email, other] = [newEmail("named"), newEmail("planted")];
       for (const each of [email, other])
         await service.adminJson("account", "add", each, "--plan", "licensed");
@@ -100,12 +100,12 @@ for (const javaScriptEnabled of [true, false]) {
       for (const each of [email, other]) expect(await entriesOf(service, each)).not.toContain("app approve");
     });
 
-    test("a device shows a code, which its owner types", async ({ page, office: { service } }) => {
+    test("a device shows a code, and its owner types it", async ({ page, office: { service } }) => {
       const email = newEmail("device");
       await service.adminJson("account", "add", email, "--plan", "licensed");
       await signIn(page, { service }, email);
       const device = await (await openidClient.makeApp(service)).askByDevice();
-      // By a link that somebody sends, nothing is asked: the code has to be read off the device.
+      // A link with a code approves nothing: the owner has to read the code off the device.
       await page.goto(`/connect?user_code=${device.user_code}`);
       await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
       await expect(page.getByLabel("Code")).toHaveValue("");

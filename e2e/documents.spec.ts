@@ -2,7 +2,7 @@ import { expect } from "@playwright/test";
 import { expectAccessible } from "./support/axe";
 import { settle, test } from "./support/office";
 
-test("the palette is clean, is used with the keyboard alone, and helps where nothing fits", async ({
+test("the palette is accessible, works with the keyboard alone, and helps when nothing matches", async ({
   page,
 }) => {
   await page.goto("/docs");
@@ -51,7 +51,7 @@ test("the palette is clean, is used with the keyboard alone, and helps where not
   await expect(page).toHaveURL(/\/docs\/api\/errors#trial_ended$/);
 });
 
-test("the palette is pressed too: a hit, and an action", async ({ page }) => {
+test("the palette's hits and actions can be clicked", async ({ page }) => {
   await page.goto("/docs");
   await settle(page);
   await page.getByLabel("Search the documents").first().click();
@@ -66,7 +66,7 @@ test("the palette is pressed too: a hit, and an action", async ({ page }) => {
   await expect(page).toHaveURL(/\/status$/);
 });
 
-test("a language that was chosen is remembered, everywhere, and can be linked to", async ({ page }) => {
+test("a chosen language is remembered on every page and can be linked to", async ({ page }) => {
   await page.goto("/docs/api/health");
   await settle(page);
   await page.getByRole("radio", { name: "Python" }).check();
@@ -80,7 +80,7 @@ test("a language that was chosen is remembered, everywhere, and can be linked to
   await expect(page.getByText("HttpURLConnection").first()).toBeVisible();
 });
 
-test("an operation is run by the reader's own browser, and each of its answers is shown", async ({
+test("the reader's browser runs an operation and shows each response", async ({
   page,
 }) => {
   await page.goto("/docs/api/entitlement");
@@ -93,7 +93,7 @@ test("an operation is run by the reader's own browser, and each of its answers i
   await expect(page.locator(".way:visible").getByText('"trial-ended"')).toBeVisible();
 });
 
-test("a page is copied as Markdown, and a sample with this service in it", async ({
+test("a page is copied as Markdown, and a sample names this service's address", async ({
   page,
   context,
   baseURL,
@@ -116,7 +116,7 @@ test("a page is copied as Markdown, and a sample with this service in it", async
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
-  test("documents are read and searched", async ({ page }) => {
+  test("documents can be read and searched", async ({ page }) => {
     await page.goto("/docs/api/entitlement");
     const section = page.locator("#request");
     await section.getByText("Python", { exact: true }).click();
@@ -129,7 +129,7 @@ test.describe("without JavaScript", () => {
   });
 });
 
-test("a document prints its words and all of its samples, and nothing to press", async ({ page }) => {
+test("a document prints its text and all samples, and no controls", async ({ page }) => {
   await page.goto("/docs/client");
   await page.emulateMedia({ media: "print" });
   for (const gone of [".contents", ".sections", ".copy", ".foot nav", ".tabs fieldset"]) {

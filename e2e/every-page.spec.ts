@@ -4,14 +4,13 @@ import { expectAccessible, expectNoSidewaysScroll, findViolations } from "./supp
 import { newEmail, type Office, settle, signIn, test } from "./support/office";
 
 /*
- * What holds for every page of the register, whichever is added: what axe says, in both themes and in forced colours;
- * small screens and large letters; the keyboard; less motion; paper; which scripts it loads; and that nothing is asked
- * of anybody else.
+ * Checks of every page in the register, so that a new page is covered too: axe in both themes and in forced colours,
+ * small screens and large text, the keyboard, reduced motion, print, loaded scripts, and no third-party requests.
  */
 
 type Name = keyof typeof pages;
 
-/** How a page is come by whose address alone does not show it. */
+/** Steps to open the pages that need more than their address. */
 const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown>>> = {
   home: async (page, { service }) => {
     const email = newEmail("every");
@@ -50,12 +49,12 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
 };
 
 for (const name of Object.keys(pages) as Name[]) {
-  test(`${pages[name].path} holds`, async ({ page, office, baseURL }) => {
+  test(`${pages[name].path} is accessible, printable and loads only its own scripts`, async ({ page, office, baseURL }) => {
     const faults = listenForFaults(page, `${baseURL}/`);
     const scripts = listenForScripts(page);
     await (ways[name]?.(page, office) ?? page.goto(pages[name].path));
     await settle(page);
-    // The framework's own scripts say nothing when they have taken the page over.
+    // The framework's scripts give no signal when hydration is done.
     const { loads }: RegisteredPage = pages[name];
     if (loads.includes("framework")) await page.waitForLoadState("networkidle");
     await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
@@ -65,16 +64,16 @@ for (const name of Object.keys(pages) as Name[]) {
     await test.step("the keyboard alone", () => expectWalkable(page));
     await test.step("less motion", () => expectStill(page));
     await test.step("paper", () => expectPrintable(page));
-    // Last, that it has had the time to ask for more.
+    // Checked last, so that late requests are counted.
     await test.step("its own script alone, and a small one", () => expectScripts(pages[name], page, scripts));
     expect(faults).toEqual([]);
   });
 }
 
-/** Compressed, as they come over the wire. */
+/** Compressed sizes, as sent. */
 const maxScriptBytes = { documents: 10 * 1024, pages: 2 * 1024 };
 
-/** What the page that is open in the end has loaded. */
+/** Collects the scripts that the finally open page loads. */
 function listenForScripts(page: Page): Request[] {
   const scripts: Request[] = [];
   page.on("request", (request) => {
@@ -95,7 +94,7 @@ async function expectScripts({ loads }: RegisteredPage, page: Page, scripts: Req
   }
 }
 
-/** What the browser says is wrong, and what it asks of others. */
+/** Collects the browser's errors and its requests to other hosts. */
 function listenForFaults(page: Page, ours: string): string[] {
   const faults: string[] = [];
   page.on("console", (message) => {
@@ -109,11 +108,11 @@ function listenForFaults(page: Page, ours: string): string[] {
   return faults;
 }
 
-/** Colours are the reader's there; what depends on them must hold without ours. */
+/** Forced colours replace ours: nothing may depend on our colours. */
 async function expectAccessibleInForcedColours(page: Page): Promise<void> {
   await page.emulateMedia({ forcedColors: "active", colorScheme: "dark" });
   expect(await findViolations(page, ["link-in-text-block", "target-size"])).toEqual([]);
-  // A button without an edge of its own is nothing but a word there.
+  // Without a border, a button looks like plain text in forced colours.
   const withoutEdge = await page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>("button:not(.linklike, .banner button), .button")].flatMap(
       (element) =>
@@ -137,9 +136,9 @@ async function expectReflow(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-/** Tab leads through everything that can be pressed, and shows where one is. */
+/** Tab reaches every control and the focus is visible. */
 async function expectWalkable(page: Page): Promise<void> {
-  // From the very first, whichever field took the focus.
+  // Start at the first control, whichever field took the focus.
   await page.getByRole("link", { name: "Skip to the content" }).focus();
   const pressable = await page.evaluate(
     () =>
@@ -150,7 +149,7 @@ async function expectWalkable(page: Page): Promise<void> {
           !element.matches("[type=radio]:not(:checked), [type=hidden], :disabled"),
       ).length,
   );
-  // Every stop is looked at when it is reached, the one it begins with included.
+  // Each element is checked when it receives the focus, the first one too.
   await page.evaluate(() => {
     const stops: Stop[] = [];
     Object.assign(window, { stops });
@@ -172,15 +171,15 @@ async function expectWalkable(page: Page): Promise<void> {
   const different = () => new Set(stops.map(({ at }) => at)).size;
   do {
     before = stops.length;
-    // The browser takes them in order, and need not be waited for after each.
+    // The browser handles key presses in order, so there is no need to wait for each.
     await Promise.all(Array.from({ length: 10 }, () => page.keyboard.press("Tab")));
     stops = await page.evaluate(() => (window as unknown as { stops: Stop[] }).stops);
-  } while (stops.length > before && different() === stops.length); // until it comes round
+  } while (stops.length > before && different() === stops.length); // until the focus wraps around
   expect(stops.filter(({ isSeen }) => !isSeen)).toEqual([]);
   expect(different()).toBeGreaterThanOrEqual(pressable);
 }
 
-/** Where the keyboard came by: the how manyth element, and whether one saw it. */
+/** A focused element: its index, and whether its focus is visible. */
 type Stop = { at: number; isSeen: boolean; what: string };
 
 async function expectStill(page: Page): Promise<void> {
@@ -196,7 +195,7 @@ async function expectStill(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: null });
 }
 
-/** On paper there are the page's words and nothing to press. */
+/** The printed page shows text and no controls. */
 async function expectPrintable(page: Page): Promise<void> {
   await page.emulateMedia({ media: "print" });
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

@@ -6,7 +6,7 @@ import { codeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 import { test } from "./support/office";
 
-/** A service of its own, because these tests break its store and set its banner. */
+/** A separate service, because these tests break its store and set its banner. */
 let service: Service;
 const clock = makeClock();
 
@@ -31,10 +31,10 @@ function runSql(sql: string): void {
 
 let visitors = 0;
 
-/** Adds an account, signs in to it and comes home. */
+/** Adds an account, signs in to it and opens home. */
 async function comeHome(page: Page, email: string, ...terms: string[]): Promise<void> {
   await service.adminJson("account", "add", email, ...terms);
-  // Each comes from an address of its own: all of them together are more forms than one address may send.
+  // Each has its own client address: together they send more forms than one address may.
   const from = `127.0.1.${++visitors}`;
   const form = await service.submit("/sign-in/send", { email }, { from });
   const cookie = (form.headers["set-cookie"] ?? []).map((set) => set.split(";")[0]).join("; ");
@@ -48,7 +48,7 @@ async function comeHome(page: Page, email: string, ...terms: string[]): Promise<
   await page.goto(`${service.url}/home`);
 }
 
-/** Lets time pass until it is so: the timers of a page begin when its scripts do, which may be after it has loaded. */
+/** Advances time until a check passes: a page's timers start with its scripts, which may be after the load event. */
 async function passUntil(page: Page, ms: number, isSo: () => Promise<void>): Promise<void> {
   await expect(async () => {
     await page.clock.runFor(ms);
@@ -61,7 +61,7 @@ const heading = (page: Page, words: string) => () =>
 
 const verdict = (page: Page) => page.locator(".verdict");
 
-test("a licensed company may run, and its CEO sees its assistants and credits", async ({ page }) => {
+test("shows a licensed company's CEO that it may run, its assistants and its credits", async ({ page }) => {
   await comeHome(
     page,
     "licensed@example.com",
@@ -79,7 +79,7 @@ test("a licensed company may run, and its CEO sees its assistants and credits", 
   await expect(page.getByText("licensed@example.com")).toBeVisible();
 });
 
-test("a trial shows the days that are left, in words and drawn", async ({ page }) => {
+test("a trial shows the days left, in words and as marks", async ({ page }) => {
   await comeHome(page, "trial@example.com", "--trial-days", "14");
   const inFiveDays = new Date(Date.now() + 4.5 * 24 * 60 * 60 * 1000).toISOString();
   await service.adminJson("account", "set", "trial@example.com", "--trial-ends", inFiveDays);
@@ -91,7 +91,7 @@ test("a trial shows the days that are left, in words and drawn", async ({ page }
   await expect(page.locator(`time[datetime="${inFiveDays}"]`)).toBeVisible();
 });
 
-test("credits are drawn, with the last entries and their reasons", async ({ page }) => {
+test("credits are shown as a line, with the last entries and their reasons", async ({ page }) => {
   await comeHome(page, "ledger@example.com", "--plan", "licensed", "--credits", "100");
   for (const amount of ["-5", "-7.5", "20", "-1", "-2", "-3"]) {
     await service.adminJson("credits", "add", "ledger@example.com", amount, "--reason", `worth ${amount}`);
@@ -106,7 +106,7 @@ test("credits are drawn, with the last entries and their reasons", async ({ page
   await expect(entries.nth(3)).toContainText("+20");
 });
 
-test("moments are told by the reader's own clock", async ({ browser }) => {
+test("times are shown in the reader's time zone", async ({ browser }) => {
   const context = await browser.newContext({ timezoneId: "Asia/Tokyo" });
   const page = await context.newPage();
   await comeHome(page, "tokyo@example.com", "--trial-ends", "2027-01-31T20:30:00Z");
@@ -114,7 +114,7 @@ test("moments are told by the reader's own clock", async ({ browser }) => {
   await context.close();
 });
 
-test("the first days tick themselves off, from what is known and never by hand", async ({ page }) => {
+test("the first steps are ticked automatically, from known facts", async ({ page }) => {
   const email = "first-days@example.com";
   await comeHome(page, email, "--trial-days", "14");
   const firstDays = page.getByRole("region", { name: "Your first days" });
@@ -139,7 +139,7 @@ test("the first days tick themselves off, from what is known and never by hand",
   await expect(firstDays).toHaveCount(0);
 });
 
-test("all moments are told by one clock, and it says whose", async ({ browser }) => {
+test("all times use one time zone, and the page names it", async ({ browser }) => {
   const context = await browser.newContext({ timezoneId: "America/New_York" });
   const page = await context.newPage();
   await comeHome(page, "new-york@example.com", "--trial-days", "9");
@@ -151,7 +151,7 @@ test("all moments are told by one clock, and it says whose", async ({ browser })
   await context.close();
 });
 
-test("who is stopped has one button, to whoever can help", async ({ page }) => {
+test("a stopped company's page has one button, which emails support", async ({ page }) => {
   await comeHome(page, "stopped@example.com", "--trial-ends", "2026-01-01");
   await expect(verdict(page)).toHaveAttribute("data-colour", "stopped");
   const help = verdict(page).getByRole("link");
@@ -162,7 +162,7 @@ test("who is stopped has one button, to whoever can help", async ({ page }) => {
   );
 });
 
-test("a hobby company may run, and hears how it differs", async ({ page }) => {
+test("a hobby company may run, and its page explains how the plan differs", async ({ page }) => {
   await comeHome(page, "hobby@example.com", "--plan", "hobby");
   await expect(verdict(page)).toContainText("Hobby");
   await expect(verdict(page)).toContainText("free hobby plan");
@@ -172,7 +172,7 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
     test.use({ javaScriptEnabled });
 
-    test("a page promises what it does by itself, and nothing else", async ({ page }) => {
+    test("a page promises only what it does by itself", async ({ page }) => {
       await comeHome(page, `promise-${javaScriptEnabled}@example.com`, "--plan", "licensed");
       await expect(page.locator("p:has(time) noscript")).toBeVisible({
         visible: !javaScriptEnabled,
@@ -182,7 +182,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a page left open says so by itself when the trial ends", async ({ page }) => {
+test("an open page shows the end of the trial by itself", async ({ page }) => {
   await page.clock.install();
   const soon = new Date(Date.now() + 60_000).toISOString();
   await comeHome(page, "ending@example.com", "--trial-ends", soon);
@@ -200,7 +200,7 @@ test("a page left open says so by itself when the trial ends", async ({ page }) 
   );
 });
 
-test("an account without a readable record is told apart from being signed out", async ({ page }) => {
+test("an unreadable account is not shown as signed out", async ({ page }) => {
   await comeHome(page, "invalid@example.com");
   runSql("UPDATE accounts SET plan = 'gold' WHERE email = 'invalid@example.com'");
   await page.reload();
@@ -209,7 +209,7 @@ test("an account without a readable record is told apart from being signed out",
   await expect(page.getByRole("button", { name: "Sign out" })).toBeVisible();
 });
 
-test("an outage is said to be one, and the page comes back by itself", async ({ page }) => {
+test("an outage is shown as an outage, and the page recovers by itself", async ({ page }) => {
   await page.clock.install();
   await comeHome(page, "outage@example.com", "--plan", "licensed");
   runSql("ALTER TABLE accounts RENAME TO accounts_away");
@@ -222,7 +222,7 @@ test("an outage is said to be one, and the page comes back by itself", async ({ 
   await passUntil(page, 30_000, heading(page, "Your company may run"));
 });
 
-test("an open page renews its session, and leaves when the session is over", async ({ page }) => {
+test("an open page renews its session, and opens sign-in when the session has ended", async ({ page }) => {
   await page.clock.install();
   await comeHome(page, "open@example.com", "--plan", "licensed");
   const renewals: number[] = [];
@@ -237,7 +237,7 @@ test("an open page renews its session, and leaves when the session is over", asy
   );
 });
 
-test("a browser that comes back after a minute is let in, and after a week asked to sign in", async ({
+test("a browser that returns after a minute is signed in, and after a week must sign in again", async ({
   page,
 }) => {
   await comeHome(page, "back@example.com", "--plan", "licensed");
@@ -249,12 +249,12 @@ test("a browser that comes back after a minute is let in, and after a week asked
   await expect(page).toHaveURL(`${service.url}/sign-in`);
 });
 
-test("a browser that keeps no cookie is asked to sign in, and not sent round in circles", async () => {
+test("a browser without cookies is sent to sign-in, without a redirect loop", async () => {
   expect((await service.ask("/home")).headers.location).toBe("/sign-in/renew");
   expect((await service.ask("/home?renewed")).headers.location).toBe("/sign-in?problem=cookies");
 });
 
-test("a token that the browser does not let us copy is shown instead", async ({ page }) => {
+test("a token is shown when the browser refuses to copy it", async ({ page }) => {
   await comeHome(page, "shown@example.com", "--plan", "licensed");
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
   await page.getByText("For developers").click();
@@ -264,10 +264,10 @@ test("a token that the browser does not let us copy is shown instead", async ({ 
   expect(answer.status).toBe(200);
 });
 
-test("a promo shows on public pages only, a warning everywhere", async ({ page }) => {
+test("a promo is shown on public pages only, a warning everywhere", async ({ page }) => {
   const notice = page.getByRole("complementary", { name: "Notice" });
   await service.adminJson("banner", "set", "promo", "Half price");
-  clock.pass(15_000); // what the service's copy lives
+  clock.pass(15_000); // the lifetime of the service's cached banner
   await comeHome(page, "banner@example.com", "--plan", "licensed");
   await page.goto(`${service.url}/waitlist`);
   await expect(notice).toHaveText("Half price");

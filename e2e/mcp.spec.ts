@@ -5,7 +5,7 @@ import { test } from "./support/office";
 
 let elsewhere: Server;
 
-// A page that adds a header of its own would have to be allowed to.
+// An extra header would need CORS permission.
 test.use({ extraHTTPHeaders: {} });
 
 test.beforeAll(async () => {
@@ -38,7 +38,7 @@ const headers = {
   "Mcp-Name": "get_health",
 };
 
-/** Fetches as the page does, and answers what the browser lets it read. */
+/** Fetches from the page, and returns what the browser lets it read. */
 function fetchIn(page: Page, url: string, init: RequestInit) {
   return page.evaluate(
     async ([url, init]) => {
@@ -58,7 +58,7 @@ function fetchIn(page: Page, url: string, init: RequestInit) {
 }
 
 for (const path of ["/mcp", "/api/mcp"]) {
-  test(`a page on another origin calls a tool at ${path}, and reads what is left of its quota`, async ({
+  test(`a page on another origin calls a tool at ${path}, and reads its remaining quota`, async ({
     page,
     baseURL,
   }) => {
@@ -73,7 +73,7 @@ for (const path of ["/mcp", "/api/mcp"]) {
   });
 }
 
-test("a page on another origin reads a refusal: of its method, and of its token", async ({
+test("a page on another origin can read a refused method and a refused token", async ({
   page,
   baseURL,
 }) => {
@@ -91,7 +91,7 @@ test("a page on another origin reads a refusal: of its method, and of its token"
   );
 });
 
-test("a page on another origin cannot send a cookie along", async ({ page, baseURL }) => {
+test("a page on another origin cannot send a cookie", async ({ page, baseURL }) => {
   const outcome = await page.evaluate(
     (url) =>
       fetch(url, { method: "POST", credentials: "include" }).then(

@@ -1,7 +1,7 @@
 import { expect } from "@playwright/test";
 import { test } from "./support/office";
 
-test("an error's docs address opens at its code, without JavaScript as well", async ({
+test("an error's docs address opens at its code, with and without JavaScript", async ({
   browser,
   request,
   baseURL,
@@ -16,7 +16,7 @@ test("an error's docs address opens at its code, without JavaScript as well", as
   await context.close();
 });
 
-test("the policy link of an answer opens", async ({ page, request }) => {
+test("the policy link of a response opens", async ({ page, request }) => {
   const link = (await request.get("/api/health")).headers().link ?? "";
   await page.goto(/<([^>]+)>/.exec(link)?.[1] ?? "");
   await expect(page.getByText("No public operation is currently deprecated.")).toBeVisible();

@@ -3,12 +3,12 @@ import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { findClerkCode } from "./support/clerk-code";
 import { newEmail, settle, signIn, test, typeCode } from "./support/office";
 
-test.describe("the whole walk", () => {
+test.describe("from waitlist to sign-out", () => {
   for (const javaScriptEnabled of [true, false]) {
     test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
       test.use({ javaScriptEnabled });
 
-      test("joins the waitlist, is invited, accepts, signs in, signs out", async ({
+      test("a person joins the waitlist, is invited, accepts, signs in and signs out", async ({
         page,
         office: { service },
       }) => {
@@ -50,7 +50,7 @@ test.describe("the whole walk", () => {
   }
 });
 
-test("a copied token works in curl, and is over when its owner signs out", async ({
+test("a copied token works in curl, until its owner signs out", async ({
   page,
   context,
   request,
@@ -75,7 +75,7 @@ test("a copied token works in curl, and is over when its owner signs out", async
   expect((await request.get("/api/credits/balance", { headers })).status()).toBe(401);
 });
 
-test("a wrong code is said to be one, and an old one is asked for again", async ({
+test("a wrong code is refused, and after five tries a new one must be requested", async ({
   page,
   office: { service },
 }) => {
@@ -93,7 +93,7 @@ test("a wrong code is said to be one, and an old one is asked for again", async 
     await expect(page).toHaveTitle(/^That is not the code\..* · Type the code/);
     await expect(page.getByLabel("Code")).toBeFocused();
   }
-  // Without Enter, which comes late on a machine that is busy: where this leads, it would ask for another code.
+  // Not Enter: on a busy machine a late Enter would reach the next page and request another code.
   await page.waitForLoadState();
   await settle(page);
   await page.getByLabel("Code").fill(wrong);
@@ -103,7 +103,7 @@ test("a wrong code is said to be one, and an old one is asked for again", async 
   await expect(page).toHaveURL("/sign-in");
 });
 
-test("six figures send themselves, however they are pasted, and another code can be asked for", async ({
+test("six digits are submitted automatically, however they are pasted, and another code can be requested", async ({
   page,
   office: { service },
 }) => {
@@ -130,7 +130,7 @@ test("six figures send themselves, however they are pasted, and another code can
   await expect(page).toHaveURL("/home");
 });
 
-test("an invitation is for its email alone, and works once", async ({ page, office: { service } }) => {
+test("an invitation is valid for its email alone, and works once", async ({ page, office: { service } }) => {
   const email = newEmail("invited");
   const { url } = await service.adminJson<{ url: string }>("invite", email);
   const accept = async (typed: string) => {

@@ -5,12 +5,12 @@ import { test } from "./support/office";
 
 let elsewhere: Server;
 
-// A page that adds a header of its own would have to be allowed to.
+// An extra header would need CORS permission.
 test.use({ extraHTTPHeaders: {} });
 
 test.beforeAll(async ({ office: { service, passTime } }) => {
   await service.adminJson("banner", "set", "promo", "We move house on <Friday>");
-  passTime(15_000); // what the service's copy lives
+  passTime(15_000); // the lifetime of the service's cached banner
   elsewhere = createServer((_, outgoing) =>
     outgoing.setHeader("content-type", "text/html").end("<title>Elsewhere</title>"),
   );
@@ -39,7 +39,7 @@ test("a page on another origin sends API-Version, and reads the banner and our h
   });
 });
 
-test("a page on another origin reads a refusal of the banner", async ({ page, baseURL }) => {
+test("a page on another origin can read a refusal", async ({ page, baseURL }) => {
   await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
   const code = await page.evaluate(async (url) => {
     const answer = await fetch(url, { headers: { "API-Version": "2" } });

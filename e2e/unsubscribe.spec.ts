@@ -32,7 +32,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a link that is not ours says so", async ({ page }) => {
+test("a link without a valid signature shows a message", async ({ page }) => {
   await page.goto("/unsubscribe?token=v1.acc_x.y");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("This link does not work");
   await expect(page.getByRole("button")).toHaveCount(0);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Every check there is: lint, types, the built service over HTTP on every engine, MCP's conformance suite, a real
-# browser. Installs the programs it lacks where it may (apt, as root or by sudo); otherwise says what it leaves out.
-# Under CI nothing is left out but samples in Swift and Kotlin, whose compilers are large. Ends with the time of each
-# step, the ten slowest tests, what was left out, and "N passed, N failed".
+# Runs every check: lint, types, the built service over HTTP on every engine, MCP's conformance suite, a real browser.
+# Installs missing programs if it may (apt, as root or by sudo); otherwise it lists the skipped tests. Under CI only the
+# samples in Swift and Kotlin may be skipped, whose compilers are large. Ends with the time of each step, the ten
+# slowest tests, the skipped ones, and "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
 PATH=$PWD/node_modules/.bin:$PATH
@@ -15,7 +15,7 @@ has() {
   command -v "$1" >/dev/null
 }
 
-# The browser without its own windows, where there is one: it does what the tests look at with a third of the work.
+# Prefer the headless shell: it runs the same tests with a third of the work.
 shell=chromium-headless-shell
 
 find_chromium() {
@@ -26,7 +26,7 @@ apt_has() {
   apt-cache show "$1" >/dev/null 2>&1
 }
 
-# Installs what is missing, where that is allowed.
+# Installs missing programs, if permitted.
 install_missing() {
   local missing=() apt=(apt-get)
   for program in caddy curl haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace wrk; do
@@ -51,7 +51,7 @@ install_missing() {
   } >"$notes/apt" 2>&1 || { echo "That failed:" && tail -n 3 "$notes/apt"; } >&2
 }
 
-# Says which tests are left out for want of a program; under CI that is a failure.
+# Reports the tests skipped because a program is missing; under CI that is a failure.
 leave_out() {
   echo "LEFT OUT: $2, because $1 is not installed" >&2
   [ -z "${CI:-}" ]
@@ -64,7 +64,7 @@ check_programs() {
   find_chromium >/dev/null || leave_out Chromium "the browser's tests" || return
 }
 
-# Runs a step, and notes how long it took and how it ended.
+# Runs a step, and records its duration and exit code.
 step() {
   local name=$1 began=$SECONDS code=0
   shift
@@ -92,9 +92,9 @@ all() {
   step programs check_programs || return
   step lint npm run -s check || return
   step build npm run -s build || return
-  # One after the other: all at once they are a load of 13 on two cores, where deadlines pass that elsewhere hold.
+  # One after the other: in parallel they are a load of 13 on two cores, and tests miss their deadlines.
   step tests vitest
-  # But for these small programs, which fit in where the browser waits.
+  # Except this one: its small programs run while the browser waits.
   step conformance conformance >"$notes/conformance.log" 2>&1 &
   step browser browser
   wait $!

@@ -4,8 +4,8 @@ import { waitToSendAgain } from "./browser/send-again";
 import { lookAgain } from "./browser/try-again";
 
 /*
- * What a page with a form does where there is JavaScript: `npm run bundle` makes public/pages.js of it. Without it
- * every form is sent by its button, and moments are told in UTC.
+ * The script of pages with a form: `npm run bundle` builds public/pages.js from it. Without JavaScript every form is
+ * sent by its button, and times are shown in UTC.
  */
 
 tellMoments();

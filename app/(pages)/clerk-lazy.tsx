@@ -2,5 +2,5 @@
 
 import dynamic from "next/dynamic";
 
-/** Imported outright, Clerk's code (50 KB compressed) would come with these pages under local sign-in too. */
+/** A static import would load Clerk's code (50 KB compressed) under local sign-in too. */
 export const LazyClerkPart = dynamic(() => import("./clerk-part"));

@@ -5,7 +5,7 @@ import { pages } from "@/lib/http/pages";
 
 const parts = {
   "sign-in": () => <SignIn routing="hash" />,
-  /** Takes up the invitation whose ticket Clerk's link put into the address. */
+  /** Accepts the invitation whose ticket Clerk's link put into the address. */
   "sign-up": () => <SignUp routing="hash" />,
   "user-button": () => <UserButton />,
 };
@@ -16,7 +16,7 @@ export type ClerkPartProps = {
   nonce: string | undefined;
 };
 
-/** One of Clerk's components, with what it needs around it. */
+/** One of Clerk's components, inside Clerk's provider. */
 export default function ClerkPart({ part, publishableKey, nonce }: ClerkPartProps) {
   const Part = parts[part];
   return (

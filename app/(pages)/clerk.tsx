@@ -3,7 +3,7 @@ import { settings } from "@/lib/config/settings";
 import { LazyClerkPart } from "./clerk-lazy";
 import type { ClerkPartProps } from "./clerk-part";
 
-/** One of Clerk's components. Its script and its code are loaded where this is rendered, and nowhere else. */
+/** One of Clerk's components. Only pages that render this load Clerk's script and code. */
 export async function Clerk({ part }: Pick<ClerkPartProps, "part">) {
   const { signIn } = settings();
   if (signIn.kind !== "clerk") return null;

@@ -5,7 +5,7 @@ import { type Shows, tellMoment } from "./moment";
 
 const never = () => () => {};
 
-/** Whether the reader's own clock is known: a server has none to ask. */
+/** Whether this renders in the browser: the server does not know the reader's time zone. */
 function useReadersClock(): boolean {
   return useSyncExternalStore(
     never,
@@ -16,7 +16,7 @@ function useReadersClock(): boolean {
 
 type ClockProps = { atMs: number; shows: Shows };
 
-/** A moment by the reader's own clock; in UTC, and said so, where there is no script to ask it. */
+/** A time in the reader's time zone; without JavaScript, in UTC and marked as UTC. */
 export function Clock({ atMs, shows }: ClockProps) {
   const isReaders = useReadersClock();
   return (
@@ -26,7 +26,7 @@ export function Clock({ atMs, shows }: ClockProps) {
   );
 }
 
-/** Whose time that is. */
+/** Names the time zone of the times shown. */
 export function Zone() {
   return useReadersClock()
     ? new Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ")

@@ -4,15 +4,15 @@ type EmailFormProps = {
   action: string;
   button: string;
   problem: Problem | undefined;
-  /** What was typed before, right or wrong. */
+  /** The email typed before, valid or not. */
   typed: string;
-  /** Fields that go along unseen. */
+  /** Hidden fields, by name. */
   hidden?: Record<string, string>;
-  /** Whether the form is all that its page is for, so that one types at once. */
+  /** Set when the form is the page's only purpose: the field then takes the focus. */
   takesFocus?: true;
 };
 
-/** A form that asks for an email and works without JavaScript. What was typed before is there already. */
+/** A form that asks for an email and works without JavaScript. The field holds the email typed before. */
 export function EmailForm({ action, button, problem, typed, hidden = {}, takesFocus }: EmailFormProps) {
   return (
     <form method="post" action={action} className="stack">
@@ -29,7 +29,7 @@ export function EmailForm({ action, button, problem, typed, hidden = {}, takesFo
 
 type EmailFieldProps = Partial<Pick<EmailFormProps, "typed" | "problem" | "takesFocus">>;
 
-/** The field alone, for a form of another shape. */
+/** The email field alone, for other forms. */
 export function EmailField({ typed, problem, takesFocus }: EmailFieldProps) {
   return (
     <input

@@ -15,7 +15,7 @@ type FrameProps = {
   children: ReactNode;
 };
 
-/** A page as a whole: what is around its own content, and what a browser and a crawler read in its head. */
+/** A whole HTML page: the head that browsers and crawlers read, and the layout around the content. */
 export function Frame({ page, title, description = tagline, isSignedIn, children }: FrameProps) {
   const isDocument = page.loads.includes("documents");
   return (
@@ -35,7 +35,7 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
         {page.loads.includes("pages") && <script defer src={versioned(files.script)} />}
       </head>
       <Body at={page} isSignedIn={isSignedIn}>
-        {/* What is there at the moment is put in where the page is sent: lib/http/notice.ts. */}
+        {/* lib/http/notice.ts inserts the current notice when the page is sent. */}
         <div className="notice" />
         {children}
       </Body>
@@ -43,7 +43,7 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
   );
 }
 
-/** The style, the letters and the icons of every page. */
+/** The styles, fonts and icons of every page. */
 export function HeadLinks({
   style = files.style,
 }: {
@@ -62,13 +62,13 @@ export function HeadLinks({
   );
 }
 
-/** One for each kind of page. */
+/** The social card of a page: one for each kind of page. */
 function cardOf(page: Page) {
   if (page.loads.includes("documents")) return files.documentsCard;
   return page === pages.status || page === pages.changes ? files.newsCard : files.socialCard;
 }
 
-/** What others show of a link to the page. Its addresses have to be whole. */
+/** The preview that other sites show of a link to the page. Its URLs must be absolute. */
 function SocialCard({ page, title, description }: Omit<FrameProps, "children" | "isSignedIn">) {
   const { appUrl } = settings();
   const isDocument = page.loads.includes("documents");
@@ -87,7 +87,7 @@ function SocialCard({ page, title, description }: Omit<FrameProps, "children" | 
 
 type BodyProps = { at?: Page; isSignedIn: boolean; children: ReactNode };
 
-/** The body of every page: the way round the site, the content, and the foot. */
+/** The body of every page: navigation, content and footer. */
 export function Body({ at, isSignedIn, children }: BodyProps) {
   const isDocument = at?.loads.includes("documents");
   return (
@@ -113,7 +113,7 @@ export function Body({ at, isSignedIn, children }: BodyProps) {
   );
 }
 
-/** The way in: home for who is signed in. Where nobody can sign in there is no door. */
+/** A link to home or to sign-in; nothing when sign-in is not configured. */
 function Door({ isSignedIn }: { isSignedIn: boolean }) {
   if (settings().signIn.kind === "none") return null;
   const [to, words] = isSignedIn ? [pages.home, "Home"] : [pages.signIn, "Sign in"];

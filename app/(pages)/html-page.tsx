@@ -10,7 +10,7 @@ import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import { Support } from "./support";
 
-/** What a page shows. Without a title it has the site's. */
+/** The content of a page. Without a title it has the site's. */
 export type Shown = {
   title?: string;
   description?: string;
@@ -20,14 +20,14 @@ export type Shown = {
 };
 
 type HtmlPageOptions = {
-  /** What is shown of a refusal, or of a failure that nobody foresaw. */
+  /** Renders a refusal or an unexpected failure. */
   renderError?: (error: ApiError, call: PageRequest) => Shown;
   acceptsAnyOrigin?: boolean;
 };
 
 /**
- * The route handler of a page that is HTML and nothing else: no script but the one that its entry names. The room
- * says what is shown, or answers otherwise.
+ * Creates the route handler of a page that Next does not hydrate: its only script is the one that its entry names.
+ * The callback returns the content, or a `Response` to send instead.
  */
 export function htmlPage(
   page: Page,
@@ -46,7 +46,7 @@ export function htmlPage(
 
 async function render(page: Page, shown: Shown, call: PageRequest): Promise<PageResponseParts> {
   const { title, description, content, status = 200, headers = [] } = shown;
-  // Next lets no route handler import this by name.
+  // Next rejects a static import of this in a route handler.
   const { renderToStaticMarkup } = await import("react-dom/server");
   const { headers: sent } = call;
   const isSignedIn = hasSessionCookie(sent);
@@ -66,7 +66,7 @@ async function render(page: Page, shown: Shown, call: PageRequest): Promise<Page
   };
 }
 
-/** What is the same for everyone, but for the way in and a notice that was put away: for that reader alone. */
+/** The page is public, unless its sign-in link or a dismissed notice makes it this reader's own. */
 function cachingFor(sent: Headers): string {
   const isOrdinary = !hasSessionCookie(sent) && readCookie(sent, "office-notice") === undefined;
   return isOrdinary ? "public, no-cache" : "private, no-cache";

@@ -9,7 +9,7 @@ export const metadata: Metadata = {
   robots: { index: false },
 };
 
-/** What is around the pages that Next renders: those with components that live in the browser. */
+/** The layout of the pages that Next renders: those with client components. */
 export default async function Layout({ children }: { children: ReactNode }) {
   const isSignedIn = hasSessionCookie(await headers());
   return (

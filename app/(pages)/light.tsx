@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 
-/** The three colours of a status, and the one for what nobody can tell. */
+/** The three colours of a status, and `unknown`. */
 export type LightColour = "good" | "soon" | "stopped" | "unknown";
 
-/** A light: its colour, a shape for who does not see the colour, and a word. */
+/** A status light: a colour, a shape for readers who do not see the colour, and a label. */
 export function Light({ colour, children }: { colour: LightColour; children: ReactNode }) {
   return (
     <p className="light" data-colour={colour}>

@@ -1,6 +1,6 @@
 import { strokes } from "@/lib/config/logo";
 
-/** The mark beside the name, in the colours of the text around it. */
+/** The logo next to the name, in the colour of the surrounding text. */
 export function Mark() {
   return (
     <svg className="mark" viewBox="4 4 24 24" aria-hidden="true">

@@ -1,6 +1,6 @@
 export type Shows = "time" | "day and time";
 
-/** The one way in which moments are told: by this machine's clock, or another's. */
+/** Formats a time in this machine's time zone, or in `timeZone`. Every page uses this format. */
 export function tellMoment(atMs: number, shows: Shows, timeZone?: "UTC"): string {
   const day = shows === "time" ? {} : ({ day: "numeric", month: "long" } as const);
   return new Date(atMs).toLocaleString("en-GB", {

@@ -1,13 +1,13 @@
-/** What went wrong with a form, in words. */
+/** The message about a form that failed. */
 export type Problem = {
   words: string;
-  /** What was typed has to change. Otherwise it was not the person's doing, and does not look like it. */
+  /** Set if the input is wrong. Otherwise the failure is ours, and is not styled as the reader's mistake. */
   isTyped?: true;
 };
 
 type Query = Record<string, string | string[] | undefined>;
 
-/** The problem that a page's address names, if it is one of the page's own or of those that every form can have. */
+/** Finds the problem that the address names, among the page's own and those common to all forms. */
 export function findProblem(
   { problem, wait }: Query,
   own: Record<string, Problem> = {},
@@ -33,12 +33,12 @@ function waitInWords(seconds: number): string {
   return `Wait ${seconds < 90 ? `${seconds} seconds` : `${minutes} minutes`}, then try again.`;
 }
 
-/** The title of a page with a form: whoever hears it first hears what went wrong. */
+/** The title of a page with a form: screen readers read the problem first. */
 export function titleOf(title: string, problem: Problem | undefined): string {
   return problem ? `${problem.words} · ${title}` : title;
 }
 
-/** Says what went wrong with the form above which it stands, and what to do; nothing when nothing did. */
+/** Shows the problem above a form, and what to do; renders nothing if there is none. */
 export function ProblemNote({ problem }: { problem: Problem | undefined }) {
   if (!problem) return null;
   return (
@@ -48,7 +48,7 @@ export function ProblemNote({ problem }: { problem: Problem | undefined }) {
   );
 }
 
-/** What a field of a form says of its problem, and whether it takes the focus. */
+/** The attributes that mark a field as invalid and give it the focus. */
 export function problemOfField(problem: Problem | undefined) {
   return {
     "aria-invalid": problem?.isTyped,

@@ -8,7 +8,7 @@ import { processSingleton } from "@/lib/process-singleton";
 import { EmailField } from "./email-form";
 import { htmlPage } from "./html-page";
 
-/** Where a program that knows only our address finds the rest (RFC 9727 §3, RFC 8631). */
+/** Links from which a program that knows only our address finds everything else (RFC 9727 §3, RFC 8631). */
 const discovery = [
   `<${publications.apiCatalog.path}>; rel="api-catalog"`,
   `<${publications.openApi.path}>; rel="service-desc"; type="application/json"`,
@@ -116,7 +116,7 @@ function ForDevelopers({ answer }: { answer: HealthAnswer }) {
 
 const shownHeaders = ["content-type", "api-version", "ratelimit-policy", "ratelimit", "cache-control"];
 
-/** What this service answered when this page was made: its own health was asked, by the handler that everybody asks. */
+/** A real response of the public handler of `GET /api/health`. */
 function LiveAnswer({ answer: { status, headers, body } }: { answer: HealthAnswer }) {
   const { path } = operations.health;
   const lines = shownHeaders.flatMap((name) => (headers.has(name) ? [`${name}: ${headers.get(name)}`] : []));
@@ -139,7 +139,7 @@ function LiveAnswer({ answer: { status, headers, body } }: { answer: HealthAnswe
 
 type HealthAnswer = { status: number; headers: Headers; body: unknown };
 
-/** Once a process: a page that is looked at often must not spend a quota. */
+/** Called once per process, so that views of this page consume no quota. */
 function askHealth(): Promise<HealthAnswer> {
   return processSingleton("answer on the front page", async () => {
     const answer = await healthOperation.GET(new Request(`${settings().appUrl}${operations.health.path}`));

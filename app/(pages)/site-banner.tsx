@@ -3,7 +3,7 @@ import { showsNotice } from "@/lib/http/notice";
 import { actions, pages } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 
-/** The notice at the top of a page that Next renders: a `promo` on public pages only, a `warning` everywhere. */
+/** The banner at the top of pages that Next renders: `promo` on public pages only, `warning` on all. */
 export async function SiteBanner({ isPublic }: { isPublic: boolean }) {
   const banner = await readSiteBanner();
   if (!showsNotice(banner, isPublic ? pages.signIn : pages.home, await headers())) return null;

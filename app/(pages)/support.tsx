@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 
-/** How to reach a person, where the operator said how. */
+/** The support address, if the operator configured one. */
 export function Support() {
   const { supportEmail } = settings();
   if (!supportEmail) return null;

@@ -3,7 +3,7 @@ type TryAgainProps = {
   at: string;
 };
 
-/** Has a page that could not be shown come back by itself, with JavaScript and without. */
+/** Reloads a page that could not be shown, with and without JavaScript. */
 export function TryAgain({ at }: TryAgainProps) {
   return (
     <>

@@ -5,7 +5,7 @@ import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { mcpServer } from "@/lib/http/operations";
 import { markdownPath, publications } from "@/lib/http/pages";
 
-/** What an assistant reads first (llmstxt.org): what this is, and where each document is in Markdown. */
+/** The entry point for assistants (llmstxt.org): a summary, and a link to each document in Markdown. */
 export const GET = publish(publications.llms, () => {
   const { appUrl } = settings();
   const lines = documents.map(

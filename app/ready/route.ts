@@ -3,7 +3,7 @@ import { probes } from "@/lib/http/pages";
 import { errorParts } from "@/lib/http/response";
 import { readinessProblems } from "@/lib/runtime/readiness";
 
-/** What a balancer asks before it sends us requests. That we live is said by `/api/health`. */
+/** Readiness for load balancers. Liveness is `/api/health`. */
 const ready = createHandler(
   probes.ready,
   () => {

@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { publish } from "@/lib/docs/publication-handler";
 import { type Page, pages, publications } from "@/lib/http/pages";
 
-/** Everything public may be read; what belongs to one person has nothing for a crawler. */
+/** Crawlers may read every public page; pages that belong to one person are disallowed. */
 export const GET = publish(publications.robots, () => {
   const closed = Object.values<Page>(pages).filter(({ isCrawled }) => !isCrawled);
   const lines = [

@@ -5,10 +5,10 @@ import type axeCore from "axe-core";
 const desktop = { width: 1280, height: 800 };
 const { viewport: phone } = devices["Pixel 7"];
 
-/** What may differ with the theme and the width; every other rule looks at the same elements in both. */
+/** The rules whose result may depend on theme and width; all others need only one run. */
 const looks = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"];
 
-/** As most see it, and as it differs most from that. How colours contrast in either theme, `tokens.test.ts` holds too. */
+/** The commonest combination and the one most unlike it. `tokens.test.ts` checks contrast in both themes too. */
 const looksAt = [
   { where: "desktop, light", viewport: desktop, colorScheme: "light", rules: undefined },
   { where: "phone, dark", viewport: phone, colorScheme: "dark", rules: looks },
@@ -16,12 +16,12 @@ const looksAt = [
 
 const source = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 
-/** Checks that axe finds nothing wrong with a page in either theme, on a desktop and on a phone, and that none scrolls sideways. */
+/** Checks with axe in both themes, on desktop and phone, and that the page does not scroll sideways. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const { where, viewport, colorScheme, rules } of looksAt) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    // A colour on its way to the other theme's contrasts with nothing.
+    // During the transition to the other theme, colours have no meaningful contrast.
     await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
     await expectNoSidewaysScroll(page, where);
     expect(await findViolations(page, rules), where).toEqual([]);
@@ -29,8 +29,8 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 /**
- * What axe finds wrong with a page: the rule, and the elements. The page is given axe's script once, however often it
- * is asked: axe's own bridge to Playwright brings it twice each time, which was a third of the browser's work.
+ * Returns axe's violations: the rule and the elements. The script is injected once per page: axe's own bridge to
+ * Playwright injects it twice per call, which was a third of the browser's work.
  */
 export async function findViolations(page: Page, rules?: string[]): Promise<[string, string[]][]> {
   if (!(await page.evaluate(() => "axe" in window))) {
@@ -41,7 +41,7 @@ export async function findViolations(page: Page, rules?: string[]): Promise<[str
     const { axe } = window as unknown as { axe: typeof axeCore };
     const options = { resultTypes: ["violations" as const], ...(rules && { runOnly: rules }) };
     const { violations, incomplete } = await axe.run(options);
-    // A rule that failed itself has found nothing: axe files it with what somebody should look at.
+    // axe reports a rule that threw an error as incomplete, with those that need a manual check.
     const failed = incomplete.filter(({ nodes }) =>
       nodes.some(({ none }) => none.some(({ id }) => id === "error-occurred")),
     );
@@ -49,11 +49,11 @@ export async function findViolations(page: Page, rules?: string[]): Promise<[str
   }, rules);
 }
 
-/** axe's own reader of colours, which its types leave out. */
+/** axe's colour parser, which its types omit. */
 type Colour = { r: number; g: number; b: number; alpha: number; parseString(words: string): Colour };
 type WithColours = { axe: { commons: { color: { Color: { prototype: Colour } } } } };
 
-/** Lets axe parse each colour once: it parses the same few thousands of times, which is a quarter of its work. */
+/** Caches axe's parsed colours: it parses the same few thousands of times, a quarter of its work. */
 function rememberColours(): void {
   const { prototype } = (window as unknown as WithColours).axe.commons.color.Color;
   const parse = prototype.parseString;
@@ -67,7 +67,7 @@ function rememberColours(): void {
   };
 }
 
-/** Checks that a page is no wider than its window. */
+/** Checks that a page is not wider than its window. */
 export async function expectNoSidewaysScroll(page: Page, where: string): Promise<void> {
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,

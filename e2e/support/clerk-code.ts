@@ -1,8 +1,8 @@
 import type { Page, Request } from "@playwright/test";
 
-/** Opens a page, and answers the addresses that it loads Clerk's code from, be it in a chunk of ours. */
+/** Opens a page, and returns the URLs that it loads Clerk's code from, our own chunks included. */
 export async function findClerkCode(page: Page, path: string): Promise<string[]> {
-  // Whatever the page before still loads is not this one's.
+  // Ends the previous page's requests, so that they are not counted.
   await page.goto("about:blank");
   const requests: Request[] = [];
   const keep = (request: Request) => requests.push(request);

@@ -18,7 +18,7 @@ import type { ClerkInstance } from "@/tests/support/clerk-instance";
 import { environment, session, signIn, signUp } from "./clerk-objects";
 import { findScript } from "./clerk-scripts";
 
-/** What Clerk knows of one browser. */
+/** Clerk's state of one browser. */
 type Client = { signIn?: SignInJSON; signUp?: SignUpJSON; session?: { id: string; email: string } };
 
 type Resource = SignInJSON | SignUpJSON | SessionJSON | ClientJSON;
@@ -30,15 +30,15 @@ type Answer =
   | { errors: ClerkAPIErrorJSON[] };
 
 /**
- * A stand-in for the Frontend API of a development instance of Clerk, for a browser that is told that its host
- * is here: Clerk's own scripts talk to it. What it answers is typed as Clerk publishes it.
+ * A fake of the Frontend API of a Clerk development instance. The browser resolves its host to this server, and
+ * Clerk's own scripts talk to it. Responses have the types that Clerk publishes.
  */
 export class ClerkFrontend {
-  /** Clerk's scripts take a host of this domain, and no other, for a development instance's. */
+  /** Clerk's scripts treat only hosts of this domain as development instances. */
   static readonly host = "corner-office-1.clerk.accounts.dev";
-  /** The code that it "mails". */
+  /** The sign-in code that it accepts. */
   static readonly code = "424242";
-  /** The ids of its users, by email. */
+  /** User ids, by email. */
   readonly users = new Map<string, string>();
   private readonly clients = new Map<string, Client>();
   private constructor(
@@ -55,7 +55,7 @@ export class ClerkFrontend {
     return frontend;
   }
 
-  /** Makes somebody a user, and answers the id. */
+  /** Adds a user and returns the id. */
   addUser(email: string): string {
     const id = newId("user");
     this.users.set(email, id);
@@ -99,7 +99,7 @@ export class ClerkFrontend {
       .pipe(outgoing);
   }
 
-  /** Hands the browser's state over to our server, which fetches it from the Backend API. */
+  /** Performs the handshake: stores the browser's state, which our server fetches from the Backend API. */
   private shakeHands(url: URL, browser: string): string {
     const back = new URL(url.searchParams.get("redirect_url") ?? "");
     const known = this.clients.has(browser) ? browser : this.meet();
@@ -113,7 +113,7 @@ export class ClerkFrontend {
     return back.href;
   }
 
-  /** The link of an invitation leads back to the page that it was made for, with its ticket. */
+  /** Redirects an invitation's link to the page that it was made for, with its ticket. */
   private leadToSignUp(url: URL): string {
     const page = new URL(this.findInvitation().redirect_url);
     page.searchParams.set("__clerk_ticket", url.searchParams.get("ticket") ?? "");
@@ -178,7 +178,7 @@ export class ClerkFrontend {
     return { id, email };
   }
 
-  /** Makes a browser known, and answers its id. */
+  /** Registers a browser and returns its id. */
   private meet(): string {
     const browser = newId("dvb");
     this.clients.set(browser, {});
@@ -219,7 +219,7 @@ function refuse(code: string, paramName: string): { errors: ClerkAPIErrorJSON[] 
   return { errors: [{ code, message, long_message: message, meta: { param_name: paramName } }] };
 }
 
-/** A key and a certificate that nobody vouches for, in one PEM. */
+/** A key and its self-signed certificate, in one PEM. */
 function makeCertificate(host: string): Buffer {
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "-"];
   return execFileSync("openssl", ["req", "-x509", ...key, "-days", "2", "-subj", `/CN=${host}`], {

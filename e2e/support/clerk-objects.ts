@@ -11,7 +11,7 @@ import type {
 } from "@clerk/shared/types";
 import { makeUser } from "@/tests/support/clerk-instance";
 
-// What Clerk's Frontend API answers about an instance without passwords, where a code by email signs in.
+// Objects of Clerk's Frontend API, for an instance that signs in by email code and has no passwords.
 
 const off: AttributeDataJSON = {
   enabled: false,
@@ -166,7 +166,7 @@ export const environment: EnvironmentJSON = {
 };
 
 function verification(strategy: string, status: VerificationJSON["status"]): VerificationJSON {
-  const error = null as unknown as ClerkAPIErrorJSON; // null where nothing went wrong, which its type leaves out
+  const error = null as unknown as ClerkAPIErrorJSON; // null without an error, which its type omits
   return {
     object: "verification",
     id: "ver_1",
@@ -248,7 +248,7 @@ export function signIn(email: string, sessionId: string | null): SignInJSON {
   };
 }
 
-/** The sign-up of somebody invited: the ticket has verified the email, so nothing is missing. */
+/** An invited person's sign-up: the ticket has verified the email, so it is complete. */
 export function signUp(email: string, userId: string, sessionId: string): SignUpJSON {
   const none = { ...verification("", "unverified"), next_action: "", supported_strategies: [] };
   return {

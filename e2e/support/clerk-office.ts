@@ -4,7 +4,7 @@ import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { ClerkFrontend } from "./clerk-frontend";
 
-/** The service in Clerk mode, and a browser for which Clerk is on loopback and nothing else exists. */
+/** The service in Clerk mode, and a browser that reaches only it and the fake Clerk on loopback. */
 export type Office = { clerk: ClerkInstance; frontend: ClerkFrontend; service: Service };
 
 export const test = base.extend<{ onlyKnownHosts: undefined }, { office: Office }>({
@@ -45,7 +45,7 @@ export const test = base.extend<{ onlyKnownHosts: undefined }, { office: Office 
       });
       await use(undefined);
       const known = [new URL(office.service.url).host, ClerkFrontend.host];
-      // An app on this computer is sent its answer there.
+      // An app on this computer receives its authorization response on loopback.
       const others = [...hosts].filter((host) => !known.includes(host) && !host.startsWith("127.0.0.1:"));
       expect(others).toEqual([]);
     },

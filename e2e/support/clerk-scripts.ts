@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-/** Clerk's own scripts as its hosts serve them. Installing them would bring a thousand packages they carry inside. */
+/** Clerk's own scripts as its hosts serve them. Installing them by npm would add a thousand bundled dependencies. */
 const scripts = [
   {
     name: "clerk-js",
@@ -19,20 +19,20 @@ const scripts = [
 
 const cache = "node_modules/.cache/clerk";
 
-/** The folder of one script's files, as npm has them. */
+/** The folder of one script's files, as published on npm. */
 const folderOf = ({ name, version }: (typeof scripts)[number]) => join(cache, `${name}-${version}`);
 
-/** Where the file at this address of the Frontend API is: `/npm/@clerk/<name>@<major>/dist/<file>`. */
+/** The local file of a Frontend API path: `/npm/@clerk/<name>@<major>/dist/<file>`. */
 export function findScript(path: string): string | undefined {
   const [, name, file] = /^\/npm\/@clerk\/([\w-]+)@[\d.]+\/dist\/([\w.-]+\.js)$/.exec(path) ?? [];
   const script = scripts.find((one) => one.name === name);
   return script && file ? join(folderOf(script), "package/dist", file) : undefined;
 }
 
-/** Whether the tests in Clerk mode can run. */
+/** Whether the scripts are here, so that the tests in Clerk mode can run. */
 export const hasClerkScripts = () => scripts.every((script) => existsSync(folderOf(script)));
 
-/** Fetches from npm what is not there yet, before any test. */
+/** Fetches missing scripts from npm before the first test. */
 export default function fetchClerkScripts(): void {
   try {
     for (const script of scripts) if (!existsSync(folderOf(script))) fetchScript(script);

@@ -3,10 +3,10 @@ import { makeClock } from "@/tests/support/clock";
 import { codeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 
-/** The service under local sign-in, one for each worker, and how its time is let pass. */
+/** The service under local sign-in, one per worker, and a function that advances its clock. */
 export type Office = { service: Service; passTime: (ms: number) => void };
 
-/** A test whose browser is a client of its own: it has an address that no other test has. */
+/** A test whose browser has a client address that no other test uses. */
 export const test = base.extend<object, { office: Office }>({
   office: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern.
@@ -31,7 +31,7 @@ export const test = base.extend<object, { office: Office }>({
   },
 });
 
-/** An email that no other test has. */
+/** An email that no other test uses. */
 export function newEmail(name: string): string {
   return `${name}-${crypto.randomUUID()}@example.com`;
 }
@@ -45,14 +45,14 @@ export async function signIn(page: Page, { service }: Pick<Office, "service">, e
   await page.waitForURL(`${service.url}/home`);
 }
 
-/** Types a code and presses Enter, which does nothing where the field has sent itself already. */
+/** Types a code and presses Enter, which does nothing if the form was submitted automatically. */
 export async function typeCode(page: Page, code: string): Promise<void> {
   await page.getByLabel("Code").fill(code);
   await page.keyboard.press("Enter");
 }
 
-/** Waits until the script of a page that has loaded has added what it puts off until the page is painted. */
+/** Waits until a loaded page's script has made the additions that it defers until after the first paint. */
 export async function settle(page: Page): Promise<void> {
-  // What it asked for comes first: both a frame and a timer keep the order in which they were asked for.
+  // Frames and timers run in the order of their requests, so the script's come first.
   await page.evaluate(() => new Promise<void>((then) => requestAnimationFrame(() => setTimeout(then))));
 }

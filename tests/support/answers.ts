@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isUnderApi } from "@/lib/http/router";
 
 /*
- * What the tests were answered, one line an answer, in the file that RECORDED_ANSWERS names. `npm test` names
- * one; `tests/contract.test.ts` then holds it against the API description.
+ * Records the responses that the tests received, one per line, in the file that RECORDED_ANSWERS names. `npm test`
+ * sets it; `tests/contract.test.ts` then checks the responses against the API description.
  */
 
 export type SeenAnswer = {
@@ -16,20 +16,20 @@ export type SeenAnswer = {
   body: string;
 };
 
-/** Records an answer of the API. */
+/** Records a response of the API. */
 export function recordAnswer(answer: SeenAnswer): void {
   const file = process.env.RECORDED_ANSWERS;
   const path = withoutQuery(answer.path);
   if (file && isUnderApi(path)) appendFileSync(file, `${JSON.stringify({ ...answer, path })}\n`);
 }
 
-/** Records the one answer to bytes that were written to a socket; of several, nobody knows which is whose. */
+/** Records the response to bytes written to a socket, if there is exactly one: several cannot be told apart. */
 export function recordRaw(sent: string, received: string): void {
   const answer = readRaw(sent, received);
   if (answer) recordAnswer(answer);
 }
 
-/** The answer to bytes that were written to a socket, when there is one and no more. */
+/** The response to bytes written to a socket, if there is exactly one. */
 export function readRaw(sent: string, received: string): SeenAnswer | undefined {
   const [, method, target] = /^(\S+) ([^ ]+) HTTP\/1\.[01]\r\n/.exec(sent) ?? [];
   const [head = "", body = "", ...more] = received.split("\r\n\r\n");
@@ -47,7 +47,7 @@ function withoutQuery(target: string): string {
   return target.replace(/\?.*$/s, "");
 }
 
-/** Records the answer of a handler that was called without a server. */
+/** Records the response of a handler that was called without a server. */
 export async function recordResponse(method: string, path: string, response: Response): Promise<void> {
   const { status, headers } = response;
   recordAnswer({

@@ -10,17 +10,17 @@ const chromium = {
 
 let opened = 0;
 
-/** A loopback address that no other browser of this test has. */
+/** A loopback address that no other browser of this test uses. */
 function newAddress(): string {
   opened++;
   return `127.${50 + (process.pid % 100)}.${opened >> 8}.${(opened & 255) + 1}`;
 }
 
-/** A browser without scripts: it comes from an address of its own, and keeps the cookies that it is sent. */
+/** A browser without scripts: it has its own client address and stores cookies. */
 export class Browser {
   readonly cookies = new Map<string, string>();
 
-  /** @param address - told by a proxy as well, for a service that trusts one */
+  /** @param address - the client address; also sent as a proxy would, for a service that trusts one */
   constructor(
     private readonly service: Service,
     readonly address: string = newAddress(),
@@ -29,7 +29,7 @@ export class Browser {
   /**
    * Signs in to an account of local sign-in, with the code that is mailed.
    *
-   * @param dataDirs - where the mail may be: any instance on the same store sends it
+   * @param dataDirs - folders to look for the mail in: any instance on the same store may send it
    */
   static async signIn(service: Service, email: string, dataDirs = [service.dataDir]): Promise<Browser> {
     const browser = new Browser(service);
@@ -48,7 +48,7 @@ export class Browser {
     return browser;
   }
 
-  /** What it sends as `Cookie`. */
+  /** Its `Cookie` header. */
   get cookie(): string {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   }
@@ -58,7 +58,7 @@ export class Browser {
     return this.cookies.get(name) ?? "";
   }
 
-  /** Posts a form of a page. */
+  /** Posts a page's form. */
   async submit(
     path: string,
     fields: Record<string, string> = {},
@@ -73,7 +73,7 @@ export class Browser {
     return this.keep(await this.service.ask(path, { from: this.address, headers: this.headers }));
   }
 
-  /** Presses a button of /home, which names the account that the page shows. */
+  /** Presses a button on /home, whose form names the account that the page shows. */
   async pressAtHome(path: string, fields: Record<string, string> = {}): Promise<Answer> {
     await this.open("/sign-in/renew");
     const { text } = await this.open("/home");
@@ -81,7 +81,7 @@ export class Browser {
     return this.submit(path, { account, ...fields });
   }
 
-  /** What the API says of the session that it has. */
+  /** The API's status for its session. */
   async status(): Promise<number> {
     return (await this.service.ask("/api/entitlement", { headers: this.headers })).status;
   }

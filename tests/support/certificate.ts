@@ -5,13 +5,13 @@ import { createFolder } from "@/tests/support/leash";
 
 let folder: string | undefined;
 
-/** A certificate for localhost and apps.example.com, for two days, that nobody has vouched for but itself; and its key. */
+/** A self-signed certificate for localhost and apps.example.com, valid for two days, and its key. */
 export function certificate() {
   const at = folder ?? make();
   return { key: readFileSync(join(at, "key.pem"), "utf8"), cert: readFileSync(join(at, "cert.pem"), "utf8") };
 }
 
-/** The file that makes a process trust it, named in NODE_EXTRA_CA_CERTS. */
+/** The file for NODE_EXTRA_CA_CERTS, which makes a process trust the certificate. */
 export function trust(): string {
   return join(folder ?? make(), "cert.pem");
 }

@@ -6,18 +6,18 @@ import type { InvitationJSON, TokenJSON, UserDeletedJSON, UserJSON, WebhookEvent
 import { oncePerWorker } from "@/tests/support/once-per-worker";
 import type { Answer, Environment, Service } from "@/tests/support/service";
 
-/** What the Backend API does with a request instead of answering it. */
+/** How the Backend API fails a request. */
 type Fault = "hang" | "refuse" | "break" | "forbid" | "fail";
 
 /**
- * A stand-in for an instance of Clerk: its keys, its Backend API on loopback, and the deliveries of its
- * webhook. What it sends is typed as Clerk publishes it.
+ * A fake Clerk instance: its keys, its Backend API on loopback, and its webhook deliveries. Everything it sends has
+ * the types that Clerk publishes.
  */
 export class ClerkInstance {
   /** Every request that reached the Backend API: method, path and body. */
   readonly requests: { method: string; path: string; body: Record<string, unknown> }[] = [];
   fault: Fault | undefined;
-  /** Whose session each is, by its id; one that nobody opened is the CEO's. */
+  /** User ids by session id; an unknown session is the CEO's. */
   readonly sessions = new Map<string, string>();
   private readonly handshakes = new Map<string, { directives: string[] }>();
   private readonly keys = oncePerWorker("Clerk's keys", () =>
@@ -29,7 +29,7 @@ export class ClerkInstance {
     readonly frontendHost: string,
   ) {}
 
-  /** @param frontendHost - of its Frontend API: a publishable key names it, tokens are issued by it */
+  /** @param frontendHost - the host of its Frontend API: the publishable key names it, and it is the token issuer */
   static async start(frontendHost = "clerk.example.com"): Promise<ClerkInstance> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -38,7 +38,7 @@ export class ClerkInstance {
     return instance;
   }
 
-  /** The settings of a service that this instance signs people in to. */
+  /** The settings of a service that uses this instance for sign-in. */
   get environment(): Environment {
     return {
       SIGN_IN: "clerk",
@@ -51,7 +51,7 @@ export class ClerkInstance {
     };
   }
 
-  /** A session token, with these claims and header fields instead of the usual ones. */
+  /** Mints a session token with these claims and header fields instead of the usual ones. */
   mint(changed: object = {}, { header = {}, key = this.keys.privateKey as KeyObject } = {}): string {
     const nowSeconds = Math.floor(Date.now() / 1000);
     const claims = {
@@ -84,7 +84,7 @@ export class ClerkInstance {
     return service.ask("/hooks/clerk", { method: "POST", headers, body });
   }
 
-  /** Keeps the cookies that a browser is to get from our server, and answers the nonce that stands for them. */
+  /** Stores the cookies that a browser shall get from our server, and returns their nonce. */
   keepHandshake(directives: string[]): string {
     const nonce = randomBytes(12).toString("hex");
     this.handshakes.set(nonce, { directives });
@@ -140,14 +140,14 @@ function makeInvitation(email: string, frontendHost: string): InvitationJSON {
 
 const verification = {
   id: "ver_1",
-  // Clerk's types know no such object, its deliveries do.
+  // Clerk's deliveries contain this object, but its types do not.
   object: "verification" as "user",
   strategy: "ticket",
   attempts: null,
   expire_at: null,
 } as const;
 
-/** A user with one verified email, as the webhooks have it. */
+/** A user with one verified email, as in the webhooks. */
 export function makeUser(
   id: string,
   email: string,
@@ -204,7 +204,7 @@ export function makeUser(
   };
 }
 
-/** What is left of a user that was deleted. */
+/** A deleted user, as in the webhooks. */
 export function makeDeletedUser(id: string): UserDeletedJSON {
   return { object: "user", id, deleted: true };
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /*
- * Loaded before a program: its clocks are ahead by the milliseconds in the file that TEST_CLOCK names. Timers run as
- * ever.
+ * Preloaded into a program: its clocks are ahead by the milliseconds in the file that TEST_CLOCK names. Timers are
+ * unchanged.
  */
 const { now } = Date;
 const nowSinceStart = performance.now.bind(performance);

@@ -2,14 +2,14 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFolder } from "@/tests/support/leash";
 
-/** A clock that a test moves, for the service and the commands that are given its settings. */
+/** A clock that a test can advance, for a service and commands with its settings. */
 export function makeClock() {
   const file = join(createFolder(), "clock");
   let aheadMs = 0;
   writeFileSync(file, "0");
   return {
     environment: { NODE_OPTIONS: "--import ./tests/support/clock-ahead.mjs", TEST_CLOCK: file },
-    /** Lets this much time pass at once. */
+    /** Advances the clock. */
     pass(ms: number): void {
       aheadMs += ms;
       writeFileSync(`${file}.new`, String(aheadMs));

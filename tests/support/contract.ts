@@ -4,7 +4,7 @@ import type { Operation, Status } from "@/lib/http/operations";
 import { refusals } from "@/tests/support/refusals";
 import type { Answer, Service } from "@/tests/support/service";
 
-/** Every address of the API and of the MCP server: what `Allow` lists there, and the `Cache-Control` of a 200. */
+/** Every address of the API and the MCP server, with its `Allow` and the `Cache-Control` of a 200. */
 export const addresses = [
   { path: "/api/health", methods: ["GET", "HEAD", "OPTIONS"], caching: "no-store" },
   {
@@ -19,7 +19,7 @@ export const addresses = [
   { path: "/api/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
 ];
 
-/** Checks what every answer of an operation carries, and its body against the register. Answers the body. */
+/** Checks the headers of an operation's response, and its body against the register. Returns the body. */
 export function expectAnswer(
   service: Service,
   operation: Operation,
@@ -37,7 +37,7 @@ export function expectAnswer(
   return body;
 }
 
-/** Checks that an answer is this refusal, in the one error shape, with the usual words of its code or these. */
+/** Checks that a response is this refusal, in the error shape, with the default texts of its code or these. */
 export function expectRefusal(
   service: Service,
   answer: Answer,
@@ -53,11 +53,11 @@ export function expectRefusal(
   expect(JSON.parse(answer.text)).toEqual({ ...beside, error: { code, message, hint, docs } });
 }
 
-/** Checks the headers that the way out puts on every answer under `/api`. */
+/** Checks the headers that `finalizeResponse` sets on every response under `/api`. */
 export function expectStamp(service: Service, { headers }: Pick<Answer, "headers">): void {
   expect(headers["api-version"]).toBe("1");
   expect(headers.link).toBe(`<${service.url}/docs/api/policy>; rel="deprecation"; type="text/html"`);
-  // Who sent the id of an answer that shared caches keep is nobody else's business.
+  // A shared cache would send the request id to other clients.
   if (headers["cache-control"]?.startsWith("public")) expect(headers).not.toHaveProperty("x-request-id");
   else expect(headers["x-request-id"]).toMatch(/^[\w.:-]{1,128}$/);
   expect(headers["x-content-type-options"]).toBe("nosniff");
@@ -65,7 +65,7 @@ export function expectStamp(service: Service, { headers }: Pick<Answer, "headers
   expect(headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
 }
 
-/** Matches a whole number between these, both included: what we spread. */
+/** Matches an integer in this range, bounds included: values with jitter. */
 export function between(least: number, most: number) {
   return {
     asymmetricMatch: (value: unknown) =>

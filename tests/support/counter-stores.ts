@@ -10,10 +10,10 @@ const openUpstash = ({
 }: Environment) => new UpstashStore({ url, token });
 const openRedis = ({ REDIS_URL = "" }: Environment) => new RedisStore(REDIS_URL);
 
-/** What a store does that is away, one way or another. */
+/** The ways in which a store can be unavailable. */
 const faults: Fault[] = ["reset", "frozen", "slow", "500", "html", "nonsense"];
 
-/** The ways in which instances share their counters. */
+/** The stores in which instances share their counters. */
 export const counterStores = [
   { way: "Upstash", startBridge: startUpstashBridge, open: openUpstash, faults: [...faults, "endless"] },
   { way: "Redis", startBridge: startRedisBridge, open: openRedis, faults },

@@ -12,18 +12,18 @@ import { reservePort } from "@/tests/support/port";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A superuser's address on a real PostgreSQL; none where it is not installed. */
+    /** A superuser's URL on a real PostgreSQL; `undefined` if it is not installed. */
     postgresUrl: string | undefined;
-    /** The port of a real redis-server; none where it is not installed. */
+    /** The port of a real redis-server; `undefined` if it is not installed. */
     redisPort: number | undefined;
-    /** The name of a database as a first start leaves it; none where PostgreSQL is not installed. */
+    /** The name of a database in its state after a first start; `undefined` if PostgreSQL is not installed. */
     postgresTemplate: string | undefined;
-    /** The same of an embedded store: its data folder. */
+    /** The data folder of an embedded store in its state after a first start. */
     embeddedTemplate: string;
   }
 }
 
-/** What seals the signing key of every store that is not empty; as long as those that a service makes for itself. */
+/** Wraps the signing key of every store that is not empty; as long as a generated APP_SECRET. */
 const appSecret = "s".repeat(43);
 
 /** Starts the real databases that the tests talk to, once for the whole run, and stops them after it. */
@@ -33,7 +33,7 @@ export default async function setup({ provide }: TestProject) {
   if (!isInstalled("pgbouncer")) leaveOut("PgBouncer");
   provide("postgresUrl", postgres?.url);
   provide("redisPort", redis?.port);
-  // To take every change of the schema once more for each test, and make its key, would be a third of the suite's time.
+  // Running every migration and generating a key for each test would be a third of the suite's time.
   process.env.APP_SECRET = appSecret;
   provide("embeddedTemplate", await makeTemplate());
   provide("postgresTemplate", postgres && (await makePostgresTemplate(postgres.url)));
@@ -43,7 +43,7 @@ export default async function setup({ provide }: TestProject) {
   };
 }
 
-/** Makes a data folder as a first start leaves it. */
+/** Makes a data folder in its state after a first start. */
 async function makeTemplate(): Promise<string> {
   const dataDir = createFolder();
   writeFileSync(join(dataDir, "app-secret"), appSecret, { mode: 0o600 });
@@ -57,7 +57,7 @@ async function makePostgresTemplate(serverUrl: string): Promise<string> {
   return new URL(databaseUrl).pathname.slice(1);
 }
 
-/** Gives a store the schema of today and its first signing key. */
+/** Migrates a store and creates its first signing key. */
 async function prepareStore(settings: ConstructorParameters<typeof Store>[0]): Promise<void> {
   const store = new Store(settings);
   await makeFirstKey(await store.ready(), Date.now());
@@ -71,7 +71,7 @@ export async function stopDatabase({ child }: { child: ChildProcess }): Promise<
   await exited;
 }
 
-/** A PostgreSQL of our own on loopback; none where it is not installed. */
+/** Starts a PostgreSQL on loopback; returns `undefined` if it is not installed. */
 export async function startPostgres() {
   const bin = findPostgres();
   if (!bin) return leaveOut("PostgreSQL");
@@ -97,10 +97,10 @@ export async function startPostgres() {
     "listen_addresses=127.0.0.1",
     "-c",
     "fsync=off",
-    // Databases that live for seconds need none.
+    // Databases that exist for seconds do not need it.
     "-c",
     "autovacuum=off",
-    // In its folder: one that is killed would leave its own in /dev/shm.
+    // In its folder: a killed server would leave its shared memory in /dev/shm.
     "-c",
     "dynamic_shared_memory_type=mmap",
   ];
@@ -114,7 +114,7 @@ export async function startPostgres() {
   return { child, url };
 }
 
-/** A Redis of our own on loopback; none where it is not installed. */
+/** Starts a Redis on loopback; returns `undefined` if it is not installed. */
 export async function startRedis() {
   const folder = createFolder();
   const port = await reservePort();
@@ -137,7 +137,7 @@ function leaveOut(name: string): undefined {
   process.stderr.write(`LEFT OUT: the tests on ${name}, which is not installed\n`);
 }
 
-/** The folder of PostgreSQL's programs: Debian keeps `initdb` out of the PATH. */
+/** The folder of PostgreSQL's programs: on Debian `initdb` is not in the PATH. */
 function findPostgres(): string | undefined {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -148,7 +148,7 @@ function findPostgres(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "initdb")));
 }
 
-/** PostgreSQL and PgBouncer refuse to run as root: Debian's packages bring a user for it. */
+/** PostgreSQL and PgBouncer refuse to run as root: Debian's packages create a user for them. */
 export function postgresUser(): { uid: number; gid: number } | undefined {
   return process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : undefined;
 }
@@ -157,10 +157,10 @@ function idOf(flag: "-u" | "-g"): number {
   return Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
 }
 
-/** Longer than the service itself takes to try again: a mail whose lease was lost is due after fifteen seconds. */
+/** Longer than the service's own retries: a mail whose lease was lost is due again after fifteen seconds. */
 const patienceMs = 25_000;
 
-/** Tries until it does not throw, or until it is plain that it never will. */
+/** Retries until the attempt does not throw, or rethrows its last error after the timeout. */
 export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
   const giveUpAtMs = Date.now() + patienceMs;
   for (;;) {
@@ -173,10 +173,10 @@ export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** The settings that DATABASE_URL requires beside itself. */
+/** The settings that DATABASE_URL requires. */
 export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET: appSecret };
 
-/** Makes a database of the test's own, empty or as its template, and answers its address. */
+/** Creates a database for one test, empty or from a template, and returns its URL. */
 export async function createDatabase(serverUrl: string, template = "template1"): Promise<string> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   const client = new pg.Client(serverUrl);

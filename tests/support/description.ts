@@ -3,7 +3,7 @@ import addFormats from "ajv-formats";
 import { openApiDocument } from "@/lib/docs/openapi";
 import type { SeenAnswer } from "@/tests/support/answers";
 
-/** The API description, as far as the tests read it. */
+/** The API description, typed as far as the tests read it. */
 export const description = openApiDocument() as unknown as {
   paths: Record<string, Record<string, DescribedOperation>>;
   components: { responses: Record<string, DescribedAnswer>; parameters: Record<string, Parameter> };
@@ -23,7 +23,7 @@ const ajv = new Ajv2020({ strict: false });
 addFormats(ajv);
 ajv.addSchema(description, "description");
 
-/** What any HTTP message carries, or any of our answers for safety's sake. */
+/** Headers of any HTTP response, and our security headers. */
 const ordinaryHeaders = [
   "date",
   "connection",
@@ -40,20 +40,20 @@ const ordinaryHeaders = [
 
 const apiError = { $ref: "#/components/schemas/ApiError" };
 
-/** What is wrong with an answer, by the description. */
+/** Lists how a response departs from the description. */
 export function faultsOf(answer: SeenAnswer): string[] {
   const item = description.paths[answer.path];
   if (!item) return unknownAddress(answer);
   if (answer.method === "OPTIONS" && answer.status === 204) return preflight(answer, item);
   const operation = item[answer.method.toLowerCase()] ?? (answer.method === "HEAD" ? item.get : undefined);
-  // A method without an operation of its own is refused by the door.
+  // The router refuses a method without an operation.
   const described = (operation ?? item.get ?? item.post)?.responses[answer.status];
   const isRefusable = operation || [400, 405].includes(answer.status);
   if (!described || !isRefusable) return ["is not described"];
   return faultsAgainst(answer, resolve(described));
 }
 
-/** Under `/mcp` the answers are the MCP server's. Anywhere else there is nothing, or nothing that can be read. */
+/** Under `/mcp` the MCP server responds. Any other address is a 404, or the request could not be parsed. */
 function unknownAddress({ path, status, body, method }: SeenAnswer): string[] {
   if (/^(\/api)?\/mcp$/.test(path)) return [];
   if (![404, 400].includes(status)) return ["is not described"];
@@ -97,14 +97,14 @@ function bodyFaults({ $ref }: { $ref: string }, value: unknown): string[] {
   return validate(value) ? [] : [ajv.errorsText(validate.errors)];
 }
 
-/** What an answer shows to be given: at its own path, and anywhere. */
+/** The descriptions that this response covers: at its own path, and at any path. */
 export function signaturesOf({ method, path, status, body }: SeenAnswer): string[] {
   if (method === "HEAD" || method === "OPTIONS" || body === "") return [];
   const code = status === 200 ? "success" : JSON.parse(body).error.code;
   return [`${path} ${status} ${code}`, `any ${status} ${code}`];
 }
 
-/** An answer of the description, wherever it stands there. */
+/** Resolves a `$ref` to a response of the description. */
 export function resolve(answer: DescribedAnswer | { $ref: string }): DescribedAnswer {
   if (!("$ref" in answer)) return answer;
   const shared = description.components.responses[answer.$ref.split("/").at(-1) ?? ""];

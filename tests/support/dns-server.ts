@@ -1,9 +1,9 @@
 import { createSocket } from "node:dgram";
 
-/** What there is at a name: TXT records, a failure, or silence. */
+/** The records of a name: TXT records, a failure, or no response. */
 type Answers = string[] | "servfail" | "silent";
 
-/** A name server of our own on loopback, over UDP. It has TXT records and nothing else. */
+/** Starts a DNS server on loopback, over UDP, with TXT records only. */
 export async function startDnsServer() {
   const zone = new Map<string, Answers>();
   const socket = createSocket("udp4");
@@ -18,7 +18,7 @@ export async function startDnsServer() {
 
 const headBytes = 12;
 
-/** The name that a query is about, and the question as it has to come back: RFC 1035 §4.1.2. */
+/** The name in a query, and the question section to repeat in the response: RFC 1035 §4.1.2. */
 function readQuestion(query: Buffer): { name: string; question: Buffer } {
   const labels: string[] = [];
   let at = headBytes;
@@ -29,19 +29,19 @@ function readQuestion(query: Buffer): { name: string; question: Buffer } {
   return { name: labels.join(".").toLowerCase(), question: query.subarray(headBytes, at + 5) };
 }
 
-/** RFC 1035 §4.1.1: NXDOMAIN where there is no such name. */
+/** RFC 1035 §4.1.1: NXDOMAIN if the name does not exist. */
 function answer(query: Buffer, question: Buffer, answers: Exclude<Answers, "silent"> | undefined): Buffer {
   const code = answers === "servfail" ? 2 : answers ? 0 : 3;
   const records = Array.isArray(answers) ? answers.map(toRecord) : [];
   const head = Buffer.alloc(headBytes);
   query.copy(head, 0, 0, 2);
-  head.writeUInt16BE(0x8580 | code, 2); // an answer, authoritative, of a server that recurses
+  head.writeUInt16BE(0x8580 | code, 2); // QR, AA, RD and RA: an authoritative response of a recursive server
   head.writeUInt16BE(1, 4);
   head.writeUInt16BE(records.length, 6);
   return Buffer.concat([head, question, ...records]);
 }
 
-/** A TXT record at the name that was asked for, its text in parts of 255 bytes: RFC 1035 §3.3.14. */
+/** A TXT record of the requested name, its text in parts of 255 bytes: RFC 1035 §3.3.14. */
 function toRecord(text: string): Buffer {
   const parts = (text.match(/.{1,255}/g) ?? [""]).map((part) =>
     Buffer.concat([Buffer.from([part.length]), Buffer.from(part)]),

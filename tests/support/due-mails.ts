@@ -3,7 +3,7 @@ import Database from "libsql";
 import pg from "pg";
 import { hashEmail } from "@/lib/mail/suppressions";
 
-/** Accounts `from` to `to`, each with one onboarding mail that has long been due, written past the service. */
+/** Inserts accounts `from` to `to` directly into the store, each with one onboarding mail that is long due. */
 export async function writeDueMails(
   { databaseUrl, dataDir = "" }: { databaseUrl?: string | undefined; dataDir?: string },
   { from, to }: { from: number; to: number },
@@ -39,7 +39,7 @@ async function writeToPostgres(
     `INSERT INTO accounts (id, email, subject, plan, created_at_ms)
      SELECT 'acc_' || n, 'reader' || n || '@example.com', 'user_' || n, 'hobby', 0 FROM ${each}`,
   );
-  // As hashEmail does.
+  // The same hash as hashEmail.
   const hash = `rtrim(translate(encode(sha256(convert_to('corner-office:email-suppression:v1:reader' || n || '@example.com', 'UTF8')), 'base64'), '+/', '-_'), '=')`;
   await client.query(
     `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)

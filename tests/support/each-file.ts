@@ -1,7 +1,7 @@
 import { afterAll, vi } from "vitest";
 import { endLeftovers } from "@/tests/support/leash";
 
-/* A process runs many files, one after the other. Each finds it as if it were the first. */
+/* A process runs many test files in sequence. Each starts with the state of a new process. */
 const before = { ...process.env };
 
 afterAll(() => {
@@ -10,6 +10,6 @@ afterAll(() => {
   vi.restoreAllMocks();
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
-  // What `processSingleton` kept.
+  // The values of `processSingleton`.
   (globalThis as Record<symbol, Map<string, unknown> | undefined>)[Symbol.for("corner-office")]?.clear();
 });

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** Where the list of migrations is, and where it was before the tree was renamed. */
+/** The path of the migrations, and the path in older commits. */
 const lists = ["lib/db/migrations.ts", "lib/store/migrations.ts"];
-/** Without its lock file, so that it takes its packages from the folders above it. */
+/** Without the lock file, so that packages are resolved from the folders above. */
 const sources = [
   "app",
   "lib",
@@ -17,10 +17,10 @@ const sources = [
 ];
 
 /**
- * Builds the program as it was before the newest change of the schema, from this repository's own history, in a folder
- * under `dist`; one that is there already stays. Its packages are those of today. `undefined` in a copy without history.
+ * Builds the program from the commit before the newest migration, in a folder under `dist`, unless it is there already.
+ * It uses today's packages. Returns `undefined` in a copy without git history.
  *
- * @param whole - with its pages, which takes a minute; else its programs alone
+ * @param whole - also build the pages, which takes a minute; otherwise only the programs
  */
 export function buildEarlier({ whole = false } = {}): string | undefined {
   const commit = findEarlier();
@@ -38,18 +38,18 @@ export function buildEarlier({ whole = false } = {}): string | undefined {
   try {
     renameSync(draft, folder);
   } catch {
-    rmSync(draft, { recursive: true }); // Somebody else was faster.
+    rmSync(draft, { recursive: true }); // Another process finished the same build first.
   }
   return folder;
 }
 
-/** The program that `npm start` runs in a checkout, from its root. */
+/** The program that `npm start` runs in a checkout, relative to its root. */
 export function startProgram(folder: string): string {
   const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   return /dist\/\S+\.js/.exec(scripts.start)?.[0] ?? "";
 }
 
-/** The last commit whose list of changes is shorter than today's. */
+/** The last commit with fewer migrations than today. */
 function findEarlier(): string | undefined {
   const [list = ""] = lists;
   const today = countChanges(readFileSync(list, "utf8"));
@@ -62,7 +62,7 @@ function findEarlier(): string | undefined {
       if (countChanges(git("show", `${commit}:${path}`)) < today) return git("rev-parse", commit).trim();
     }
   } catch {
-    // No repository, no git, or the history ends here.
+    // No repository, no git, or the history is incomplete.
   }
   return undefined;
 }

@@ -9,11 +9,11 @@ import { reservePort } from "@/tests/support/port";
 import type { Environment } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
-/** A fresh store of one engine with nothing but its signing key, and what a test may do to it behind the service's back. */
+/** A fresh store of one engine, empty but for its signing key, which a test can change without the service. */
 export type Stage = {
   environment: Environment;
   query: (sql: string) => Promise<Record<string, unknown>[]>;
-  /** Makes every write of the service hang, and where `freezeStopsReads` every read as well. */
+  /** Makes every write of the service hang, and every read too if `freezeStopsReads` is set. */
   freeze: () => void;
   freezeStopsReads: boolean;
   thaw: () => void;
@@ -23,8 +23,8 @@ export type Stage = {
 export type Engine = {
   name: string;
   /**
-   * As a first start leaves it, or where `isEmpty` with nothing at all, as an operator begins. What it has on disk is
-   * gone with the file of the test, or as `until` says.
+   * Prepares a store in its state after a first start, or with `isEmpty` without any table. Its files are deleted after
+   * the test file, or as `until` says.
    */
   prepare: (options?: { isEmpty?: boolean; until?: Until }) => Promise<Stage>;
 };
@@ -36,7 +36,7 @@ const embedded: Engine = {
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
     const open = () => {
       const db = new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
-      db.exec("PRAGMA secure_delete = ON"); // as ours: what a test wrote over stays in no page
+      db.exec("PRAGMA secure_delete = ON"); // as the service does: overwritten text stays in no page
       return db;
     };
     let lock: Database.Database | undefined;

@@ -4,11 +4,11 @@ import type { Stage } from "@/tests/support/engines";
 import type { Service } from "@/tests/support/service";
 import { listTextColumns } from "@/tests/support/text-columns";
 
-/** Every place where a text can be, whole: each table, or the store's files as they are; the mails; and the log. */
+/** All text that the service stores: each table or the store's files, the mails and the log. */
 export async function readEverything(stage: Stage, { dataDir, log }: Service): Promise<string> {
   const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    // The draft of a mail has another name by then.
+    // A mail's draft may have been renamed by then.
     .filter((entry) => !entry.name.endsWith(".draft"))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
   const tables = [...new Set((await listTextColumns(stage)).map(({ table }) => table))];

@@ -6,9 +6,8 @@ import type { Writable } from "node:stream";
 import { oncePerWorker } from "@/tests/support/once-per-worker";
 
 /*
- * What a test makes is gone when the file of the test is done, and when the process that runs it fails, hangs or is
- * killed. A shell in a group of its own holds the other end of a pipe: it is told what there is, and clears up once the
- * pipe closes.
+ * Cleans up the processes and folders of a test when its file has ended, and also when the test process fails, hangs or
+ * is killed. A shell in its own process group reads their names from a pipe, and cleans up when the pipe closes.
  */
 const clearUp = `
 while read -r kind what; do
@@ -17,11 +16,11 @@ done
 [ -z "$groups" ] || kill -s KILL -- $groups
 rm -rf -- "$@"`;
 
-/** What something made by a test outlasts: its file, or nothing but the process. */
+/** How long something made by a test exists: until its test file ends, or until the process does. */
 export type Until = "file" | "process";
 
 const pipes = oncePerWorker("pipes", () => {
-  // Vitest's workers would outlive a Vitest that was killed.
+  // Otherwise Vitest's workers would outlive a killed Vitest.
   process.once("disconnect", () => process.exit());
   return new Map<Until, Writable>();
 });
@@ -39,13 +38,13 @@ function tell(until: Until, kind: "group" | "folder", what: string | number): vo
   pipe.write(`${kind} ${what}\n`);
 }
 
-/** Ends and deletes whatever the tests of a file have left. */
+/** Ends the processes and deletes the folders that a test file has left. */
 export function endLeftovers(): void {
   pipes.get("file")?.end();
   pipes.delete("file");
 }
 
-/** Starts a program that, with all that it starts, ends no later than the tests of this file, or than this process. */
+/** Starts a program that ends, with its children, no later than this test file or this process. */
 export function spawnLeashed(
   program: string,
   parameters: string[],
@@ -57,16 +56,16 @@ export function spawnLeashed(
   return child;
 }
 
-/** Linux keeps in memory what is in this folder; of a container's 64 MB there is too little for everybody. */
+/** An in-memory folder of Linux; a container's 64 MB are too small for all tests. */
 const memory = "/dev/shm";
 const hasMemory = existsSync(memory) && statfsSync(memory).bavail * statfsSync(memory).bsize > 2 ** 30;
 
-/** Makes a folder as {@link createFolder} does, where no commit waits for a disk, if there is such a place. */
+/** Like {@link createFolder}, but in memory if possible, so that commits do not wait for a disk. */
 export function makeFolderInMemory(until: Until = "file"): string {
   return createFolder(until, hasMemory ? memory : tmpdir());
 }
 
-/** Makes an empty folder that is gone when the tests of this file are done, or when this process is. */
+/** Makes an empty folder that is deleted when this test file or this process ends. */
 export function createFolder(until: Until = "file", withTimeout = tmpdir()): string {
   const folder = mkdtempSync(join(withTimeout, "corner-office-"));
   tell(until, "folder", folder);

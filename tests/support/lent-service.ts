@@ -8,10 +8,10 @@ import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { oncePerWorker } from "@/tests/support/once-per-worker";
 import { Service } from "@/tests/support/service";
 
-/** What a lent service allows: as good as everything. */
+/** The limits of a lent service: practically none. */
 export const raised = { health: 100_000, mcp: 200_000 };
 
-/** Where a lent service says that a person reads. */
+/** The support address of a lent service. */
 export const supportEmail = "help@example.com";
 
 const settings = {
@@ -23,10 +23,10 @@ const settings = {
 let lent = 0;
 
 /**
- * A service with local sign-in, which a worker starts once for each engine and lends to one file after the other. Each
- * finds it as if it were the first: no row in the store but the key that signs, no mail, no line in the log, and an
- * address that has spent no allowance. It is for files that leave it as it was, and take the errors that they make it
- * log; the notice that it shows may be another file's for fifteen seconds.
+ * A service with local sign-in that a worker starts once per engine and lends to its test files in sequence. Each file
+ * gets it as new: only the signing key in the store, no mails, an empty log, and a client address with unused limits.
+ * A file that borrows it must not change its settings, and must take the errors that it causes. The banner shown may be
+ * another file's for fifteen seconds.
  */
 export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stage; service: Service }> {
   const { stage, service } = await oncePerWorker(`the service lent on ${engine.name}`, async () => {
@@ -36,7 +36,7 @@ export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stag
       service: await Service.start({ ...stage.environment, ...settings }, { until: "process" }),
     };
   });
-  if (!service.isRunning) await service.run(); // a test has failed that kills it
+  if (!service.isRunning) await service.run(); // a failed test may have left it killed
   await empty(stage, service);
   service.from = `127.30.0.${++lent}`;
   return { stage, service };
@@ -51,14 +51,14 @@ async function empty(stage: Stage, { environment, dataDir }: Service): Promise<v
   }
   const mails = join(dataDir, "mail");
   for (const name of existsSync(mails) ? readdirSync(mails) : []) {
-    // One that is being written has another name yet.
+    // A mail that is being written has another name.
     if (name.endsWith(".eml")) rmSync(join(mails, name), { force: true });
   }
 }
 
-/** Ends a file's use of it. Fails when it logged an error meanwhile that nobody took. */
+/** Returns the service after a test file. Throws if it logged an error that no test took. */
 export async function giveBack(service: Service): Promise<void> {
-  // What it had to log is in the log once a later line is.
+  // All earlier lines are in the log once a later one is.
   const id = randomUUID();
   await service.ask(operations.health.path, { headers: { "x-request-id": id } });
   await eventually(() => expect(service.log).toContain(id));

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { openidClient, type Request, type Tokens } from "@/tests/support/oauth-libraries";
 import type { Service } from "@/tests/support/service";
 
-/** A program on this computer that asks to be let in, and waits for the answer at a port of its own. */
+/** An app on this computer that requests authorization, and waits for the response on its own port. */
 export async function startApp(service: Service) {
   const app = await openidClient.makeApp(service);
   let tell: (back: URL) => void = () => {};
@@ -19,9 +19,9 @@ export async function startApp(service: Service) {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const request: Request = await app.ask({ redirect_uri: `${origin}/callback` });
   return {
-    /** Where it sends its owner's browser. */
+    /** The authorization URL that it opens in the owner's browser. */
     address: request.address.href,
-    /** What it is given once its owner has answered. Throws what it is told where there is nothing. */
+    /** Returns its tokens once the owner has answered. Throws the error response of a refusal. */
     async finish(): Promise<Tokens> {
       const back = await answered;
       server.closeAllConnections();

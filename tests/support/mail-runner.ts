@@ -5,8 +5,8 @@ import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { createResendSender } from "@/lib/mail/resend-sender";
 
 /*
- * A runner in a process of its own, as the server's is but for its patience: the sender breaks off after a second, so
- * that a lease lasts six, and a failure is tried again after a fifth of one. It runs until it is killed.
+ * The server's mail runner in its own process, with shorter times: the sender times out after one second, a lease lasts
+ * six, and a failure is retried after 200 ms. It runs until it is killed.
  */
 const { mail } = settings();
 if (mail.kind !== "resend") throw new Error("The fault run sends to the stand-in for Resend.");

@@ -1,4 +1,4 @@
-/** The part of mailauth that the tests use; it brings no types. */
+/** The part of mailauth that the tests use; the package has no types. */
 declare module "mailauth/lib/dkim/verify.js" {
   type Resolver = (name: string, type: string) => Promise<string[][]>;
   export function dkimVerify(

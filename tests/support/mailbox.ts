@@ -3,7 +3,7 @@ import { join } from "node:path";
 import PostalMime, { type Email } from "postal-mime";
 import { eventually } from "@/tests/support/databases";
 
-/** The newest mail to an email that a service without a sender wrote into its data folder, once it is there. */
+/** Waits for the newest mail to an email that a service without a sender wrote into its data folder. */
 export async function mailTo(dataDir: string, email: string, subject: RegExp): Promise<Email> {
   let found: Email | undefined;
   await eventually(async () => {
@@ -20,14 +20,14 @@ export async function mailsTo(dataDir: string, email: string): Promise<Email[]> 
   const files = readdirSync(folder)
     .filter((name) => name.endsWith(".eml"))
     .map((name) => join(folder, name))
-    // Who waits for a mail asks often: to parse all would hold up this process, and with it the database's proxy.
+    // Polled often: parsing every mail would block this process, and with it the database's proxy.
     .filter((file) => readFileSync(file).includes(email))
     .sort((one, other) => statSync(one).mtimeMs - statSync(other).mtimeMs);
   const mails = await Promise.all(files.map((file) => PostalMime.parse(readFileSync(file))));
   return mails.filter((mail) => mail.to?.some(({ address }) => address === email));
 }
 
-/** The six digits of the sign-in code that was mailed: of one that was asked for once. */
+/** The six digits of the mailed sign-in code, if only one was requested. */
 export async function codeTo(dataDir: string, email: string): Promise<string> {
   const { subject } = await mailTo(dataDir, email, /sign-in code/);
   return /\d{6}/.exec(subject ?? "")?.[0] ?? "";

@@ -25,7 +25,7 @@ const meta = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-/** Sends a message as clients of 2026-07-28 do: it says all about itself, and its headers repeat it. */
+/** Sends a message as clients of 2026-07-28 do: it is self-describing, and its headers repeat its fields. */
 export function postModern(
   service: Service,
   { method, params = {}, id = 1 }: Message,
@@ -41,7 +41,7 @@ export function postModern(
   return post(service, body, { ...options, headers: { ...repeated, ...headers } });
 }
 
-/** Checks what every answer of the MCP server carries, and that any page may read it. */
+/** Checks the headers of every MCP response, CORS for any origin included. */
 export function expectMcpStamp(service: Service, answer: Answer): void {
   expectStamp(service, answer);
   expect(answer.headers["access-control-allow-origin"]).toBe("*");
@@ -56,7 +56,7 @@ export function expectMcpStamp(service: Service, answer: Answer): void {
   expect(answer.headers).not.toHaveProperty("mcp-session-id");
 }
 
-/** Checks that an answer was counted, as every POST that got past the door is. */
+/** Checks that a request was counted, as every POST accepted by the router is. */
 export function expectCounted({ headers }: Answer, limit: number): void {
   expect(headers["ratelimit-policy"]).toBe(`"mcp";q=${limit};w=60`);
   expect(headers.ratelimit).toMatch(/^"mcp";r=\d+(;t=\d+)?$/);
@@ -64,7 +64,7 @@ export function expectCounted({ headers }: Answer, limit: number): void {
   expect(headers["ratelimit-remaining"]).toMatch(/^\d+$/);
 }
 
-/** Checks that an answer is this JSON-RPC error. */
+/** Checks that a response is this JSON-RPC error. */
 export function expectRpcError(
   answer: Answer,
   { status, code, message, id = 1 }: { status: number; code: number; message?: string; id?: unknown },

@@ -1,6 +1,6 @@
 import dns from "node:dns";
 
-/* Loaded before a program: the name in TEST_NAME is this machine's for it, as a host may say of itself that it is. */
+/* Preloaded into a program: resolves the host name in TEST_NAME to this machine, as DNS rebinding does. */
 const { lookup } = dns;
 dns.lookup = (hostname, options, callback) => {
   if (hostname !== process.env.TEST_NAME) return lookup(hostname, options, callback);

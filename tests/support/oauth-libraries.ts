@@ -2,7 +2,7 @@ import * as bare from "oauth4webapi";
 import * as complete from "openid-client";
 import type { Service } from "@/tests/support/service";
 
-/** Where the answer goes: any port of this computer. */
+/** The redirect URI: any port of this computer. */
 export const redirectUri = "http://127.0.0.1:51515/callback";
 
 export type Tokens = {
@@ -11,13 +11,13 @@ export type Tokens = {
   expires_in?: number | undefined;
 };
 
-/** What an app asks of its owner: where to send them, and what to make of the answer that comes back. */
+/** An app's authorization request: the URL to open, and a function that redeems the response. */
 export type Request = { address: URL; redeem: (back: URL, verifier?: string) => Promise<Tokens> };
 
-/** A device's code, and what the device does until its owner has answered. */
+/** A device's code, and a function that polls until the owner has answered. */
 export type Device = { user_code: string; verification_uri: string; poll: () => Promise<Tokens> };
 
-/** An app of the client `native`, which knows nothing but our address. */
+/** An app of the client `native`, which knows only our address. */
 export type App = {
   ask: (more?: Record<string, string>) => Promise<Request>;
   askByDevice: () => Promise<Device>;
@@ -31,13 +31,13 @@ const scope = "account:read";
 const state = "kept";
 const pkce = (code_challenge: string) => ({ code_challenge, code_challenge_method: "S256" });
 
-/** Whatever its address is said to be, the service listens on loopback. */
+/** The service listens on loopback, whatever its APP_URL is. */
 function reach({ url, port }: Service) {
   return (address: string, options: object) =>
     fetch(address.replace(url, `http://127.0.0.1:${port}`), options as RequestInit);
 }
 
-/** The complete one, which most programs take. */
+/** The complete library, which most programs use. */
 export const openidClient: Library = {
   name: "openid-client",
   async makeApp(service) {
@@ -73,7 +73,7 @@ export const openidClient: Library = {
   },
 };
 
-/** The bare one, whose every step is the app's own. */
+/** The low-level library: the app performs each step itself. */
 const oauth4webapi: Library = {
   name: "oauth4webapi",
   async makeApp(service) {
@@ -127,5 +127,5 @@ const oauth4webapi: Library = {
   },
 };
 
-/** The libraries that a program takes to be let in with. */
+/** The OAuth libraries under test. */
 export const oauthLibraries: Library[] = [openidClient, oauth4webapi];

@@ -1,7 +1,7 @@
 const key = Symbol.for("corner-office tests");
 const worker = globalThis as { [key]?: Map<string, unknown> };
 
-/** What a process that runs tests has once, however many files it runs and however often it loads their modules. */
+/** A value made once per test process, even though each test file loads its modules anew. */
 export function oncePerWorker<T>(name: string, make: () => T): T {
   const kept = worker[key] ?? new Map<string, unknown>();
   worker[key] = kept;

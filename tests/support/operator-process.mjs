@@ -6,16 +6,16 @@ import { buildSync } from "esbuild";
 import "./clock-ahead.mjs";
 
 /*
- * An operator who stays at the terminal: runs commands one after the other, each with an environment of its own and
- * with a fresh copy of our modules, but reads and compiles them only once, and loads the libraries once, which is what
- * takes the time. A line in is `{args, environment}`, a line out `{code, stdout, stderr}`.
+ * Runs operator's commands in sequence, each with its own environment and a fresh copy of our modules. It compiles the
+ * modules once and loads the libraries once, which takes most of the time. An input line is `{args, environment}`, an
+ * output line `{code, stdout, stderr}`.
  */
 const program = resolve("lib/admin/program.ts");
 const { outputFiles } = buildSync({
   ...{ entryPoints: [program], bundle: true, packages: "external", write: false },
   ...{ platform: "node", target: "node20", format: "cjs" },
 });
-// esbuild makes the namespace of each library anew each time, which is a third of what a command takes.
+// esbuild rebuilds the namespace of each library every time, which is a third of a command's time.
 const text = outputFiles[0].text.replace(
   "var __toESM =",
   "var __toESM = (library, ...how) => namespaces.get(library) ?? keep(library, makeNamespace(library, ...how));\nvar makeNamespace =",
@@ -48,7 +48,7 @@ async function run(args, environment) {
   process.argv = ["node", "admin", ...args];
   process.env = environment;
   process.exitCode = undefined;
-  // What `processSingleton` kept for the last command, and what that left to be done at the end.
+  // Clears the last command's `processSingleton` values and exit listeners.
   delete globalThis[Symbol.for("corner-office")];
   process.removeAllListeners("exit");
   const module = { exports: {} };

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { spawnLeashed } from "@/tests/support/leash";
 import { oncePerWorker } from "@/tests/support/once-per-worker";
 
-/** How a program ended, and what it printed. */
+/** A program's exit code and output. */
 export type Outcome = { code: number; stdout: string; stderr: string };
 
 type Operator = (args: string[], environment: Record<string, string>) => Promise<Outcome>;
@@ -11,11 +11,11 @@ type Operator = (args: string[], environment: Record<string, string>) => Promise
 const operators = oncePerWorker("operators", () => new Map<string | undefined, Operator>());
 
 /**
- * Runs an operator's command as `npm run admin` does, with these settings. One process runs all commands that a worker
- * asks for, each in a fresh copy of our modules: to start one for each took a third of the suite's time.
+ * Runs an operator's command as `npm run admin` does, with these settings. One process runs all commands of a worker,
+ * each in a fresh copy of our modules: a process per command took a third of the suite's time.
  */
 export const operate: Operator = (args, environment) => {
-  // Node reads it at its start, so whoever trusts another certificate is another operator.
+  // Node reads it at its start, so another certificate needs another process.
   const { NODE_EXTRA_CA_CERTS } = environment;
   const operator = operators.get(NODE_EXTRA_CA_CERTS) ?? startOperator(NODE_EXTRA_CA_CERTS);
   operators.set(NODE_EXTRA_CA_CERTS, operator);

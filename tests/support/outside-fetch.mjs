@@ -1,6 +1,6 @@
 /*
- * Loaded before a program: what it fetches over https it gets from the server that TEST_OUTSIDE names, at
- * /<host>/<path>, so that hosts of the Internet can be stood in for. Everything before the network is as it is.
+ * Preloaded into a program: redirects its https fetches to the server that TEST_OUTSIDE names, at /<host>/<path>, so
+ * that tests can fake Internet hosts. All code before the network is unchanged.
  */
 const { fetch } = globalThis;
 globalThis.fetch = (input, options) => {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Stands in for hosts of the Internet: what is fetched at an https address is answered with the document of it. */
+/** Fakes Internet hosts: a fetch of an https URL returns that URL's document. */
 export async function startOutside(documents: Record<string, object>) {
   const asked: string[] = [];
   const server = createServer((request, response) => {

@@ -4,9 +4,9 @@ import type { Answer, Service } from "@/tests/support/service";
 type Word = "approve" | "decline";
 
 /**
- * Opens the address that an app shows, in the browser of a signed-in owner, and answers as the page's form does.
+ * Opens an app's authorization URL in the browser of a signed-in owner, and submits the page's form.
  *
- * @returns where the app is told, which the browser is sent to; `""` for a device's code
+ * @returns the redirect to the app with the response; `""` for a device's code
  */
 export async function answerApp(
   browser: Browser,
@@ -23,18 +23,18 @@ export async function answerApp(
   return code ? "" : String((await browser.open("/oauth/resume")).headers.location);
 }
 
-/** Types the code that a device shows, and answers. */
+/** Types a device's code, and approves or declines. */
 export async function answerDevice(browser: Browser, user_code: string, word: Word = "approve") {
   await browser.submit("/connect/device", { user_code });
   return answerShown(browser, word);
 }
 
-/** Presses a button on the page that says who asks. */
+/** Presses a button on the page that shows the requesting app. */
 export async function answerShown(browser: Browser, word: Word = "approve"): Promise<Answer> {
   return browser.submit("/connect/answer", { ...(await readQuestion(browser)), answer: word });
 }
 
-/** What the page's form has beside its buttons. */
+/** The hidden fields of the page's form. */
 export async function readQuestion(browser: Browser): Promise<{ request: string; account: string }> {
   const { text } = await browser.open("/connect");
   const read = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? "";

@@ -1,6 +1,6 @@
 /*
- * Texts that are dear to a pattern if any are: what takes a backtracking engine more than linear time is a run of
- * something that the pattern repeats, with an end that it does not want. Both are made of the pattern's own characters.
+ * Texts that make a vulnerable pattern slow (ReDoS): a backtracking engine needs more than linear time for a run of
+ * something that the pattern repeats, with an end that does not match. Both are made of the pattern's own characters.
  */
 
 const maxCharacters = 12;
@@ -9,8 +9,8 @@ const maxSuspects = 4;
 const unwanted = "\0";
 
 /**
- * The most that a pattern takes for a text of this length, in milliseconds: the best of several runs, so that only its
- * own time counts. Short texts say which long ones are worth a try.
+ * The longest time of a pattern for any text of this length, in milliseconds: the best of several runs per text, so
+ * that only its own time counts. Short texts select the long ones to try.
  */
 export function slowestMs(pattern: RegExp, length: number): number {
   const suspects = [...attacksOn(pattern)]
@@ -28,7 +28,7 @@ function fastestMs(pattern: RegExp, text: string, runs: number): number {
   });
 }
 
-/** How long this takes where nothing else is at work, in milliseconds. */
+/** The shortest of several runs, in milliseconds, which excludes other work of the machine. */
 export function bestOf(runs: number, work: () => void): number {
   const times = Array.from({ length: runs }, () => {
     const startedAtMs = performance.now();
@@ -52,7 +52,7 @@ function* attacksOn(pattern: RegExp): Iterable<Attack> {
   }
 }
 
-/** What a class or an escape stands for. */
+/** Characters that a class or an escape matches. */
 const examples: Record<string, string> = {
   ...{ w: "a", W: "-", d: "0", D: "a", s: " ", S: "a", b: "", B: "" },
   ...{ n: "\n", r: "\r", t: "\t", v: "\v", f: "\f", p: "\u0007", P: "a" },
@@ -61,7 +61,7 @@ const examples: Record<string, string> = {
 const part =
   /\\x(?<hex>[\da-f]{2})|\\u\{?(?<unicode>[\da-f]{4,6})\}?|\\[pP]\{[^}]*\}|\\(?<escaped>.)|\(\?<?[=!:]?(?:\w+>)?|\{[\d,]+\}|(?<operator>[[\]()*+?|^$])|(?<any>\.)|(?<literal>.)/gisu;
 
-/** The characters that a pattern speaks of, and the words in it. */
+/** The characters that a pattern matches, and its literal words. */
 function partsOf(source: string): { characters: string[]; words: string[] } {
   const characters = new Set<string>();
   const words = new Set<string>();
@@ -84,7 +84,7 @@ function partsOf(source: string): { characters: string[]; words: string[] } {
   return { characters: jitter([...characters, "a"]), words: [...words] };
 }
 
-/** As many as can be paired with each other: signs before letters, and of these some of each. */
+/** A sample small enough to pair with each other: symbols first, then some of each kind of letter. */
 function jitter(characters: string[]): string[] {
   const signs = characters.filter((character) => !/[\p{L}\d]/u.test(character));
   const letters = characters.filter((character) => /[\p{L}\d]/u.test(character));

@@ -9,11 +9,10 @@ import { reservePort } from "@/tests/support/port";
 export const hasPgBouncer = isInstalled("pgbouncer");
 
 /**
- * A PgBouncer of our own on loopback, in transaction mode as managed ones are: each transaction may have another
- * connection of the server's, of which there are as many as `poolSize`. Settings that a connection begins with it
- * refuses, as PgBouncer does unless it is told to drop them.
+ * Starts a PgBouncer on loopback, in transaction mode like managed ones: each transaction may use another of the
+ * `poolSize` server connections. It refuses startup parameters, as PgBouncer does by default.
  *
- * @returns the database's address through it
+ * @returns the database's URL through it
  */
 export async function startPgBouncer(
   databaseUrl: string,

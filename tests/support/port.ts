@@ -2,14 +2,14 @@ import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createServer } from "node:net";
 
-// Below what systems give away by themselves, to clients and for port 0: Linux from 32768 on.
+// Below the ephemeral ports that systems assign to clients and for port 0: on Linux from 32768.
 const lowest = 20_000;
 const highest = 32_000;
 
 /**
- * A port that is this process's own until it ends: nobody listens there, no other test is given it, and no
- * connection that goes out takes it, so that a service can be ended and started again on it. The UDP port of the
- * same number says that it is taken, and the system lets go of it whatever becomes of us.
+ * Reserves a port for this process until it ends: no one listens on it, no other test gets it, and no outgoing
+ * connection uses it, so that a service can be stopped and restarted on it. The lock is the UDP port of the same
+ * number, which the system releases however this process ends.
  */
 export async function reservePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {

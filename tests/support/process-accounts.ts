@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-const ticksPerSecond = 100; // of Linux's accounts, whatever the processor does
+const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100
 
 /** Resident and peak memory of a process, in megabytes. */
 export function memoryOf(pid: number): { now: number; peak: number } {
@@ -10,10 +10,10 @@ export function memoryOf(pid: number): { now: number; peak: number } {
   return { now: read("VmRSS"), peak: read("VmHWM") };
 }
 
-/** The processor's time that a process has used, its own and the system's for it, in microseconds. */
+/** The CPU time of a process, user and system, in microseconds. */
 export function processorTimeOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The name before it may hold anything; what follows are the fields from the third on.
+  // The name in brackets may contain anything; the fields from the third on follow it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / ticksPerSecond;
 }

@@ -5,7 +5,7 @@ import type { Fault } from "@/tests/support/upstash-bridge";
 
 const commandStart = /\*\d+\r\n\$\d+\r\n(?:EVALSHA|EVAL|MGET)\r\n/g;
 
-/** A loopback server in front of a real redis-server, which can be told to misbehave. */
+/** A loopback server in front of a real redis-server, with faults that a test can set. */
 export async function startRedisBridge(redisPort: number) {
   const open = new Set<Socket>();
   const bridge = { fault: "none" as Fault, calls: 0, environment: {} as Environment, stop: async () => {} };

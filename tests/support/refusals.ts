@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@/lib/http/errors";
 
-/** What a refusal of each code says where nothing is said about the case, and with which status. */
+/** The status and default texts of each error code. */
 export const refusals: Record<ErrorCode, { status: number | null; message: string; hint: string }> = {
   not_found: {
     status: 404,

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 
-/* What a run of `tests/all.sh` took and came to: reads its notes, and ends with 1 when anything failed. */
+/* Reports times and results of a run of `tests/all.sh` from its notes. Exits 1 if anything failed. */
 
 const [, , notes] = process.argv;
 
-/** The tests of a step, each `{name, ms, passed, isLeftOut, why}`, as its runner wrote them down. */
+/** The tests of a step, each `{name, ms, passed, isLeftOut, why}`, from its runner's report. */
 function testsOf(step) {
   const file = join(notes, `${step}.json`);
   if (!existsSync(file)) return [];
@@ -24,7 +24,7 @@ function fromVitest({ name, status, message, assertionResults }) {
     isLeftOut: status !== "passed" && status !== "failed",
     why: failureMessages.join("\n"),
   }));
-  // What fails outside a test, as what clears up after them.
+  // A failure outside any test, for example in a teardown.
   const failedBesides = status === "failed" && tests.every(({ passed }) => passed);
   return failedBesides ? [...tests, { name, ms: 0, passed: false, why: message }] : tests;
 }
@@ -41,7 +41,7 @@ function fromPlaywright({ specs = [], suites = [] }) {
   return [...own, ...suites.flatMap(fromPlaywright)];
 }
 
-/** A test that failed, and the lines that tell why. */
+/** Prints a failed test and the lines that explain it. */
 function say({ name, why }) {
   const lines = stripVTControlCharacters(why ?? "").split("\n");
   const telling = lines.filter((line) => line !== "" && !line.includes("/node_modules/")).slice(0, 15);
@@ -55,7 +55,7 @@ for (const line of readFileSync(join(notes, "steps"), "utf8").trim().split("\n")
   const [step, seconds, code] = line.split(" ");
   const own = testsOf(step);
   tests.push(...own);
-  // A step that failed with no test to show for it counts as one.
+  // A step that failed without a failed test counts as one.
   if (code !== "0" && own.every(({ passed }) => passed)) failedSteps.push(step);
   report.push(`${seconds.padStart(6)} s  ${step}${code === "0" ? "" : ", failed"}`);
 }
@@ -68,7 +68,7 @@ for (const { name, ms } of tests.toSorted((one, other) => other.ms - one.ms).sli
 const leftOut = tests.filter((test) => test.isLeftOut).map(({ name }) => name);
 if (leftOut.length > 0) report.push("", "LEFT OUT:", ...leftOut.map((name) => `  ${name}`));
 
-// CI has no compiler that Debian has not, and perhaps a copy without history: nothing else is left out there.
+// CI has only Debian's compilers, and perhaps no git history: no other tests may be skipped there.
 const isMissed = (name) => process.env.CI && !/where a compiler is at hand|is the build before/.test(name);
 const passed = tests.filter((test) => test.passed && !test.isLeftOut).length;
 const atFirst = tests.filter(({ passed, why }) => passed && why);

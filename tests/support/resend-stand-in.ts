@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "@/tests/support/service";
 
-/** How it treats a request. `lost` accepts the mail and breaks the connection before it says so. */
+/** How it handles a request. `lost` accepts the mail and drops the connection before it responds. */
 export type Fault = "none" | "429" | "500" | "html" | "422" | "403" | "reset" | "slow" | "silent" | "lost";
 
 export type Accepted = {
@@ -30,10 +30,9 @@ const errors = {
 };
 
 /**
- * A loopback server that answers as Resend does: a key that may only send, `POST /emails` with an idempotency
- * key that it remembers, and faults when it is told to have them.
+ * A fake Resend server on loopback: a sending-only key, `POST /emails` with idempotency keys, and faults on request.
  *
- * @param faultOf - which fault the next request meets; by default `fault`, which a test may set
+ * @param faultOf - returns the fault of the next request; by default `fault`, which a test may set
  */
 export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
   const resend = {
@@ -41,7 +40,7 @@ export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
     accepted: [] as Accepted[],
     requests: 0,
     retryAfterSeconds: 1,
-    /** The same provider, at an address where it has no faults. */
+    /** The same provider without faults. */
     calmUrl: "",
     environment: {} as Environment,
     stop: async () => {},
@@ -54,7 +53,7 @@ export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
       outgoing
         .writeHead(status, { "content-type": "application/json", ...headers })
         .end(JSON.stringify(body));
-    // A runner that is killed breaks off in the middle of a request.
+    // A killed runner aborts in the middle of a request.
     const body = await text(incoming).catch(() => undefined);
     if (body === undefined) return;
     const isCalm = incoming.url?.startsWith("/calm/");

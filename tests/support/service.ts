@@ -12,18 +12,18 @@ import { reservePort } from "@/tests/support/port";
 
 export type Environment = Record<string, string>;
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
 
 type LogTo = "here" | "file" | number;
 
 type Options = {
   program?: string[];
-  /** Where its log goes: to this process, to a file in its data folder, or to a descriptor. */
+  /** The log's destination: this process, a file in its data folder, or a descriptor. */
   logTo?: LogTo;
-  /** Where it was built. */
+  /** The folder that it was built in. */
   folder?: string;
-  /** What it outlasts. */
+  /** How long it runs at most. */
   until?: Until;
 };
 
@@ -31,15 +31,15 @@ type AuthorizationRequest = {
   method?: string;
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
-  /** Which loopback address to come from. */
+  /** The loopback address to send from. */
   from?: string;
 };
 
-/** The built service, running in a process of its own with a data folder of its own. */
+/** The built service, in its own process with its own data folder. */
 export class Service {
   readonly url: string;
   log = "";
-  /** Which loopback address a request comes from that names none. */
+  /** The default loopback address that requests are sent from. */
   from = "127.0.0.1";
   private takenUpTo = 0;
   private child: ChildProcess | undefined;
@@ -55,14 +55,14 @@ export class Service {
     this.url = environment.APP_URL ?? `http://localhost:${port}`;
   }
 
-  /** Starts it with these settings and nothing else of this machine's environment. */
+  /** Starts it with these settings only, without this machine's environment. */
   static async start(environment: Environment = {}, options: Options = {}): Promise<Service> {
     const service = await Service.make(environment, options);
     await service.run();
     return service;
   }
 
-  /** A service with these settings that does not run: for its operator's commands alone, or until {@link run}. */
+  /** A service with these settings that is not started: for operator's commands, or until {@link run}. */
   static async make(
     environment: Environment = {},
     { folder = ".", program = [startProgram(folder)], logTo = "here", until = "file" }: Options = {},
@@ -119,7 +119,7 @@ export class Service {
     });
   }
 
-  /** Stops it as an operator would, and answers its exit code. Fails when it logged an error nobody expected. */
+  /** Stops it as an operator would, and returns its exit code. Throws if it logged an unexpected error. */
   async stop({ expectErrors = false } = {}): Promise<number | null> {
     const code = await this.end("SIGTERM");
     const errors = this.takeErrors();
@@ -128,7 +128,7 @@ export class Service {
     return code;
   }
 
-  /** What it logged as an error since this was last asked: a test that expects an error takes it. */
+  /** Takes the errors logged since the last call: a test takes those that it expects. */
   takeErrors(): string[] {
     const errors = this.log
       .slice(this.takenUpTo)
@@ -138,23 +138,23 @@ export class Service {
     return errors.map((line) => JSON.parse(line).msg);
   }
 
-  /** Begins its log anew. */
+  /** Clears its log. */
   forgetLog(): void {
     this.log = "";
     this.takenUpTo = 0;
   }
 
-  /** Ends it with no warning; its data folder stays. */
+  /** Kills it without warning; its data folder stays. */
   async kill(): Promise<void> {
     await this.end("SIGKILL");
   }
 
-  /** Stops reading its log, as a log collector does that dies. */
+  /** Stops reading its log, as a crashed log collector does. */
   closeLog(): void {
     this.child?.stderr?.destroy();
   }
 
-  /** Sends it a signal and waits for nothing. */
+  /** Sends it a signal without waiting. */
   signal(signal: NodeJS.Signals): void {
     this.child?.kill(signal);
   }
@@ -166,12 +166,12 @@ export class Service {
     return exited;
   }
 
-  /** The exit code that it will have: somebody else ends it. */
+  /** Waits for its exit code; something else must end it. */
   exit(): Promise<number | null> {
     return new Promise((resolve) => this.child?.removeAllListeners("close").once("close", resolve));
   }
 
-  /** Sends one request, path and headers exactly as given. */
+  /** Sends one request with exactly this path and these headers. */
   ask(
     path: string,
     { method = "GET", headers = {}, body, from = this.from }: AuthorizationRequest = {},
@@ -195,7 +195,7 @@ export class Service {
     });
   }
 
-  /** Posts a form as a browser does from one of our pages. */
+  /** Posts a form as a browser does on one of our pages. */
   submit(
     path: string,
     fields: Record<string, string>,
@@ -209,7 +209,7 @@ export class Service {
     });
   }
 
-  /** Writes bytes to the socket and answers everything that came back until it closed. */
+  /** Writes bytes to a socket, and returns everything received until it closed. */
   send(bytes: string | Buffer): Promise<string> {
     return new Promise((resolve, reject) => {
       let received = "";
@@ -226,12 +226,12 @@ export class Service {
     });
   }
 
-  /** Runs an operator's command beside the running server, with the same settings. */
+  /** Runs an operator's command while the server runs, with the same settings. */
   admin(...args: string[]): Promise<Outcome> {
     return operate(args, this.environment);
   }
 
-  /** Runs another program of its build beside it, with the same settings; by default the service a second time. */
+  /** Runs another program of its build with the same settings; by default a second service. */
   execute(program: string[] = this.program): Promise<Outcome> {
     return new Promise((resolve) => {
       const options = { cwd: this.folder, env: this.environment as NodeJS.ProcessEnv };
@@ -241,7 +241,7 @@ export class Service {
     });
   }
 
-  /** Runs an operator's command that must work, and answers its JSON document. */
+  /** Runs an operator's command that must succeed, and returns its JSON document. */
   async adminJson<T = Record<string, unknown>>(...args: string[]): Promise<T> {
     const { code, stdout, stderr } = await this.admin("--json", ...args);
     if (code !== 0) throw new Error(`admin ${args.join(" ")} exited ${code}: ${stderr}`);

@@ -2,19 +2,19 @@ import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { type Environment, Service } from "@/tests/support/service";
 
-/** A running service, and how the browsers of its owners come to be signed in. */
+/** A running service, and functions that sign browsers in to it. */
 export type Office = {
   service: Service;
-  /** Opens an account, and answers the browser that its owner is signed in with. */
+  /** Opens an account, and returns its owner's signed-in browser. */
   admit: (email: string) => Promise<Browser>;
-  /** Gives a browser a session token that is good for the next minute at least. */
+  /** Gives a browser a session token that is valid for the next minute at least. */
   freshen: (browser: Browser) => Promise<void>;
   close: () => Promise<void>;
 };
 
 const terms = ["--plan", "licensed", "--credits", "5"];
 
-/** Both ways in which we learn who is signed in; what an app is given is ours in either. */
+/** Both sign-in modes; an app's tokens are ours in either. */
 export const signIns: { name: string; open: (environment: Environment) => Promise<Office> }[] = [
   {
     name: "local sign-in",

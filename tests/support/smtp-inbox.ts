@@ -1,12 +1,12 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
-/** How the inbox treats what it gets. `lost` accepts a mail and breaks the connection before it says so. */
+/** How the inbox handles a mail. `lost` accepts it and drops the connection before it responds. */
 export type Fault = "none" | "no such recipient" | "busy" | "sender refused" | "silent" | "lost";
 
 export type Received = { atMs: number; from: string; to: string; raw: Buffer; secure: boolean };
 
-/** A real SMTP server on loopback, which keeps what it accepts and can be told to misbehave. */
+/** A real SMTP server on loopback, which stores accepted mails and has faults that a test can set. */
 export async function startSmtpInbox(options: SMTPServerOptions = {}) {
   const inbox = { port: 0, fault: "none" as Fault, received: [] as Received[], stop: async () => {} };
   const refuse = (code: number, words: string) => Object.assign(new Error(words), { responseCode: code });
@@ -43,7 +43,7 @@ export async function startSmtpInbox(options: SMTPServerOptions = {}) {
   });
   const connections = () =>
     (server as unknown as { connections: Set<{ _socket: { destroy: () => void } }> }).connections;
-  // A client that breaks off is the test's doing.
+  // Aborted connections are part of the tests.
   server.on("error", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   inbox.port = (server.server.address() as AddressInfo).port;

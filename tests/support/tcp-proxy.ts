@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A loopback proxy in front of a real server, which can cut it off or let it fall silent. */
+/** A loopback proxy in front of a real server, which can cut or freeze its connections. */
 export async function startTcpProxy(targetPort: number, port: number) {
   const open = new Set<Socket>();
   let isFrozen = false;
@@ -23,7 +23,7 @@ export async function startTcpProxy(targetPort: number, port: number) {
   const listen = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   await listen();
   return {
-    /** Keeps every connection and delivers nothing. */
+    /** Keeps every connection open and delivers nothing. */
     freeze() {
       isFrozen = true;
       for (const socket of open) socket.pause();
@@ -32,7 +32,7 @@ export async function startTcpProxy(targetPort: number, port: number) {
       isFrozen = false;
       for (const socket of open) socket.resume();
     },
-    /** Breaks every connection and accepts no more. */
+    /** Closes every connection and accepts no new ones. */
     async cut() {
       for (const socket of open) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

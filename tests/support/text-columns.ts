@@ -2,7 +2,7 @@ import type { Stage } from "@/tests/support/engines";
 
 export type TextColumn = { table: string; column: string };
 
-/** Every column of the store that holds a text, as the schema itself has them: none that is added can be forgotten. */
+/** Every text column of the store, read from the schema so that new columns are included. */
 export async function listTextColumns({ environment, query }: Stage): Promise<TextColumn[]> {
   const rows = environment.DATABASE_URL
     ? await query(`SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns

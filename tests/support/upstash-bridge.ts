@@ -5,19 +5,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import type { Environment } from "@/tests/support/service";
 
-/** How the bridge treats the requests it gets. */
+/** How the bridge handles requests. */
 export type Fault = "none" | "reset" | "frozen" | "late" | "slow" | "500" | "html" | "nonsense" | "endless";
 
 const token = "bridge-token";
 const upstashFlags = /^#!lua flags=[^\n]*\n/;
 
 /**
- * A loopback server that speaks Upstash's REST protocol to a real redis-server: commands as JSON
- * arrays, answered as `{"result": …}`, in the batches (`/pipeline`) that we send. It can be told to misbehave.
+ * A loopback server that translates Upstash's REST protocol to a real redis-server: commands are JSON arrays, responses
+ * `{"result": …}`, in the batches (`/pipeline`) that we send. A test can set faults.
  */
 export async function startUpstashBridge(redisPort: number) {
   const redis = new Redis({ port: redisPort, host: "127.0.0.1" });
-  // A plain Redis does not know Upstash's script flags, so it gets the script without them, which has another hash.
+  // A plain Redis does not know Upstash's script flags, so it gets the script without them, under another hash.
   const plainHashes = new Map<string, string>();
   const bridge = { fault: "none" as Fault, calls: 0, environment: {} as Environment, stop: async () => {} };
 

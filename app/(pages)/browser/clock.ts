@@ -1,6 +1,6 @@
 import { tellMoment } from "../moment";
 
-/** Tells the moments of a page by the reader's own clock. */
+/** Shows the times of a page in the reader's time zone. */
 export function tellMoments(): void {
   for (const moment of document.querySelectorAll<HTMLTimeElement>("time[data-shows]")) {
     moment.textContent = tellMoment(Date.parse(moment.dateTime), "time");

@@ -1,9 +1,9 @@
-/** The field of a code: whole, it sends itself, once; of what is pasted, the figures count. */
+/** Submits the code's form once when the code is complete. Pasted text is reduced to its digits. */
 export function sendWholeCode(): void {
   const field = document.querySelector<HTMLInputElement>("#code");
   if (!field) return;
   sendOnce(field.form);
-  const figures = Number(field.dataset.figures); // a code of letters too is not sent by itself
+  const figures = Number(field.dataset.figures); // NaN for a code that also has letters: it is not submitted automatically
   field.addEventListener("input", () => {
     const typed = field.value.replace(/\D/g, "");
     if (typed.length !== figures) return;
@@ -12,7 +12,7 @@ export function sendWholeCode(): void {
   });
 }
 
-/** A second press would spend a code that the first has used up. Somebody who goes back finds the form as it was. */
+/** Submits once: the first submit uses the code up. A reader who goes back can submit again. */
 function sendOnce(form: HTMLFormElement | null): void {
   let isSent = false;
   form?.addEventListener("submit", (event) => {

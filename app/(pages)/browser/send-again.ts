@@ -1,4 +1,4 @@
-/** The button that asks for another code can be pressed once a mail had time to come, and says how long that is. */
+/** Disables the button that requests another code until a mail has had time to arrive, and shows the seconds left. */
 export function waitToSendAgain(): void {
   const button = document.querySelector<HTMLButtonElement>("button[data-wait-seconds]");
   if (!button) return;

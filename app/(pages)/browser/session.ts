@@ -1,9 +1,9 @@
-export const renewEveryMs = 45_000; // 45 seconds, of the 60 that a session token lives
+export const renewEveryMs = 45_000; // 45 seconds; a session token is valid for 60
 
-/** Addresses: where a session is renewed, and where to go once it is over. */
+/** The address that renews a session, and the one to open when it has ended. */
 export type Renewal = { renewsAt: string; whenOver: string };
 
-/** Whether the session goes on. One that is over leads to the sign-in page; an outage is tried again later. */
+/** Returns whether the session continues. An ended one opens the sign-in page; an outage is retried later. */
 export async function renewSession({ renewsAt, whenOver }: Renewal): Promise<boolean> {
   const answer = await fetch(renewsAt, { method: "POST" }).catch(() => undefined);
   if (answer?.status === 401) location.assign(whenOver);

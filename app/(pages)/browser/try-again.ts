@@ -1,12 +1,12 @@
 const againAfterMs = 5000;
 
-/** Opens a page anew that could not be shown, and whose link says so. */
+/** Reloads a page that could not be shown; its retry link marks such a page. */
 export function lookAgain(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-tries-again]");
   if (link) openOnceAnswered(link.href);
 }
 
-/** Only a service that answers is gone to: where the browser shows its own error page, nothing comes back. */
+/** Navigates only when the service responds: the browser's own error page could not retry. */
 export function openOnceAnswered(address: string): ReturnType<typeof setInterval> {
   const tryAgain = () =>
     fetch(address, { method: "HEAD" })

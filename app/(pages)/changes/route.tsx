@@ -5,7 +5,7 @@ import { htmlPage } from "../html-page";
 
 const { changesFeed } = publications;
 
-/** What has changed in the API, and what is going to. */
+/** Past and announced changes of the API. */
 export const GET = htmlPage(pages.changes, () => ({
   title: "Changes",
   description: "What has changed in the API, newest first, and what is being retired.",

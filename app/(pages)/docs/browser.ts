@@ -4,12 +4,12 @@ import { openPalette } from "./browser/palette";
 import { addRun } from "./browser/run";
 
 /*
- * What the documents do where there is JavaScript: `npm run bundle` makes public/documents.js of it. Without it the
- * search is an ordinary form, tabs are chosen, and a sample is copied by hand.
+ * The script of the documents: `npm run bundle` builds public/documents.js from it. Without JavaScript the search is
+ * an ordinary form, tabs still work, and samples are copied by hand.
  */
 
 rememberLanguage();
-// What is added can wait until the page has been painted.
+// These additions can wait until the page has been painted.
 requestAnimationFrame(() =>
   setTimeout(() => {
     addCopyButtons();

@@ -3,7 +3,7 @@ import { type DocumentPage, groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { pages, publications } from "@/lib/http/pages";
 
-/** What is around a document: the search, and all documents in reading order, the open one marked. */
+/** The layout of a document: the search, and all documents in reading order with the open one marked. */
 export function Documents({ open, children }: { open: string; children: ReactNode }) {
   const { title } = documents.find(({ path }) => path === open) ?? {};
   return (
@@ -21,7 +21,7 @@ export function Documents({ open, children }: { open: string; children: ReactNod
   );
 }
 
-/** What is no document, and belongs beside one. */
+/** Menu entries that are not documents, by group. */
 const others = {
   Start: [],
   Reference: [],
@@ -60,7 +60,7 @@ function Contents({ open }: { open: string }) {
   );
 }
 
-/** The name of a document; an operation's has its method as a badge. */
+/** The title of a document; an operation's shows its method as a badge. */
 export function Name({ of: { title, method } }: { of: DocumentPage }) {
   if (!method) return title;
   return (
@@ -71,7 +71,7 @@ export function Name({ of: { title, method } }: { of: DocumentPage }) {
   );
 }
 
-/** An ordinary form; `browser.ts` opens the palette instead. */
+/** An ordinary form; with JavaScript, `browser.ts` opens the palette instead. */
 function Search() {
   return (
     <search>

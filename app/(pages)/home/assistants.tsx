@@ -1,6 +1,6 @@
 const maxDrawn = 12;
 
-/** Those that may be hired, each at a desk. */
+/** Draws one desk for each assistant that the plan allows. */
 export function Assistants({ limit }: { limit: number }) {
   const drawn = Array.from({ length: Math.min(limit, maxDrawn) }, (_, at) => at);
   return (

@@ -1,7 +1,7 @@
 import { Clock, Zone } from "../clock";
 import type { HomeState } from "./state";
 
-/** How old what one reads is, and in whose time it is told. */
+/** The time of the last check, and its time zone. */
 export function Checked({ state, nowMs }: { state: HomeState; nowMs: number }) {
   return (
     <p className="quiet">

@@ -4,7 +4,7 @@ import { useEffect } from "react";
 import { openOnceAnswered } from "../browser/try-again";
 import { TryAgain } from "../try-again";
 
-/** Opens home anew as soon as it can be shown. */
+/** Reloads home as soon as it can be shown. */
 export function ComeBack({ at }: { at: string }) {
   useEffect(() => {
     const trying = openOnceAnswered(at);

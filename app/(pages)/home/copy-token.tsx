@@ -6,7 +6,7 @@ import { tellMoment } from "../moment";
 
 type Copying = { said: string; shown?: string };
 
-/** The button that copies a short-lived token. Where the browser lets nothing be copied, it is shown instead. */
+/** A button that copies a short-lived token. If the browser refuses to copy, the token is shown instead. */
 export function CopyToken({ accountId }: { accountId: string }) {
   const [{ said, shown }, setCopying] = useState<Copying>({ said: "" });
 

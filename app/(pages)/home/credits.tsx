@@ -6,12 +6,12 @@ import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
 
 const drawnDays = 30;
-const maxDrawn = 500; // entries: a line of 300 points wide shows no more
+const maxDrawn = 500; // entries: a line 300 points wide cannot show more
 const listed = 5;
 
 type CreditsProps = { account: Account; nowMs: number };
 
-/** The credits there are, how they came to be what they are, and the last entries with their reasons. */
+/** The credit balance, its history as a line, and the last entries with their reasons. */
 export async function Credits({ account, nowMs }: CreditsProps) {
   const entries = await readEntries(account.id);
   return (
@@ -43,7 +43,7 @@ export async function Credits({ account, nowMs }: CreditsProps) {
   );
 }
 
-/** `undefined` when they cannot be read: the rest of the page stands without them. */
+/** Returns `undefined` if the entries cannot be read: the rest of the page does not need them. */
 async function readEntries(accountId: string): Promise<CreditEntry[] | undefined> {
   try {
     return await listLatestEntries(await store(), accountId, maxDrawn);
@@ -59,7 +59,7 @@ type StepLineProps = { entries: readonly CreditEntry[]; balance: number; nowMs: 
 
 const [wide, high] = [300, 64];
 
-/** The balance of the last 30 days, as steps: it stays what it is between two entries. */
+/** The balance of the last 30 days as a step line: it is constant between two entries. */
 function StepLine({ entries, balance, nowMs }: StepLineProps) {
   const oldestMs = entries.at(-1)?.atMs ?? nowMs;
   const sinceMs = Math.min(nowMs - 1, Math.max(nowMs - drawnDays * dayMs, oldestMs));
@@ -89,7 +89,7 @@ function StepLine({ entries, balance, nowMs }: StepLineProps) {
 
 type Step = { balance: number; fromMs: number; toMs: number };
 
-/** From now back to where the drawing begins, or to the oldest entry known; then told in order. */
+/** The balance steps since `sinceMs` (Unix milliseconds) or the oldest known entry, oldest first. */
 function stepsBack(entries: readonly CreditEntry[], balance: number, sinceMs: number): Step[] {
   const steps: Step[] = [];
   let [after, toMs] = [balance, Number.MAX_SAFE_INTEGER];

@@ -8,7 +8,7 @@ const firstDaysMs = 14 * dayMs;
 
 type Step = { isDone: boolean; title: string; how: ReactNode };
 
-/** What comes first on a new account. Nobody ticks it off: each step is a fact that this service knows. */
+/** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
 function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
   const apps = sessions.filter(({ kind }) => kind !== "browser");
   return [
@@ -37,7 +37,7 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
 
 type FirstDaysProps = { account: Account; sessions: readonly Session[]; nowMs: number };
 
-/** The first days of an account, until they are over or all is done. */
+/** The first steps of an account, shown until its first days have passed or all steps are done. */
 export function FirstDays({ account, sessions, nowMs }: FirstDaysProps) {
   const steps = stepsOf(account, sessions);
   const done = steps.filter(({ isDone }) => isDone).length;
@@ -68,7 +68,7 @@ export function FirstDays({ account, sessions, nowMs }: FirstDaysProps) {
   );
 }
 
-/** A shape as well as a colour. */
+/** Shows the state by shape as well as by colour. */
 function Tick({ isDone }: { isDone: boolean }) {
   return (
     <svg className="tick" viewBox="0 0 20 20" aria-hidden="true">

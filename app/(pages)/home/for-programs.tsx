@@ -3,7 +3,7 @@ import { CopyToken } from "./copy-token";
 
 type ForProgramsProps = { accountId: string; isLocal: boolean };
 
-/** For who writes programs, folded away: a token to try something with. */
+/** A collapsed section for developers: a token to try the API with. */
 export function ForPrograms({ accountId, isLocal }: ForProgramsProps) {
   return (
     <details className="fold">

@@ -6,11 +6,11 @@ import { type Renewal, renewEveryMs, renewSession } from "../browser/session";
 
 type KeepFreshProps = {
   checkAgainAfterSeconds: number;
-  /** None where somebody else renews the session. */
+  /** `undefined` under Clerk, which renews its own sessions. */
   renewal: Renewal | undefined;
 };
 
-/** Keeps an open page true: renews the session, and checks again when it is time, or when somebody looks. */
+/** Keeps an open page current: renews the session, and checks again when due or when the page becomes visible. */
 export function KeepFresh({ checkAgainAfterSeconds, renewal }: KeepFreshProps) {
   const router = useRouter();
 

@@ -39,7 +39,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   if (caller.is === "signed-out" && away === undefined) leadOn(isLocal, renewed !== undefined);
   const state = decideHomeState(caller.is === "signed-out" ? notRenewed : caller, nowMs);
   const { account, session } = caller.is === "account" ? caller : {};
-  // A program that was handed a browser's page sees no sessions, and ends none.
+  // A program's session neither lists sessions nor ends them.
   const isPersons = session !== undefined && session.kind !== "program";
   const sessions = account && isPersons ? await readSessions(account.id, nowMs) : undefined;
   return (
@@ -101,16 +101,16 @@ const problems: Record<string, Problem> = {
   },
 };
 
-/** A browser's session token lives a minute, its session a week: most who come back only have to renew. */
+/** A session token is valid for a minute, its session for a week: most returning browsers only need a renewal. */
 function leadOn(isLocal: boolean, hasRenewed: boolean): never {
   if (!isLocal) redirect(pages.signIn.path);
   redirect(hasRenewed ? `${pages.signIn.path}?problem=cookies` : actions.renewSession.path);
 }
 
-/** Whoever renews sessions could not be reached, so nobody knows whether this one still stands. */
+/** The renewal failed with an outage, so it is unknown whether the session is still valid. */
 const notRenewed = { is: "unavailable", retryAfterSeconds: 5 } as const;
 
-/** Whoever was sent to sign in by an app comes by here. */
+/** Links a person whom an app sent to sign in back to that app's request. */
 function AppWaits() {
   return (
     <p className="notice">

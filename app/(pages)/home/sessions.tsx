@@ -8,19 +8,18 @@ import { Clock } from "../clock";
 const hourMs = 60 * 60 * 1000;
 
 type SessionsProps = {
-  /** None when they cannot be read: the rest of the page stands without them. */
+  /** `undefined` if they cannot be read: the rest of the page does not need them. */
   sessions: readonly Session[] | undefined;
-  /** Whose they are. */
   accountId: string;
-  /** The one that this page is shown in. */
+  /** The session that this page is shown in. */
   ownId: string;
   isLocal: boolean;
-  /** Whether the browser comes from ending one. */
+  /** Whether the owner has just ended a session. */
   hasEnded: boolean;
   nowMs: number;
 };
 
-/** Who acts for the account: apps, browsers and programs, each with a button that ends it. */
+/** The account's sessions (apps, browsers and programs), each with a button that ends it. */
 export function Sessions({ sessions, accountId, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
   const list = (some: Session[]) => (
     <SessionList sessions={some} accountId={accountId} ownId={ownId} nowMs={nowMs} />
@@ -56,7 +55,7 @@ export function Sessions({ sessions, accountId, ownId, isLocal, hasEnded, nowMs 
   );
 }
 
-/** Who acts for the account; `undefined` when it cannot be read. */
+/** The account's sessions; `undefined` if they cannot be read. */
 export async function readSessions(accountId: string, nowMs: number): Promise<Session[] | undefined> {
   try {
     return await listSessions(await store(), accountId, nowMs);
@@ -103,7 +102,7 @@ function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boole
   );
 }
 
-/** The last use is known to an hour. */
+/** The last use is stored to the hour. */
 function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   if (lastSeenAtMs === null) return "not used yet";
   const hours = Math.floor((nowMs - lastSeenAtMs) / hourMs);

@@ -7,7 +7,7 @@ import {
 } from "@/lib/accounts/entitlement";
 import { errorCatalogue } from "@/lib/http/errors";
 
-/** What the CEO is told: may the company run, why not, and what to do next. */
+/** Whether the company may run, why not, and what to do next. */
 export type HomeState = {
   status: HomeStatus;
   mayRun: boolean;
@@ -18,7 +18,7 @@ export type HomeState = {
 
 type HomeStatus = EntitlementAllowed["status"] | Exclude<DeniedStatus, "signed-out">;
 
-/** The same decision that the apps get from `GET /api/entitlement`, in plain words. */
+/** The decision of `GET /api/entitlement`, worded for the CEO. */
 export function decideHomeState(caller: Exclude<Caller, { is: "signed-out" }>, nowMs: number): HomeState {
   const decided = decideEntitlement(caller, nowMs);
   const status = decided.status as HomeStatus;
@@ -26,10 +26,10 @@ export function decideHomeState(caller: Exclude<Caller, { is: "signed-out" }>, n
   return { status, mayRun: decided.ok, ...words[status], checkAgainAfterSeconds };
 }
 
-/** Every no may have ended a moment later, so the page looks sooner than an app would. */
+/** A refusal may end at any moment, so the page checks sooner than an app would. */
 const lookAgainAfterSeconds = 10;
 
-/** What an app that is denied the same is told to do. */
+/** The hint that an app gets with the same refusal. */
 const adviceOn = (status: DeniedStatus) => errorCatalogue[denialCodes[status]].hint;
 
 const words: Record<HomeStatus, Pick<HomeState, "heading" | "next">> = {

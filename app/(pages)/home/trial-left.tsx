@@ -6,7 +6,7 @@ const maxDrawn = 31;
 
 type TrialLeftProps = { startedAtMs: number; endsAtMs: number; nowMs: number };
 
-/** What is left of a trial, in words and drawn: a mark a day, and on the last day a mark an hour. */
+/** The rest of a trial, in words and as marks: one per day, and on the last day one per hour. */
 export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
   const leftMs = endsAtMs - nowMs;
   const isLastDay = leftMs <= dayMs;
@@ -28,12 +28,12 @@ export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
   );
 }
 
-/** Under three days is soon. */
+/** Whether less than three days are left. */
 export function endsSoon(leftMs: number): boolean {
   return leftMs < 3 * dayMs;
 }
 
-/** Those that are over first. More than fit stand for several days each. */
+/** One mark per unit, past ones first. When there are too many, each mark covers several days. */
 function Marks({ left, all, label }: { left: number; all: number; label: string }) {
   const drawn = Math.min(all, maxDrawn);
   const over = drawn - Math.max(1, Math.round((left / all) * drawn));

@@ -6,7 +6,7 @@ import { endsSoon, TrialLeft } from "./trial-left";
 
 type VerdictProps = { state: HomeState; account: Account | undefined; nowMs: number };
 
-/** One sentence with a light. What changes while the page is open is announced. */
+/** One sentence with a status light. Changes while the page is open are announced to screen readers. */
 export function CheckResult({ state, account, nowMs }: VerdictProps) {
   const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
   const isEnding = trial !== undefined && endsSoon(trial.trialEndsAtMs - nowMs);
@@ -31,7 +31,7 @@ function lightOf({ mayRun, status }: HomeState, isEnding: boolean): [LightColour
   return isEnding ? ["soon", "Ends soon"] : ["good", "Runs"];
 }
 
-/** To whoever can help, with what they will ask for. */
+/** A link that emails support, with the details that support needs. */
 function WriteForHelp({ state, account }: Omit<VerdictProps, "nowMs">) {
   const { supportEmail } = settings();
   if (!supportEmail || state.status === "unavailable") return null;

@@ -1,7 +1,7 @@
 import { actions } from "@/lib/http/pages";
 import { Clerk } from "../clerk";
 
-/** Who is signed in, and the way out. */
+/** The signed-in email and the sign-out button. */
 export function Who({ email, isLocal }: { email: string | undefined; isLocal: boolean }) {
   return (
     <div className="who">

@@ -10,7 +10,7 @@ import { findProblem, type Problem, titleOf } from "../problem";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
 
-/** Under local sign-in. What Clerk's component needs is rendered at `clerkRoutes`. */
+/** `/invitation` under local sign-in. Under Clerk the page of `clerkRoutes` is rendered instead. */
 export const GET = htmlPage(pages.invitation, async ({ url, headers, nowMs }) => {
   const token = url.searchParams.get("token") ?? "";
   const problem = findProblem(Object.fromEntries(url.searchParams), problems);

@@ -2,7 +2,7 @@ import { pages } from "@/lib/http/pages";
 import { htmlPage } from "../html-page";
 import { Mark } from "../mark";
 
-/** What every address shows that is no page: it is sent here. */
+/** The 404 page: every unknown address is rewritten to it. */
 export const GET = htmlPage(pages.nothingHere, () => ({
   title: "Nothing here",
   status: 404,

@@ -8,15 +8,15 @@ import { readinessProblems } from "@/lib/runtime/readiness";
 import { withTimeout } from "@/lib/runtime/timeout";
 import type { LightColour } from "../light";
 
-/** A part of this service, and how it is at the moment. */
+/** A part of this service and its current state. */
 export type Part = { name: string; colour: LightColour; says: string };
 
-const foundWithinMs = 2000; // as long as an account's read may take
-const countersWithinMs = 400; // as long as a request waits for them
-const lookAgainAfterMs = 1000; // however many people look
-const mailWaitsAfterMs = 2 * 60_000; // 2 minutes: its runner looks every few seconds
+const foundWithinMs = 2000; // the timeout of an account read
+const countersWithinMs = 400; // the timeout of a request's counters
+const lookAgainAfterMs = 1000; // for all viewers together
+const mailWaitsAfterMs = 2 * 60_000; // 2 minutes: the runner polls every few seconds
 
-/** Every part, as this process knows it or finds it now. */
+/** The state of every part, as this process knows it or checks it now. */
 export async function listParts(nowMs: number): Promise<Part[]> {
   const { oldestDueAtMs, areCountersThere } = await lookAround(nowMs);
   const isStoreThere = oldestDueAtMs !== undefined;
@@ -31,13 +31,13 @@ export async function listParts(nowMs: number): Promise<Part[]> {
 }
 
 type Found = {
-  /** Since when the mail that waits longest has been due, Unix milliseconds; 0 when none is, none without a store. */
+  /** When the oldest waiting mail became due, Unix milliseconds; 0 if none waits, `undefined` without a store. */
   oldestDueAtMs: number | undefined;
-  /** None where each process counts for itself. */
+  /** `undefined` if each process counts for itself. */
   areCountersThere: boolean | undefined;
 };
 
-/** What has to be asked of others, at most once a second. */
+/** Checks other services at most once a second. */
 function lookAround(nowMs: number): Promise<Found> {
   const held = processSingleton("status", () => ({
     atMs: 0,
@@ -132,7 +132,7 @@ function tellOfPages(): Part {
   return { name, colour: "soon", says: `Those kept open, others not, since ${clock(awaySinceMs)}` };
 }
 
-/** A moment, to the second: the reader's own clock is not known here. */
+/** A time in UTC, to the second: the reader's time zone is not known here. */
 export function clock(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(11, 19)} UTC`;
 }

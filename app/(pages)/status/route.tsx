@@ -4,7 +4,7 @@ import { htmlPage } from "../html-page";
 import { Light } from "../light";
 import { clock, listParts, type Part } from "./parts";
 
-/** What this service knows of itself at this moment. It keeps no history, so it shows none. */
+/** The current state of this service. No history is stored, so none is shown. */
 export const GET = htmlPage(pages.status, async ({ nowMs }) => {
   const [parts, notice] = await Promise.all([listParts(nowMs), readSiteBanner(nowMs)]);
   return {

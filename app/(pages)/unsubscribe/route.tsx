@@ -4,13 +4,13 @@ import { pages } from "@/lib/http/pages";
 import { readHalfHiddenEmail, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { htmlPage, type Shown } from "../html-page";
 
-/** Says what will stop, and changes nothing: whoever scans links opens every one. */
+/** Explains which emails will stop, and changes nothing: link scanners open every link. */
 export const GET = unsubscribePage(async ({ url }) => {
   const email = await readHalfHiddenEmail(readUnsubscribeLink(url));
   return show(words.ask, { email });
 });
 
-/** The page's own button, or a mail client's click on it: nothing but the token in the address counts. */
+/** The page's button, or a mail client's one-click request: only the token in the address counts. */
 export const POST = unsubscribePage(async ({ url, context }) => {
   await unsubscribe(url, context.requestId);
   return show(words.stopped);
@@ -24,7 +24,7 @@ function unsubscribePage(handler: (call: PageRequest) => Shown | Promise<Shown>)
   });
 }
 
-/** What the page says, and the button where there is something to press. */
+/** The page's text, and its button if there is something to confirm. */
 type Words = { title: string; paragraphs: string[]; button?: string };
 
 const words = {
@@ -58,7 +58,7 @@ const words = {
 
 type About = { status?: number; email?: string | undefined };
 
-/** The page in these words. Its form has no action, so it posts to the page itself. */
+/** Renders the page with this text. Its form has no action, so it posts to the page itself. */
 function show({ title, paragraphs, button }: Words, { status = 200, email }: About = {}): Shown {
   return {
     title,

@@ -8,7 +8,7 @@ type Context = { params: Promise<{ path: string[] }> };
 
 const handlers = new Map(documents.map((document) => [document.path as string, publishMarkdown(document)]));
 
-/** A document in Markdown: `next.config.ts` sends `<its path>.md` here. */
+/** A document in Markdown: `next.config.ts` rewrites `<its path>.md` to this route. */
 export async function GET(request: Request, { params }: Context): Promise<Response> {
   const handler = handlers.get(`/${(await params).path.join("/")}`);
   return handler ? handler(request) : new Response("There is no such document.\n", { status: 404 });

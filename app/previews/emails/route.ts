@@ -13,7 +13,7 @@ import { onboardingKinds } from "@/lib/mail/onboarding-series";
 const { path } = publications.emailPreviews;
 const to = "ceo@example.com";
 
-/** Every mail there is, by a name for its address. */
+/** Every mail, by the name used in the preview's address. */
 function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
   return new Map([
     ["invitation", invitationMail(to, `${settings().appUrl}/invitation?token=preview`)],
@@ -23,7 +23,7 @@ function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
   ]);
 }
 
-/** How the mails look, under `npm run dev` alone: all of them, `?html=<name>` or `?text=<name>`. */
+/** Previews of the mails, only under `npm run dev`: the list, `?html=<name>` or `?text=<name>`. */
 export const GET = createHandler(
   publications.emailPreviews,
   ({ url: { searchParams } }) => {

@@ -4,7 +4,7 @@ import { SiteBanner } from "../../site-banner";
 
 export const metadata: Metadata = { title: "Your invitation" };
 
-/** Where Clerk signs in, this is what `/invitation` shows. */
+/** `/invitation` under Clerk sign-in. */
 export default function InvitationWithClerk() {
   return (
     <div className="narrow">

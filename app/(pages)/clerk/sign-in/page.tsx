@@ -5,7 +5,7 @@ import { SiteBanner } from "../../site-banner";
 
 export const metadata: Metadata = { title: "Sign in", robots: { index: pages.signIn.isCrawled } };
 
-/** Where Clerk signs in, this is what `/sign-in` shows. */
+/** `/sign-in` under Clerk sign-in. */
 export default function SignInWithClerk() {
   return (
     <div className="narrow">

@@ -55,7 +55,7 @@ function Article({ document }: { document: DocumentPage }) {
           <ul>
             {sections.map(({ anchor, title }) => (
               <li key={anchor}>
-                {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a heading of the same Markdown, code in it. */}
+                {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a heading of our own Markdown, which may contain code. */}
                 <a href={`#${anchor}`} dangerouslySetInnerHTML={{ __html: title }} />
               </li>
             ))}
@@ -67,7 +67,7 @@ function Article({ document }: { document: DocumentPage }) {
   );
 }
 
-/** What a reader's own browser may ask from the page of an operation: what needs no more than a session. */
+/** The path of the page's operation, if a reader can try it here: not if it needs a signed link. */
 function runs({ path }: DocumentPage): string | undefined {
   const operation = Object.values<Operation>(operations).find(
     (_, at) => Object.values(operationWords)[at]?.page === path,
@@ -75,14 +75,14 @@ function runs({ path }: DocumentPage): string | undefined {
   return operation && operation.access !== "signed link" ? operation.path : undefined;
 }
 
-/** Samples name this very service, and so are ready to paste. */
+/** Samples name this service's own address, so they can be pasted as they are. */
 function Markup({ html, className }: { html: string; className?: string }) {
   const ours = html.replaceAll(placeholderAddress, settings().appUrl);
   // biome-ignore lint/security/noDangerouslySetInnerHtml: made from our own Markdown.
   return <div className={className} dangerouslySetInnerHTML={{ __html: ours }} />;
 }
 
-/** The document as Markdown, and those before and after it. */
+/** Links to the document as Markdown, and to the previous and next documents. */
 function NextTo({ document }: { document: DocumentPage }) {
   const at = documents.indexOf(document);
   const [before, after] = [documents[at - 1], documents[at + 1]];

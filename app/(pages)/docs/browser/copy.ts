@@ -1,4 +1,4 @@
-/** A button beside every sample, which copies it, and one for the whole page. */
+/** Adds a copy button to every sample, and one for the whole page. */
 export function addCopyButtons(): void {
   for (const sample of document.querySelectorAll<HTMLElement>(".sample")) {
     sample.append(copyButton("Copy", async () => `${sample.querySelector("code")?.textContent}\n`));
@@ -10,7 +10,7 @@ export function addCopyButtons(): void {
   );
 }
 
-/** The page that is open, as Markdown. */
+/** Fetches the open page as Markdown. */
 export async function readPage(address: string): Promise<string> {
   return (await fetch(address)).text();
 }

@@ -1,13 +1,13 @@
 import type { PaletteHit } from "../search.json/route";
 import { readPage } from "./copy";
 
-/** What can be chosen in the palette: an address to open, or something to do. */
+/** An entry of the palette: an address to open or an action to run. */
 export type Entry = { title: string; snippet?: string; path?: string; act?: () => void };
 
 /** Entries under one heading. */
 export type Group = { heading: string; entries: Entry[] };
 
-/** What can be done from any document, where all or part of it is named so. */
+/** The actions available on every document, filtered to titles that contain this text. */
 export function actions(named = ""): Group {
   const page = document.querySelector<HTMLAnchorElement>('[data-copies="page"]');
   const copies: Entry[] = page
@@ -25,7 +25,7 @@ export function actions(named = ""): Group {
   };
 }
 
-/** The documents themselves, as the menu has them. */
+/** The documents, grouped as in the menu. */
 export function documentsOfMenu(): Group[] {
   const sections = document.querySelectorAll<HTMLElement>(".contents > nav section");
   return [...sections].map((section, at) => ({
@@ -34,7 +34,7 @@ export function documentsOfMenu(): Group[] {
   }));
 }
 
-/** What the search finds, the kind of the best hit first; none when it cannot be reached. */
+/** Search hits, grouped by kind, the best hit's kind first; `undefined` if the search cannot be reached. */
 export async function search(address: string, query: string): Promise<Group[] | undefined> {
   const answer = await fetch(`${address}?q=${encodeURIComponent(query)}`).catch(() => undefined);
   if (!answer?.ok) return undefined;

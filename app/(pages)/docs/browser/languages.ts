@@ -1,6 +1,6 @@
 const key = "documents-language";
 
-/** Whoever chose a language once gets it everywhere: `?lang=` of the address, or what was chosen last. */
+/** Shows every sample in the reader's language: `?lang=` of the address, or the one chosen last. */
 export function rememberLanguage(): void {
   const asked = new URLSearchParams(location.search).get("lang") ?? recall();
   if (asked) choose(asked);
@@ -8,7 +8,7 @@ export function rememberLanguage(): void {
     if (!(target instanceof HTMLInputElement) || !target.closest('[data-kind="Language"]')) return;
     const before = target.getBoundingClientRect().top;
     choose(target.value);
-    // What is above may have grown: what was pressed stays where it is.
+    // Samples above may have changed height: keep the pressed tab where it was.
     scrollBy({ top: target.getBoundingClientRect().top - before, behavior: "instant" });
     try {
       localStorage.setItem(key, target.value);
@@ -25,7 +25,7 @@ function choose(language: string): void {
   }
 }
 
-/** A browser may keep nothing for us, and says so by throwing. */
+/** A browser that forbids storage throws. */
 function recall(): string | null {
   try {
     return localStorage.getItem(key);

@@ -1,8 +1,8 @@
 import { actions, documentsOfMenu, type Entry, type Group, search } from "./entries";
 
 /*
- * The palette, over documents, codes and actions. `/` and ⌘K (Ctrl K) open it; the arrows choose, Enter opens, Escape
- * closes. Its entries are links: a click with a key held opens them as anywhere.
+ * The palette searches documents, error codes and actions. `/` and ⌘K (Ctrl K) open it; the arrows choose, Enter
+ * opens, Escape closes. Its entries are links, so a click with a modifier key works as on any link.
  */
 export function openPalette(): void {
   const box = document.querySelector<HTMLInputElement>("#search");
@@ -24,11 +24,11 @@ export function openPalette(): void {
     for (const other of options) other.ariaSelected = String(other === option);
     if (option) input.setAttribute("aria-activedescendant", option.id);
     else input.removeAttribute("aria-activedescendant");
-    // The first is shown with the heading above it.
+    // Scroll the first option into view together with its heading.
     (option === options[0] ? list.firstElementChild : option)?.scrollIntoView({ block: "nearest" });
   }
 
-  /** The next option, or the one before; after the last comes the first. */
+  /** Moves to the next or previous option, and wraps around. */
   function step(by: number): void {
     const at = chosen ? options.indexOf(chosen) : 0;
     choose(options[(at + by + options.length) % options.length]);
@@ -38,7 +38,7 @@ export function openPalette(): void {
     const query = input.value.trim();
     if (!query) return show([...documentsOfMenu(), actions()]);
     const hits = await search(address, query);
-    // An answer to what was typed before comes too late.
+    // Ignore the response to an earlier query.
     if (input.value.trim() !== query) return;
     if (!hits) return show([actions()], "The search cannot be reached at the moment.");
     const groups = [...hits, actions(query)];
@@ -60,7 +60,7 @@ export function openPalette(): void {
 
   function close(): void {
     dialog.close();
-    // Where nothing else had the focus, the box keeps it until the next frame: a quick "/" would be typed into it.
+    // If nothing else had the focus, the input keeps it until the next frame, and a quick "/" would be typed into it.
     input.blur();
   }
 

@@ -8,7 +8,7 @@ const shown = [
   "x-request-id",
 ];
 
-/** On the page of an operation: asks this very service, as the reader's own browser, and shows what it answers. */
+/** On an operation's page: sends the request to this service from the reader's browser, and shows the response. */
 export function addRun(): void {
   const panel = document.querySelector<HTMLElement>("[data-runs]");
   const request = panel?.querySelector("#request");

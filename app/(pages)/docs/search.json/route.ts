@@ -5,10 +5,10 @@ import { errorParts } from "@/lib/http/response";
 
 const maxHits = 8;
 
-/** What the palette shows of a hit, and under which heading. */
+/** A search hit in the palette; `kind` is its heading. */
 export type PaletteHit = { kind: "Error codes" | "Documents"; path: string; title: string; snippet: string };
 
-/** What the palette shows while one types. */
+/** The search results that the palette shows during typing. */
 export const GET = createHandler(
   actions.findHits,
   ({ url }) => ({

@@ -5,7 +5,7 @@ import { Documents } from "../documents";
 
 const maxHits = 20;
 
-/** The search without JavaScript, and all hits with it. */
+/** The results page: the search without JavaScript, and every hit of a palette search. */
 export const GET = htmlPage(pages.search, ({ url }) => ({
   title: "Search the documents",
   content: (

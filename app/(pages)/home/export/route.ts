@@ -5,7 +5,7 @@ import { readFields, redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/page-handler";
 import { actions, pages } from "@/lib/http/pages";
 
-/** Hands its owner all that is kept about the account, as a file. */
+/** Sends the owner all data stored about the account, as a file. */
 export const POST = createHandler(
   actions.exportPerson,
   async (call) => {

@@ -7,7 +7,7 @@ import { createHandler } from "@/lib/http/page-handler";
 import { actions } from "@/lib/http/pages";
 import { errorParts } from "@/lib/http/response";
 
-/** Starts a session for a program, and hands its owner the token: `{token, expiresAt}`. */
+/** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */
 export const POST = createHandler(
   actions.mintToken,
   async (call) => {

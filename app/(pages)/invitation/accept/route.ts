@@ -9,7 +9,7 @@ import { actions, pages } from "@/lib/http/pages";
 const page = (field: FormSubmission["field"]) =>
   `${pages.invitation.path}?token=${encodeURIComponent(field("token"))}`;
 
-/** Accepts an invitation, and goes on to sign in: the code proves that the mailbox is theirs. */
+/** Accepts an invitation and redirects to sign-in, where a code proves that the person owns the mailbox. */
 export const POST = form(actions.acceptInvitation, page, async (submission) => {
   const { field, nowMs } = submission;
   const email = parseEmailAddress(field("email"));
@@ -18,7 +18,7 @@ export const POST = form(actions.acceptInvitation, page, async (submission) => {
   const credential = { token: field("token"), email, subject: mintLocalSubject() };
   const accepted = await acceptInvitation(db, credential, nowMs);
   if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
-  // The page itself says what is wrong with the link.
+  // The page explains what is wrong with the link.
   if (typeof accepted === "string") return { to: page(field) };
   const redirect = await sendCode(email, submission);
   return { ...redirect, to: `${redirect.to}?opened` };

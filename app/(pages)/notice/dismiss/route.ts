@@ -5,7 +5,7 @@ import { createHandler } from "@/lib/http/page-handler";
 import { actions, pages } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 
-/** Puts the notice that shows now away, in this browser and for this message, and leads back to where it was read. */
+/** Dismisses the current notice in this browser, for this message only, and redirects to the page it was read on. */
 export const POST = createHandler(
   actions.dismissNotice,
   async ({ headers, nowMs }) => {
@@ -15,7 +15,7 @@ export const POST = createHandler(
   { renderError: ({ status, message }) => ({ status, body: `${message}\n` }) },
 );
 
-/** Within this site, whatever `Referer` says; whole, because a path that begins with two slashes names another site. */
+/** Always on this site, whatever `Referer` says. Absolute, because a path that begins with `//` names another site. */
 function pageBefore(headers: Headers): string {
   const before = headers.get("referer") ?? "";
   return before.startsWith(`${settings().appUrl}/`) ? before : pages.front.path;

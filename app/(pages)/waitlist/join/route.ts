@@ -10,7 +10,7 @@ import { log } from "@/lib/runtime/log";
 
 const page = pages.waitlist.path;
 
-/** Joins the waitlist. Who is on it, or has an account, gets the same answer. */
+/** Joins the waitlist. The response is the same if the email is on it already or has an account. */
 export const POST = form(
   actions.joinWaitlist,
   () => page,

@@ -4,7 +4,7 @@ import { store } from "@/lib/db/store";
 import { form } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 
-/** Ends one of the owner's sessions by its id, or "others": all but the browser's own. */
+/** Ends one of the owner's sessions by its id, or with `others` all but the browser's own. */
 export const POST = form(
   actions.endSession,
   () => pages.home.path,
