@@ -116,11 +116,7 @@ test("a wrong code does not sign in", async ({ page, office }) => {
   expect((await page.request.get("/api/entitlement")).status()).toBe(401);
 });
 
-test("an expired session cookie is renewed without any input", async ({
-  page,
-  context,
-  office,
-}) => {
+test("an expired session cookie is renewed without any input", async ({ page, context, office }) => {
   const email = await openAccount(office);
   await signIn(page, email);
   await page.goto("about:blank"); // a page that does not renew the cookie

@@ -83,7 +83,10 @@ for (const javaScriptEnabled of [true, false]) {
       expect(await service.adminJson<object[]>("session", "list", email)).toHaveLength(1);
     });
 
-    test("an approval for an account other than the page's connects nothing", async ({ page, office: { service } }) => {
+    test("an approval for an account other than the page's connects nothing", async ({
+      page,
+      office: { service },
+    }) => {
       const [email, other] = [newEmail("named"), newEmail("planted")];
       for (const each of [email, other])
         await service.adminJson("account", "add", each, "--plan", "licensed");

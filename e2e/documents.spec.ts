@@ -80,9 +80,7 @@ test("a chosen language is remembered on every page and can be linked to", async
   await expect(page.getByText("HttpURLConnection").first()).toBeVisible();
 });
 
-test("the reader's browser runs an operation and shows each response", async ({
-  page,
-}) => {
+test("the reader's browser runs an operation and shows each response", async ({ page }) => {
   await page.goto("/docs/api/entitlement");
   await settle(page);
   await page.getByRole("button", { name: "Run it here" }).click();

@@ -49,7 +49,11 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
 };
 
 for (const name of Object.keys(pages) as Name[]) {
-  test(`${pages[name].path} is accessible, printable and loads only its own scripts`, async ({ page, office, baseURL }) => {
+  test(`${pages[name].path} is accessible, printable and loads only its own scripts`, async ({
+    page,
+    office,
+    baseURL,
+  }) => {
     const faults = listenForFaults(page, `${baseURL}/`);
     const scripts = listenForScripts(page);
     await (ways[name]?.(page, office) ?? page.goto(pages[name].path));

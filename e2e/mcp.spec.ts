@@ -73,10 +73,7 @@ for (const path of ["/mcp", "/api/mcp"]) {
   });
 }
 
-test("a page on another origin can read a refused method and a refused token", async ({
-  page,
-  baseURL,
-}) => {
+test("a page on another origin can read a refused method and a refused token", async ({ page, baseURL }) => {
   const get = await fetchIn(page, `${baseURL}/mcp`, {});
   expect(get).toMatchObject({ status: 405, body: { error: { code: "method_not_allowed" } } });
   const name = "get_entitlement";

@@ -12,7 +12,7 @@ const scriptsOf = (html: string) =>
     src: /src="([^"?]*)/.exec(attributes)?.[1],
   }));
 
-/** Which entry of the register names a script. */
+/** The register's name of a script's URL. */
 const nameOf = (src = ""): Script | string => {
   if (src.startsWith("/_next/static/")) return "framework";
   const own: Record<string, Script> = {
@@ -75,18 +75,18 @@ describe.each([
     }
   });
 
-  it("takes nobody's word for it that Clerk signs in", async () => {
+  it("ignores a client's claim that Clerk handles sign-in", async () => {
     const { text } = await service.ask(pages.signIn.path, { headers: { [clerkSignsIn]: "yes" } });
     expect(text).toContain("We send a six-digit code to your email.");
   });
 
-  it.each(htmlPages)("$path is for crawlers where its entry says so", async ({ path, isCrawled }) => {
+  it.each(htmlPages)("$path is open to crawlers if its entry says so", async ({ path, isCrawled }) => {
     const { text } = await service.ask(path);
     expect(text.includes('<meta name="robots" content="noindex"/>')).toBe(!isCrawled);
     expect(text.includes('<meta property="og:title"')).toBe(isCrawled);
   });
 
-  it.each(open)("$path says what a browser may do with it", async ({ path }) => {
+  it.each(open)("$path sends the security headers", async ({ path }) => {
     const { headers } = await service.ask(path);
     expect(headers).toMatchObject({
       "x-content-type-options": "nosniff",
@@ -109,7 +109,7 @@ describe.each([
     },
   );
 
-  it("shows on the front page what this service answers", async () => {
+  it("shows a real response of this service on the front page", async () => {
     const { headers, text } = await service.ask("/api/health");
     const page = (await service.ask("/")).text.replaceAll("&quot;", '"');
     expect(page).toContain("HTTP/1.1 200 OK\n");
@@ -118,7 +118,7 @@ describe.each([
     expect(page).toContain(JSON.stringify(JSON.parse(text), null, 2));
   });
 
-  it("names no request on an answer that shared caches keep, and on every other", async () => {
+  it("sends X-Request-Id on every response except those that shared caches store", async () => {
     const sent = { headers: { "X-Request-Id": "somebody-elses" } };
     for (const { path } of [
       pages.front,
@@ -136,7 +136,7 @@ describe.each([
     }
   });
 
-  it("is not kept past an upgrade: documents are asked for anew, and files by their version", async () => {
+  it("is not cached past an upgrade: documents are revalidated, and files have versioned names", async () => {
     for (const { path } of htmlPages.filter(({ isShared, path }) => isShared && path !== "/nothing-here")) {
       expect((await service.ask(path)).headers["cache-control"]).toBe("public, no-cache");
     }
@@ -167,13 +167,13 @@ describe.each([
     expect([status, headers["content-type"]]).toEqual([200, type]);
   });
 
-  it("has letters that are kept for good, asked for before the style names them", async () => {
+  it("preloads its fonts, which are cached forever", async () => {
     const { headers } = await service.ask(files.serif.path);
     expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
     expect((await service.ask("/waitlist")).text).toContain(`rel="preload" href="${files.serif.path}"`);
   });
 
-  it("shows the social card, and samples, under our own address", async () => {
+  it("shows the social card and samples with our own address", async () => {
     expect((await service.ask("/")).text).toContain(
       'property="og:image" content="https://office.example.org/social-card.png"',
     );
@@ -198,7 +198,7 @@ describe("with sign-in", () => {
   });
   afterAll(() => service.stop());
 
-  it("leads home who keeps a session, and to sign in who does not", async () => {
+  it("links to home with a session cookie, and to sign-in without one", async () => {
     for (const path of ["/", "/docs", "/waitlist", "/unsubscribe?token=x", "/sign-in?problem=over"]) {
       const { text } = await service.ask(path);
       expect(doorOf(text), path).toEqual(["/sign-in", "Sign in"]);
@@ -214,13 +214,13 @@ describe("with sign-in", () => {
 
     async function show(message: string): Promise<void> {
       await service.adminJson("banner", "set", kind, message);
-      clock.pass(15_000); // what the service's copy lives
+      clock.pass(15_000); // the lifetime of the service's cached banner
       const shown = message.replace(/[<>&]/g, (character) => `&#${character.charCodeAt(0)};`);
-      // A notice waits for no store: an answer that finds the copy too old has it read anew for the next.
+      // Pages never wait for the banner: a response that finds it expired refreshes it for the next one.
       await eventually(async () => expect((await service.ask("/docs")).text).toContain(`<p>${shown}</p>`));
     }
 
-    it("shows where it is to show, in the HTML itself, as text", async () => {
+    it("is shown on the pages of its kind, in the HTML itself, as text", async () => {
       await show("Closed on <Friday> & $& after");
       const notice = `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>Closed on &#60;Friday&#62; &#38; $&#38; after</p>`;
       for (const { path } of htmlPages) {
@@ -230,7 +230,7 @@ describe("with sign-in", () => {
       }
     });
 
-    it("is put away by its reader, for that message, and comes back with another", async () => {
+    it("can be dismissed for its message, and another message is shown again", async () => {
       await show("The first");
       const headers = { origin: service.url, referer: `${service.url}/docs/search?q=x` };
       const { status, headers: answered } = await service.ask("/notice/dismiss", { method: "POST", headers });
@@ -249,7 +249,7 @@ describe("with sign-in", () => {
       await eventually(async () => expect(await isShown("/waitlist", cookie)).toBe(true));
     });
 
-    it("is put away from a page of ours alone, and leads nowhere else", async () => {
+    it("can only be dismissed from our own pages, and never redirects to another site", async () => {
       await show("The only");
       const dismiss = (headers: Record<string, string>) =>
         service.ask("/notice/dismiss", { method: "POST", headers });
@@ -257,7 +257,7 @@ describe("with sign-in", () => {
       for (const [referer, to] of [
         ["https://elsewhere.example/x", "/"],
         [`${service.url}.elsewhere.example/x`, "/"],
-        // A path is whatever its link says, and "//elsewhere.example" alone would be another site.
+        // The path comes from a link, and "//elsewhere.example" alone would name another site.
         [`${service.url}//elsewhere.example/x`, `${service.url}//elsewhere.example/x`],
       ] as const) {
         const led = await dismiss({ origin: service.url, referer });
@@ -269,7 +269,7 @@ describe("with sign-in", () => {
 });
 
 describe("without sign-in", () => {
-  it("shows no door that is closed", async () => {
+  it("shows no sign-in link", async () => {
     const service = await unconfigured();
     expect(doorOf((await service.ask("/docs")).text)).toBeUndefined();
     for (const path of ["/", "/no/such/page"]) {

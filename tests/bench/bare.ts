@@ -10,7 +10,7 @@ const ofTheConnection = new Set(["connection", "content-length", "date", "keep-a
 
 export type Bare = { url: string; child: ChildProcess };
 
-/** The least that `node:http` can do: one JSON line, with the headers that an answer of ours has. */
+/** The minimum work of `node:http`: one JSON line, with the headers of our response. */
 export async function startBareNode({ headers }: Pick<Answer, "headers">): Promise<Bare> {
   const fields = Object.entries(headers).filter(
     ([name]) => !ofTheConnection.has(name) && name !== "content-encoding",

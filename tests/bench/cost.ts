@@ -25,7 +25,7 @@ const meta = {
 const rpc = (params: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
 const json = { "Content-Type": "application/json" };
 
-/** What is asked, and how many times bare `node:http`'s work it may be at most. */
+/** The measured requests, each with its maximum cost as a multiple of bare `node:http`. */
 const costs: { name: string; most: number; request: Request }[] = [
   { name: "health", most: 2, request: { path: health.path } },
   { name: "banner", most: 1.8, request: { path: siteBanner.path } },
@@ -50,12 +50,12 @@ const costs: { name: string; most: number; request: Request }[] = [
   { name: "API description", most: 3, request: { path: publications.openApi.path, headers: encoded } },
 ];
 
-/** The processor's time of the server for a request, as a ratio to bare `node:http` with as many headers, in turn. */
+/** Measures the CPU time per request as a ratio to bare `node:http` with as many headers, both alternately. */
 export async function measureCosts(service: Service): Promise<void> {
   for (const { name, most, request } of costs) await measureCost(service, name, most, request);
 }
 
-/** The same of an entitlement that is given. */
+/** Measures the same for a granted entitlement. */
 export async function measureEntitlementCost(service: Service, engine: string): Promise<void> {
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
   const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
@@ -95,7 +95,7 @@ async function costOf(pid: number, run: () => ReturnType<typeof load>) {
   return { ...loaded, micros: (processorTimeOf(pid) - before) / loaded.requests };
 }
 
-/** A script for wrk that posts this. */
+/** A wrk script that posts this body. */
 function posting(body: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "bench-")), "post.lua");
   writeFileSync(file, `wrk.method = "POST"\nwrk.body = [[${body}]]\n`);

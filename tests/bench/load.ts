@@ -9,7 +9,7 @@ const connections = 16;
 
 type Load = { seconds?: number; headers?: Record<string, string>; script?: string; from?: number };
 
-/** Closed-loop load by wrk, one thread and 16 connections: requests per second, and how many were not 2xx. */
+/** Closed-loop load by wrk, one thread and 16 connections. Returns requests per second, and the number of non-2xx. */
 export async function load(url: string, { seconds = 4, headers = {}, script, from = 0 }: Load = {}) {
   const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const scripted = script ? ["-s", script, url, "--", String(from)] : [url];
@@ -21,7 +21,7 @@ export async function load(url: string, { seconds = 4, headers = {}, script, fro
   };
 }
 
-/** Open-loop load by h2load at a fixed rate: the latencies in milliseconds that half and 99 % stay under. */
+/** Open-loop load by h2load at a fixed rate. Returns the median and 99th percentile latency in milliseconds. */
 export async function latenciesAt(url: string, perSecond: number, headers: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const file = join(folder, "log");
@@ -44,7 +44,7 @@ export async function latenciesAt(url: string, perSecond: number, headers: Recor
   return { p50: at(0.5), p99: at(0.99), perSecond: millis.length / 10 };
 }
 
-/** A script for wrk whose every request comes from another address, starting at `from`. */
+/** A wrk script that sends each request from another client address, starting at `from`. */
 export function distinctAddresses(path: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "bench-")), "addresses.lua");
   writeFileSync(

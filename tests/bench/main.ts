@@ -14,9 +14,9 @@ import {
 import { type Environment, Service } from "@/tests/support/service";
 
 /*
- * The figures to reach, at the default log level: the processor's time of the server for a request as a ratio to
- * bare `node:http`, measured in turn, because the machine's speed drifts and the ratio does not; and what
- * strangers do to others. `-- <part>` chooses one part.
+ * Measures the target figures at the default log level: CPU time per request as a ratio to bare `node:http`, measured
+ * alternately, because the machine's speed drifts and the ratio does not; and how strangers' load affects others.
+ * `-- <part>` selects one part.
  */
 
 const unlimited = { RATE_LIMIT_HEALTH: "100000000", RATE_LIMIT_MCP: "100000000" };
@@ -44,7 +44,7 @@ else {
   for (const [name, measure] of Object.entries(parts)) if (!chosen || chosen === name) await measure();
   printTable();
 }
-process.exit(); // what holds ports, and the operator's process, would go on
+process.exit(); // open ports and the operator's process would keep this process alive
 
 async function withService(environment: Environment, measure: (service: Service) => Promise<void>) {
   const service = await Service.start({ SIGN_IN: "local", ...unlimited, ...environment }, { logTo: "file" });

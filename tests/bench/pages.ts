@@ -16,7 +16,7 @@ type Report = {
   audits: { "largest-contentful-paint": { numericValue: number } };
 };
 
-/** Lighthouse on every page that a crawler reads and no framework draws, as on a mid-range phone. */
+/** Runs Lighthouse on every crawlable page without the framework, with a mid-range phone profile. */
 export async function measurePages(): Promise<void> {
   const service = await Service.start({ SIGN_IN: "local" });
   const drawnHere = Object.values<Page>(pages).filter(
@@ -36,7 +36,7 @@ export async function measurePages(): Promise<void> {
 
 type Look = { scores: Record<(typeof groups)[number], number>; lcpMs: number };
 
-/** One look, and where that misses a goal the median of three: a run takes some 15 seconds. */
+/** One run, and if that misses a goal the median of three: a run takes about 15 seconds. */
 async function look(url: string): Promise<Look> {
   const looks = [await lookOnce(url)];
   const isReached = ({ scores, lcpMs }: Look) =>
@@ -61,8 +61,8 @@ async function lookOnce(url: string): Promise<Look> {
 const maxAttempts = 3;
 
 /**
- * By `npx`, because it is 200 MB for a figure that is looked at now and then. Now and then Chromium gives it no trace:
- * "Please run Lighthouse again".
+ * Runs it by `npx`, because it is 200 MB for a figure that is rarely needed. Sometimes Chromium returns no trace, and
+ * Lighthouse fails with "Please run Lighthouse again".
  */
 async function runLighthouse(url: string, attempt = 1): Promise<Report> {
   const program = ["-y", "-p", "lighthouse@12.8.2", "lighthouse", url];

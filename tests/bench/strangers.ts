@@ -14,7 +14,7 @@ const toFile = { logTo: "file" } as const;
 const calmMs = 5000;
 const mebibytes = 1024 * 1024;
 
-/** What strangers can do to everybody else's health check, and to our memory. */
+/** Measures how strangers' load affects other clients' health checks and our memory. */
 export async function measureStrangers(): Promise<void> {
   const service = await Service.start(environment, toFile);
   await service.ask(pages.front.path);
@@ -24,7 +24,7 @@ export async function measureStrangers(): Promise<void> {
   await service.stop();
 }
 
-/** Health's p99 alone, and while 16 clients, each from an address of its own, ask for the dearest page. */
+/** Health's p99 alone, and while 16 clients with different addresses request the most expensive page. */
 async function measureBesidePages(service: Service): Promise<void> {
   const url = `http://localhost:${service.port}${health.path}`;
   const perSecond = 320;
@@ -38,7 +38,7 @@ async function measureBesidePages(service: Service): Promise<void> {
   judge("health beside 16 clients on the search", beside.p99 / alone.p99, { most: 3 }, "×", figures);
 }
 
-/** A thousand requests for a page in one write, on a connection that is closed at once. */
+/** A thousand page requests in one write, on a connection that is closed at once. */
 async function measureBurst(service: Service): Promise<void> {
   const before = memoryOfBoth(service);
   const socket = connect(service.port, "127.0.0.1");
@@ -60,7 +60,7 @@ async function measureBurst(service: Service): Promise<void> {
   judge("memory kept of them", memoryOfBoth(service) - before, { most: 50 }, "MB");
 }
 
-/** A thousand connections, each of which announces 10 MiB to a form and begins to send them. */
+/** A thousand connections that each announce a form body of 10 MiB and start to send it. */
 async function measureAnnounced(service: Service): Promise<void> {
   const before = memoryOfBoth(service);
   const head = `POST ${actions.sendCode.path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${10 * mebibytes}\r\n\r\n`;
@@ -85,7 +85,7 @@ async function measureAnnounced(service: Service): Promise<void> {
   judge("memory for 1,000 connections that announce 10 MiB", most - before, { most: 100 }, "MB");
 }
 
-/** A million health checks, each from another address. */
+/** Memory after a million health checks, each from another address. */
 export async function measureMemory(): Promise<void> {
   const service = await Service.start({ TRUSTED_PROXY_HOPS: "1" }, toFile);
   await service.ask(pages.front.path);
@@ -101,7 +101,7 @@ export async function measureMemory(): Promise<void> {
   await service.stop();
 }
 
-/** Ten minutes of load, to see what grows. */
+/** Ten minutes of load, to find leaks. */
 export async function soak(): Promise<void> {
   const service = await Service.start(environment, toFile);
   for (let minute = 1; minute <= 10; minute++) {
@@ -114,7 +114,7 @@ export async function soak(): Promise<void> {
   await service.stop();
 }
 
-/** The process of the API and that of the pages. */
+/** The process ids of the API server and the page renderer. */
 function pidsOf({ pid }: Service): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
   return [pid, ...children.split(" ").filter(Boolean).map(Number)];

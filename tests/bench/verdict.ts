@@ -3,8 +3,7 @@ type Goal = { most: number } | { least: number };
 const rows: string[] = [];
 
 /**
- * Prints one figure of the run beside the one that is wanted, whether it is reached, and what was seen beside it;
- * {@link printTable} repeats it.
+ * Prints one figure of the run, its goal, whether it is reached, and a remark; {@link printTable} repeats it.
  */
 export function judge(name: string, figure: number, goal: Goal, unit: string, beside = ""): void {
   const isReached = "most" in goal ? figure <= goal.most : figure >= goal.least;
@@ -15,7 +14,7 @@ export function judge(name: string, figure: number, goal: Goal, unit: string, be
   rows.push(`| ${name} | ${found} | ${wanted} | ${mark} | ${beside} |`);
 }
 
-/** Every figure of the run, as a table of Markdown. */
+/** Prints every figure of the run as a Markdown table. */
 export function printTable(): void {
   print(
     ["", "| figure | found | wanted | | beside |", "| --- | --- | --- | --- | --- |", ...rows].join("\n"),

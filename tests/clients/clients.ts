@@ -3,24 +3,24 @@ import type { Desk } from "./desk";
 
 export type Client = {
   name: string;
-  /** What `npx` fetches, and the program that it brings. */
+  /** The npm package that `npx` fetches, and its program. */
   npm: string;
   program: string;
-  /** An agent's tools are called by its model, and there is none here: it has said that it is connected. */
+  /** An agent's model calls its tools, and there is no model here: only its connection is checked. */
   isAgent?: true;
-  /** Has it connect by our address alone, and call the tool; answers what it said of that. Throws. */
+  /** Connects it with only our address, and calls the tool. Returns its output. Throws on failure. */
   use: (desk: Desk, address: string) => Promise<string>;
 };
 
-/** It reads the account, so that a client has to be let in. */
+/** A tool that reads the account, so that a client needs authorization. */
 export const tool = "get_credits_balance";
 
 const me = { name: "clients", version: "1.0.0" };
 
-/** What a tool answered, in the words that a model reads. */
+/** A tool's result, as the text that a model reads. */
 type Result = { isError?: boolean; content: { text: string }[] };
 
-/** Why one that many use is not among them. */
+/** Why a popular client is not included. */
 export const leftOut =
   "opencode 1.18: it connects while nobody is asked; only a model has it read the account, and so ask to be let in.";
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** JSON-RPC with a program, a message a line: how MCP's programs speak, and how Codex does to its windows. */
+/** JSON-RPC with a program over stdio, one message per line: MCP's stdio transport, and Codex's app server. */
 export class Conversation {
   private readonly waiting = new Map<number, (answer: { result?: unknown; error?: unknown }) => void>();
 
@@ -17,7 +17,7 @@ export class Conversation {
     });
   }
 
-  /** Asks, and answers the result. Throws what the program answers instead. */
+  /** Sends a request, and returns the result. Throws the program's error response. */
   async ask<T>(method: string, params: object = {}): Promise<T> {
     const id = this.waiting.size + 1;
     const answered = new Promise<{ result?: unknown; error?: unknown }>((resolve) =>

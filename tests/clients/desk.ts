@@ -10,18 +10,18 @@ import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { answerApp } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 
-/** How long a client may take. */
+/** The timeout of a client. */
 export const maxMs = 60_000;
 
 /**
- * An owner's computer with one client on it, in a home of its own. Whatever the client opens in a browser is opened in
- * the owner's, who approves it.
+ * An owner's computer with one client on it, in its own home folder. URLs that the client opens are opened in the
+ * owner's browser, and the owner approves.
  */
 export class Desk {
   readonly home = createFolder();
-  /** What each client called itself as that asked to be let in. */
+  /** The names that clients gave in their authorization requests. */
   readonly approved: string[] = [];
-  /** All that the programs said that were run here. */
+  /** The output of all programs run here. */
   said = "";
   private readonly started: ChildProcess[] = [];
   private opener = "";
@@ -32,7 +32,7 @@ export class Desk {
     private readonly program: string,
   ) {}
 
-  /** Fetches a client from npm, which may take longer than using it, and sets it up. */
+  /** Fetches a client from npm, before its timeout starts, and sets it up. */
   static async setUp(service: Service, browser: Browser, npm: string, program: string): Promise<Desk> {
     const fetched = promisify(execFile)("npx", ["-y", "-p", npm, "-c", `command -v ${program}`]);
     const desk = new Desk(service, browser, (await fetched).stdout.trim());
@@ -45,7 +45,7 @@ export class Desk {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.unref().address() as AddressInfo;
-    // Some ask for the one by name, some for whatever BROWSER says.
+    // Some run xdg-open by name, some the program in BROWSER.
     desk.opener = join(desk.home, "bin", "xdg-open");
     mkdirSync(join(desk.home, "bin"));
     writeFileSync(desk.opener, `#!/bin/sh\nexec curl -s --data-raw "$1" http://127.0.0.1:${port}\n`);
@@ -61,17 +61,17 @@ export class Desk {
     await fetch(back, { redirect: "manual" });
   }
 
-  /** Starts the client, with nothing of this machine's environment. */
+  /** Starts the client without this machine's environment. */
   start(parameters: string[], settings: Record<string, string> = {}): ChildProcess {
     return this.spawn(this.program, parameters, settings);
   }
 
-  /** Runs the client to its end, and answers what it said. */
+  /** Runs the client to its end, and returns its output. */
   run(parameters: string[], settings: Record<string, string> = {}): Promise<string> {
     return this.finish(this.start(parameters, settings));
   }
 
-  /** Runs the client in a terminal, for one that asks for nothing without. */
+  /** Runs the client in a terminal, for one that prompts only there. */
   runInTerminal(parameters: string[]): Promise<string> {
     const command = [this.program, ...parameters].join(" ");
     return this.finish(this.spawn("script", ["-qec", command, "/dev/null"], {}));
@@ -106,18 +106,18 @@ export class Desk {
     });
   }
 
-  /** Ends whatever runs here still. */
+  /** Ends all programs that still run here. */
   clear(): void {
     for (const child of this.started) end(child);
   }
 }
 
-/** Ends a program and all that it started. */
+/** Ends a program and its children. */
 function end({ pid, exitCode }: ChildProcess): void {
   if (!pid || exitCode !== null) return;
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
   }
 }

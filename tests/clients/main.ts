@@ -6,15 +6,15 @@ import { type Client, clients, leftOut, tool } from "./clients";
 import { Desk, maxMs } from "./desk";
 
 /*
- * MCP clients that others made, fetched from npm, each given nothing but our address and let in by its owner's click:
- * `npm run clients`, or `npm run clients -- codex` for those of that name. Exits 1 when one does not get in.
+ * Connects third-party MCP clients from npm, each with only our address and its owner's approval: `npm run clients`, or
+ * `npm run clients -- codex` for those of that name. Exits 1 if one cannot connect.
  */
 
 const email = "ceo@example.com";
-/** A number that no client says by chance. */
+/** A number that no client prints by chance. */
 const credits = "48271";
 
-/** What Claude Code and Codex publish of themselves, stood in for: of the Internet this needs the npm registry alone. */
+/** Fakes of the documents that Claude Code and Codex publish: this needs only the npm registry of the Internet. */
 const published = {
   redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
   grant_types: ["authorization_code", "refresh_token"],
@@ -54,7 +54,7 @@ for (const row of rows) {
 process.stdout.write(`LEFT OUT: ${leftOut}\n`);
 process.exit(failed > 0 ? 1 : 0);
 
-/** Has a client do all of it, and answers its row; what it said is shown when it fails. */
+/** Tries a client, and returns its table row; prints its output if it fails. */
 async function tryOut({ name, npm, program, isAgent, use }: Client): Promise<string[]> {
   const version = npm.replace(/.*@/, "");
   const desk = await Desk.setUp(service, owner, npm, program);

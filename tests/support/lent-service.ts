@@ -25,7 +25,7 @@ let lent = 0;
 /**
  * A service with local sign-in that a worker starts once per engine and lends to its test files in sequence. Each file
  * gets it as new: only the signing key in the store, no mails, an empty log, and a client address with unused limits.
- * A file that borrows it must not change its settings, and must take the errors that it causes. The banner shown may be
+ * A file that borrows it must leave it as it was, and must take the errors that it causes. The banner shown may be
  * another file's for fifteen seconds.
  */
 export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stage; service: Service }> {

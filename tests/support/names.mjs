@@ -1,6 +1,6 @@
 import dns from "node:dns";
 
-/* Preloaded into a program: resolves the host name in TEST_NAME to this machine, as DNS rebinding does. */
+/* Preloaded into a program: resolves the host name in TEST_NAME to this machine, as any DNS record may. */
 const { lookup } = dns;
 dns.lookup = (hostname, options, callback) => {
   if (hostname !== process.env.TEST_NAME) return lookup(hostname, options, callback);

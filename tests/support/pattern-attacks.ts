@@ -81,11 +81,11 @@ function partsOf(source: string): { characters: string[]; words: string[] } {
     }
   }
   if (word.length > 1) words.add(word);
-  return { characters: jitter([...characters, "a"]), words: [...words] };
+  return { characters: sampleOf([...characters, "a"]), words: [...words] };
 }
 
 /** A sample small enough to pair with each other: symbols first, then some of each kind of letter. */
-function jitter(characters: string[]): string[] {
+function sampleOf(characters: string[]): string[] {
   const signs = characters.filter((character) => !/[\p{L}\d]/u.test(character));
   const letters = characters.filter((character) => /[\p{L}\d]/u.test(character));
   return [...new Set([...signs.slice(0, maxCharacters - 4), ...letters])].slice(0, maxCharacters);

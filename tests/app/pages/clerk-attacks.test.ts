@@ -7,8 +7,8 @@ import { Service } from "@/tests/support/service";
 const document = { accept: "text/html", "sec-fetch-dest": "document", "user-agent": "Mozilla/5.0" };
 
 /*
- * What is tried under local sign-in in `sign-in-attacks`, `home-sessions` and `keys`, where browsers are Clerk's and
- * programs ours.
+ * The attacks of `sign-in-attacks`, `home-sessions` and `keys` under Clerk, which owns the browsers' sessions, while
+ * programs' sessions are ours.
  */
 describe.each(engines)("two instances under Clerk, on $name", (engine) => {
   let clerk: ClerkInstance;
@@ -28,7 +28,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
     account = added.id;
   });
   afterAll(async () => {
-    // Those of the outage, which come in batches.
+    // The errors of the outage, which are logged in batches.
     await Promise.all([one, other].map((service) => service.stop({ expectErrors: true })));
     await clerk.stop();
     await stage.clear();
@@ -37,7 +37,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
   const ask = async (service: Service, headers: Record<string, string>) =>
     (await service.ask("/api/entitlement", { headers })).status;
   const askWith = (service: Service, token: string) => ask(service, { authorization: `Bearer ${token}` });
-  /** What a browser sends that is signed in with Clerk, as in a development instance. */
+  /** The cookies of a browser that is signed in to a Clerk development instance. */
   const browser = () => {
     const uat = Math.floor(Date.now() / 1000) - 60;
     return { cookie: `__session=${clerk.mint()}; __client_uat=${uat}; __clerk_db_jwt=dvb_1` };
@@ -48,7 +48,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const askBoth = async (token: string) => [await askWith(one, token), await askWith(other, token)];
 
-  it("take a program's token of the other, until its session ends or is ended", async () => {
+  it("accept a program's token of the other instance, until its session expires or is ended", async () => {
     const [past, ended, standing] = [await copyToken(), await copyToken(other), await copyToken()];
     for (const token of [past, ended, standing]) expect(await askBoth(token)).toEqual([200, 200]);
     await stage.query(
@@ -59,7 +59,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
     expect(await askBoth(standing)).toEqual([200, 200]);
   });
 
-  it("answer no request 401 while the keys are rotated twice", async () => {
+  it("never return 401 while the keys are rotated twice", async () => {
     const tokens = [await copyToken()];
     const statuses = new Set<number>();
     let isOver = false;
@@ -79,7 +79,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
     expect([...statuses]).toEqual([200]);
   });
 
-  it("refuse two sessions of which one may be a neighbour's", async () => {
+  it("refuse two session cookies, of which one may come from a neighbouring host", async () => {
     const foreign = clerk.mint({ sub: "user_2stranger", sid: "sess_2" });
     for (const cookie of [
       `__session=${clerk.mint()}; __session=${foreign}`,
@@ -88,7 +88,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
       expect(await ask(one, { cookie })).toBe(401);
   });
 
-  it("say that they cannot tell while the store is away, and take nobody for signed out", async () => {
+  it("answer with an outage while the store is unavailable, and treat no one as signed out", async () => {
     const token = await copyToken();
     await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
     const home = await one.ask("/home", { headers: { ...document, ...browser() } });
@@ -106,7 +106,7 @@ describe.each(engines)("two instances under Clerk, on $name", (engine) => {
     for (const service of [one, other]) await eventually(() => expect(service.takeErrors()).not.toEqual([]));
   });
 
-  it("show a page without a problem that is none of ours", async () => {
+  it("ignore a problem in the address that is not one of ours", async () => {
     for (const problem of ["__proto__", "constructor", "toString", "hasOwnProperty"])
       for (const page of ["/sign-in", "/waitlist", "/home?away"]) {
         const path = `${page}${page.includes("?") ? "&" : "?"}problem=${problem}`;

@@ -5,7 +5,7 @@ import { eventually } from "@/tests/support/databases";
 import { reservePort } from "@/tests/support/port";
 import { type Environment, Service } from "@/tests/support/service";
 
-/** As a browser asks for a page; where the session may be renewed, Clerk leads it away and back. */
+/** The headers of a page navigation, which Clerk may redirect to renew the session. */
 const document = { "sec-fetch-dest": "document", accept: "text/html" };
 
 const front = ["dist/server/main.js"];
@@ -45,7 +45,7 @@ describe.each([
   });
   afterAll(() => service.stop());
 
-  it("answer, and tell nobody what Clerk made of the request", async () => {
+  it("answer without Clerk's internal headers", async () => {
     for (const path of ["/sign-in", "/invitation"]) {
       const { status, headers, text } = await service.ask(path);
       expect(status).toBe(200);
@@ -55,7 +55,7 @@ describe.each([
     }
   });
 
-  it("lead a browser that Clerk has not met to Clerk", async () => {
+  it("redirect a browser that Clerk does not know to Clerk", async () => {
     const { status, headers } = await service.ask("/sign-in", { headers: document });
     expect(status).toBe(307);
     const { origin, pathname, searchParams } = new URL(headers.location ?? "");
@@ -63,7 +63,7 @@ describe.each([
     expect(new URL(searchParams.get("redirect_url") ?? "").pathname).toBe("/sign-in");
   });
 
-  it("show the account's state to who is signed in, and lead others to the sign-in", async () => {
+  it("show the account's state when signed in, and redirect to sign-in otherwise", async () => {
     await service.adminJson("invite", "ceo@example.com", "--plan", "licensed");
     const data = makeUser("user_2ceo", "ceo@example.com", 1000);
     await clerk.deliver(service, { type: "user.created", data });
@@ -76,14 +76,14 @@ describe.each([
     expect(signedOut.headers.location).toBe("/sign-in");
   });
 
-  it("take the POST by which Clerk's component has Next forget them, and other pages take none", async () => {
+  it("accept the POST with which Clerk's component makes Next revalidate them; other pages accept none", async () => {
     expect((await service.ask("/sign-in", { method: "POST" })).status).not.toBe(405);
     const refused = await service.ask("/waitlist", { method: "POST" });
     expect(refused.status).toBe(405);
     expect(refused.headers.allow).toBe("GET, HEAD");
   });
 
-  it("ask Clerk nothing about a token that somebody sends", async () => {
+  it("send Clerk no request about a client's token", async () => {
     clerk.requests.splice(0);
     for (const token of ["ak_x", "mt_x", "oat_x"]) {
       await service.ask("/sign-in", { headers: { authorization: `Bearer ${token}` } });
@@ -91,9 +91,9 @@ describe.each([
     expect(clerk.requests).toEqual([]);
   });
 
-  // Where they are counted is the same in both.
+  // Both programs count in the same code.
   if (program === front)
-    describe("what strangers send", () => {
+    describe("requests of strangers", () => {
       beforeEach(() => {
         clerk.requests.splice(0);
       });
@@ -104,7 +104,7 @@ describe.each([
       const expired = () => clerk.mint({ azp: service.url, exp: nowSeconds - 60 });
       const publishableKey = () => clerk.environment.CLERK_PUBLISHABLE_KEY ?? "";
       const suffix = () => createHash("sha1").update(publishableKey()).digest("base64url").slice(0, 8);
-      /** Every way that is known to have Clerk's middleware call Clerk. */
+      /** Every known way to make Clerk's middleware call Clerk. */
       const ways: [string, string, () => string][] = [
         ["a nonce in the query", "/sign-in?__clerk_handshake_nonce=abc", () => ""],
         ["a nonce whose name is encoded", "/sign-in?%5F_clerk_handshake%5Fnonce=abc", () => ""],
@@ -128,7 +128,7 @@ describe.each([
         },
       );
 
-      it("decides nothing about where Clerk sends the browser back to", async () => {
+      it("have no influence on where Clerk redirects the browser back to", async () => {
         const path = "/sign-in?__clerk_redirect_url=https://evil.example/&__clerk_synced=false";
         for (const headers of [
           { host: "evil.example" },
@@ -146,7 +146,7 @@ describe.each([
         }
       });
 
-      it("keeps nobody waiting for a Clerk that hangs, and takes nobody for signed out", async () => {
+      it("neither block on a hanging Clerk, nor count anyone as signed out", async () => {
         clerk.fault = "hang";
         onTestFinished(() => {
           clerk.fault = undefined;
@@ -162,7 +162,7 @@ describe.each([
           expect(status).toBe(307);
           expect(headers.location).toBe(`${service.url}/home?away`);
         }
-        // One missed deadline is enough for five seconds.
+        // After one missed deadline Clerk is not called for five seconds.
         const maxMissed = 1 + Math.ceil((performance.now() - missedAtMs) / 5000);
         expect(clerk.requests.length).toBeLessThanOrEqual(maxMissed);
         const errors = await eventually(() => {
@@ -178,7 +178,7 @@ describe.each([
     });
 });
 
-it("a session that a handshake brings counts at once, on an instance in production too", async () => {
+it("a session from a handshake is valid at once, on a production instance too", async () => {
   const live = {
     CLERK_PUBLISHABLE_KEY: clerk.environment.CLERK_PUBLISHABLE_KEY?.replace("_test_", "_live_") ?? "",
     CLERK_SECRET_KEY: "sk_live_standin",

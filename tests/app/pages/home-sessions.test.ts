@@ -13,7 +13,7 @@ const email = "ceo@example.com";
 const endPath = "/home/sessions/end";
 const ended = "/home?ended#sessions";
 
-/** What the page says of each session, as a person reads it, by the id that its button names. */
+/** The visible text of each session on the page, with the id of its button. */
 function readRows({ text }: Answer): { words: string; id: string | undefined }[] {
   return [...text.matchAll(/<ul class="sessions">.*?<\/ul>/gs)]
     .flatMap(([list]) => [...list.matchAll(/<li>(.*?)<\/li>/gs)])
@@ -38,7 +38,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
   let accounts = 0;
   let apps = 0;
 
-  /** A browser that is signed in to an account of its own. */
+  /** A browser that is signed in to a new account. */
   async function openNew(): Promise<Browser> {
     const email = `ceo${++accounts}@example.com`;
     await service.adminJson("account", "add", email, "--plan", "licensed");
@@ -59,7 +59,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
 
   describe("POST /home/token", () => {
-    it("hands the browser that is signed in a token of an hour, with a session of its own", async () => {
+    it("returns a token valid for an hour, with its own session, to a signed-in browser", async () => {
       const answer = await browser.pressAtHome("/home/token");
       expect(answer.status).toBe(200);
       expect(answer.headers["cache-control"]).toBe("no-store");
@@ -79,7 +79,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(await ask(token)).toBe(200);
     });
 
-    it("gives a program's token no successor, however it is sent and whatever goes along", async () => {
+    it("never renews a program's token, whichever way it is sent", async () => {
       const { token } = readToken(await browser.pressAtHome("/home/token"));
       const before = await stage.query("SELECT id FROM local_sessions");
       const attempts: Record<string, string>[] = [
@@ -87,7 +87,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
         { cookie: `__session=${token}` },
         { cookie: `__session=${token}; office-client=${token}` },
         { authorization: `Bearer ${token}`, cookie: `__session=${token}` },
-        // Even beside what a browser has.
+        // Even together with a browser's cookie.
         { authorization: `Bearer ${token}`, cookie: browser.cookie },
         { authorization: `Bearer ${browser.valueOf("__session")}`, cookie: browser.cookie },
       ];
@@ -100,19 +100,19 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(await stage.query("SELECT id FROM local_sessions")).toEqual(before);
     });
 
-    it("takes a session token of a minute for no browser, without the secret that renews it", async () => {
+    it("does not accept a session token alone as a browser, without the secret that renews it", async () => {
       const session = `__session=${browser.valueOf("__session")}`;
       const secret = `office-client=${browser.valueOf("office-client")}`;
       for (const cookie of [session, `${session}; office-client=x`, `${session}; ${secret}; ${secret}`, ""]) {
         expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
       }
-      // A page that was left open without JavaScript has only that.
+      // A page left open without JavaScript sends only that secret, once its session token has expired.
       const account = await auditedAccount("ceo1@example.com");
       const left = await service.submit("/home/token", { account }, { headers: { cookie: secret } });
       expect(left.status).toBe(200);
     });
 
-    it("says that it cannot tell while the store is away, and not that nobody is signed in", async () => {
+    it("returns an outage, not 401, while the store is unavailable", async () => {
       await stage.query("ALTER TABLE local_sessions RENAME TO local_sessions_away");
       const answer = await browser.submit("/home/token");
       await stage.query("ALTER TABLE local_sessions_away RENAME TO local_sessions");
@@ -121,7 +121,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect((await browser.pressAtHome("/home/token")).status).toBe(200);
     });
 
-    it("ends the token with the session that it was made in, and no other's", async () => {
+    it("revokes the token with the session that it was made in, and only that one", async () => {
       const [one, other] = [
         await Browser.signIn(service, "ceo1@example.com"),
         await Browser.signIn(service, "ceo1@example.com"),
@@ -135,7 +135,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(await ask(siblings)).toBe(200);
     });
 
-    it("hands out no token that outlives the browser's session", async () => {
+    it("returns no token that outlives the browser's session", async () => {
       const leaving = await openNew();
       const { sid } = claimsOf(leaving.valueOf("__session"));
       const endsAtMs = Date.now() + 10 * 60 * 1000;
@@ -144,7 +144,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(Date.parse(expiresAt)).toBe(Math.floor(endsAtMs / 1000) * 1000);
     });
 
-    it("refuses a session that is over, to the browser and to what was made in it", async () => {
+    it("refuses an expired session to the browser and to tokens made in it", async () => {
       const over = await openNew();
       const { token } = readToken(await over.pressAtHome("/home/token"));
       const { sid } = claimsOf(over.valueOf("__session"));
@@ -159,7 +159,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
 
   describe("the sessions on /home", () => {
     const list = (of = email) => service.adminJson<Listed[]>("session", "list", of);
-    /** Lets in an app, as its owner's click does. */
+    /** Connects an app, as its owner's click does. */
     const connectApp = () => {
       const nowMs = Date.now();
       return stage.query(
@@ -173,7 +173,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       await service.adminJson("session", "end", email, "--all");
     });
 
-    it("say what each is, since when, last used when and until when, and which is this browser", async () => {
+    it("show each session's kind, start, last use and expiry, and mark this browser", async () => {
       const own = await Browser.signIn(service, email);
       await Browser.signIn(service, email);
       await copyToken(own);
@@ -192,7 +192,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, true, false]);
     });
 
-    it("end one by one, app or program or browser, with the next request", async () => {
+    it("end one by one, whether app, program or browser, from the next request on", async () => {
       const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
       const token = await copyToken(own);
       await connectApp();
@@ -210,7 +210,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect((await own.open("/home?ended")).text).toContain("Ended. Its next request is refused.");
     });
 
-    it("end all others at once, and this browser goes on", async () => {
+    it("end all at once except this browser's", async () => {
       const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
       const [mine, theirs] = [await copyToken(own), await copyToken(other)];
       await connectApp();
@@ -220,7 +220,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(await list()).toMatchObject([{ kind: "browser" }]);
     });
 
-    it("are ended by their owner's own page alone", async () => {
+    it("can only be ended from their owner's own page", async () => {
       const own = await Browser.signIn(service, email);
       const stranger = await Browser.signIn(service, "other@example.com");
       const token = await copyToken(own);
@@ -248,7 +248,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(await ask(token)).toBe(200);
     });
 
-    it("are ended, exported and copied for the account that the page named alone", async () => {
+    it("are ended, exported and copied only for the account that the page named", async () => {
       const own = await Browser.signIn(service, email);
       const stranger = await Browser.signIn(service, "other@example.com");
       await connectApp();
@@ -265,7 +265,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       }
       expect(await list()).toEqual(before);
       expect((await own.open("/home?problem=account")).text).toContain("Another account is signed in here");
-      // As a session that is planted beside the owner's own would have it.
+      // As if another account's session had been planted in the owner's browser.
       const planted = {
         cookie: `${own.cookie.replace(/__session=[^;]*/, "")}; __session=${stranger.valueOf("__session")}`,
       };
@@ -274,7 +274,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(text).not.toContain(account);
     });
 
-    it("are shown to no program that was given a token", async () => {
+    it("are not shown to a program with a token", async () => {
       const own = await Browser.signIn(service, email);
       const cookie = `__session=${await copyToken(own)}`;
       const { text } = await service.ask("/home", { headers: { cookie } });
@@ -312,7 +312,7 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
     service.submit("/home/token", { account: await auditedAccount(of) }, { headers });
 
   describe("POST /home/token", () => {
-    it("hands out a token of our own, which has a session of ours, and asks Clerk nothing", async () => {
+    it("returns a token of our own, with a session of ours, without a request to Clerk", async () => {
       const answer = await mint({ cookie: `__session=${clerk.mint()}` });
       expect(answer.status).toBe(200);
       const { token } = readToken(answer);
@@ -325,7 +325,7 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
       expect(clerk.requests).toEqual([]);
     });
 
-    it("gives a program's token no successor", async () => {
+    it("never renews a program's token", async () => {
       const { token } = readToken(await mint({ cookie: `__session=${clerk.mint()}` }));
       const attempts: Record<string, string>[] = [
         { authorization: `Bearer ${token}` },
@@ -336,7 +336,7 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
       for (const headers of attempts) expect((await mint(headers)).status).toBe(403);
     });
 
-    it("takes no token that Clerk's key signed in our name, nor one of ours in Clerk's", async () => {
+    it("refuses a token signed by Clerk's key with our issuer, and the reverse", async () => {
       const { token } = readToken(await mint({ cookie: `__session=${clerk.mint()}` }));
       const { iss, sid } = claimsOf(token);
       const header = JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString());
@@ -359,7 +359,7 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
   });
 
   describe("the sessions on /home", () => {
-    it("are those of apps and programs; Clerk keeps the browsers", async () => {
+    it("are those of apps and programs; Clerk owns the browsers'", async () => {
       const [sub, email] = [`user_${randomUUID().replaceAll("-", "")}`, `${randomUUID()}@example.com`];
       await service.adminJson("account", "add", email, "--plan", "licensed", "--subject", sub);
       const headers = () => ({ cookie: `__session=${clerk.mint({ sub })}` });

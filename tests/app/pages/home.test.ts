@@ -5,7 +5,7 @@ import { giveBack, lend } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
-// Words do not depend on the engine.
+// The texts do not depend on the engine.
 describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) => {
   let stage: Stage;
   let service: Service;
@@ -14,7 +14,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) =>
   });
   afterAll(() => giveBack(service));
 
-  /** What the app is told to do, and the page that the same session sees. */
+  /** The API's hint to an app, and the page of the same session. */
   async function both(of: Service, headers: Record<string, string> = {}) {
     const { text } = await of.ask(operations.entitlement.path, { headers });
     const page = await of.ask("/home", { headers });
@@ -39,7 +39,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) =>
     expectTheSame(await both(service, { Cookie }), "ask whoever invited you to check your account");
   });
 
-  it("give the same advice where sign-in is not set up", async () => {
+  it("give the same advice when sign-in is not configured", async () => {
     expectTheSame(await both(await unconfigured()), "asking again does not help until then");
   });
 });

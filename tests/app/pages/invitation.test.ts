@@ -30,7 +30,7 @@ describe.each(engines)("on $name", (engine) => {
       return /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
     };
 
-    it("makes the account that the operator meant, with its credits and its mails", async () => {
+    it("creates the account with the operator's terms, its credits and its mails", async () => {
       const terms = ["--plan", "trial", "--trial-days", "30", "--assistant-limit", "5", "--credits", "12.5"];
       const { token, url } = await invite("New@Example.com", ...terms);
       expect(url).toMatch(new RegExp(`^${service.url}/invitation\\?token=[\\w-]{43}$`));
@@ -55,14 +55,14 @@ describe.each(engines)("on $name", (engine) => {
       expect(await service.adminJson("emails", "list", "new@example.com")).toHaveLength(5);
     });
 
-    it("gives the end of a trial that the operator named", async () => {
+    it("sets the end of the trial that the operator named", async () => {
       const { token } = await invite("until@example.com", "--trial-ends", "2027-01-31");
       await accept(token, "until@example.com");
       const account = await service.adminJson("account", "show", "until@example.com");
       expect(account.trialEndsAt).toBe("2027-01-31T00:00:00.000Z");
     });
 
-    it("works once, and once alone where two use it at the same moment", async () => {
+    it("works once, even when two use it at the same moment", async () => {
       const { token } = await invite("once@example.com");
       const answers = await Promise.all([
         accept(token, "once@example.com"),
@@ -77,7 +77,7 @@ describe.each(engines)("on $name", (engine) => {
       ).toHaveLength(1);
     });
 
-    it("is for the email it was sent to", async () => {
+    it("is valid only for the email it was sent to", async () => {
       const { token } = await invite("mine@example.com");
       const foreign = await accept(token, "yours@example.com");
       expect(foreign.headers.location).toBe(`/invitation?token=${token}&problem=foreign-email`);
@@ -88,7 +88,7 @@ describe.each(engines)("on $name", (engine) => {
       expect((await accept(token, "mine@example.com")).headers.location).toBe("/sign-in/code?opened");
     });
 
-    it("is over when its days are", async () => {
+    it("expires after its days", async () => {
       const { token } = await invite("late@example.com");
       const [row] = await stage.query("SELECT * FROM invitations WHERE email = 'late@example.com'");
       expect(Number(row?.expires_at_ms) - Number(row?.created_at_ms)).toBe(14 * 24 * 60 * 60 * 1000);
@@ -111,13 +111,13 @@ describe.each(engines)("on $name", (engine) => {
       });
     });
 
-    it("is stored as a hash alone", async () => {
+    it("is stored only as a hash", async () => {
       const { token } = await invite("hash@example.com");
       expect(JSON.stringify(await stage.query("SELECT * FROM invitations"))).not.toContain(token);
       expect(service.log).not.toContain(token);
     });
 
-    it("is undone whole when its account cannot be made", async () => {
+    it("is rolled back completely when its account cannot be created", async () => {
       const { token } = await invite("whole@example.com", "--credits", "1");
       await stage.query("ALTER TABLE onboarding_emails RENAME TO onboarding_emails_away");
       const failed = await accept(token, "whole@example.com");
@@ -128,7 +128,7 @@ describe.each(engines)("on $name", (engine) => {
       expect((await accept(token, "whole@example.com")).headers.location).toBe("/sign-in/code?opened");
     });
 
-    it("is refused to who has an account, and where its terms contradict each other", async () => {
+    it("is refused for an email with an account, and for contradictory terms", async () => {
       await service.adminJson("account", "add", "has@example.com");
       expect(await service.admin("invite", "has@example.com")).toEqual({
         code: 1,
@@ -148,7 +148,7 @@ describe.each(engines)("on $name", (engine) => {
       expect(await stage.query("SELECT * FROM invitations WHERE email = 'odd@example.com'")).toEqual([]);
     });
 
-    it("leaves the same rows when the operator accepts it: account add", async () => {
+    it("writes the same rows as account add", async () => {
       const terms = ["--plan", "licensed", "--credits", "7", "--assistant-limit", "2"];
       const { token } = await invite("theirs@example.com", ...terms);
       await accept(token, "theirs@example.com");
@@ -171,7 +171,7 @@ describe.each(engines)("on $name", (engine) => {
   });
 
   describe("the waitlist", () => {
-    it("takes an email once, answers all alike, and says who was invited", async () => {
+    it("stores an email once, gives every email the same response, and lists who was invited", async () => {
       await stage.query("DELETE FROM waitlist");
       await service.admin("account", "delete", "has@example.com");
       const join = (email: string) => service.submit("/waitlist/join", { email });

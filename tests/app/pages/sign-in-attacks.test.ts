@@ -6,13 +6,13 @@ import { giveBack, lend } from "@/tests/support/lent-service";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
 
-/** The subjects of the mails that brought codes to an email. */
+/** The subjects of the mails with codes to an email. */
 async function codeMailsTo(service: Service, email: string): Promise<string[]> {
   const mails = await mailsTo(service.dataDir, email);
   return mails.flatMap(({ subject = "" }) => (/sign-in code$/.test(subject) ? [subject] : []));
 }
 
-/** Asks for a code, and answers the one that is mailed. */
+/** Requests a code, and returns the mailed one. */
 async function askForCode(browser: Browser, service: Service, email: string): Promise<string> {
   const before = (await codeMailsTo(service, email)).length;
   expect((await browser.submit("/sign-in/send", { email })).headers.location).toBe("/sign-in/code");
@@ -29,7 +29,7 @@ async function signIn(browser: Browser, service: Service, email: string): Promis
   expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
 }
 
-/** Asks for a code from so many addresses, twice from each, and answers the asking browsers. */
+/** Requests a code from this many addresses, twice from each, and returns the browsers. */
 async function flood(service: Service, email: string, attackers: number): Promise<Browser[]> {
   const browsers = Array.from({ length: attackers }, () => new Browser(service));
   for (const browser of browsers) {
@@ -41,13 +41,13 @@ async function flood(service: Service, email: string, attackers: number): Promis
   return browsers;
 }
 
-/** The long codes that were mailed to an email. */
+/** The long codes mailed to an email. */
 async function longCodesTo(service: Service, email: string): Promise<string[]> {
   const mails = await codeMailsTo(service, email);
   return mails.flatMap((subject) => /^(\S+) is your long sign-in code$/.exec(subject)?.[1] ?? []);
 }
 
-/** Sends a form that every visitor may send, and every client so many of. */
+/** Sends a public form, which is rate limited per client. */
 const sendForm = (browser: Browser) => browser.submit("/waitlist/join", { email: "" });
 const isRefused = ({ headers }: Answer) => headers.location?.includes("too-many") ?? false;
 
@@ -60,7 +60,7 @@ describe.each(engines)("on $name", (engine) => {
   });
   afterAll(() => giveBack(service));
 
-  it("keeps its owner out of neither a new browser nor one that signed in before", async () => {
+  it("does not lock the owner out of a new browser or of one that signed in before", async () => {
     const email = "flooded@example.com";
     await service.adminJson("account", "add", email, "--plan", "licensed");
     const known = new Browser(service);
@@ -96,7 +96,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await fresh.status()).toBe(200);
   });
 
-  it("shows nobody whether it has an account, flooded or not", async () => {
+  it("does not reveal whether an email has an account, flooded or not", async () => {
     const [known, unknown] = ["has-one@example.com", "has-none@example.com"];
     await service.adminJson("account", "add", known);
     const pages = [];
@@ -122,7 +122,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await mailsTo(service.dataDir, unknown)).toEqual([]);
   });
 
-  it("has three short codes for one address, whatever browsers come from it, and goes on for others", async () => {
+  it("sends three short codes per client address, whatever its browsers, and continues for others", async () => {
     const email = "besieged@example.com";
     const one = new Browser(service);
     for (let asked = 0; asked < 5; asked++) {
@@ -138,10 +138,10 @@ describe.each(engines)("on $name", (engine) => {
     ]);
   });
 
-  it("takes 25 guesses at the codes that can be guessed, and holds exactly where 60 ask at once", async () => {
+  it("accepts 25 guesses at short codes, and exactly as many when 60 are sent at once", async () => {
     const email = "guessed@example.com";
     const browsers = Array.from({ length: 60 }, () => new Browser(service));
-    // Who is told that it cannot be done now, as on a busy machine, tries again: nothing was done.
+    // A busy machine may refuse for the moment: retry, as nothing was done.
     const insist = async (browser: Browser, path: string, fields: Record<string, string>): Promise<void> => {
       const { headers } = await browser.submit(path, fields);
       if (headers.location?.includes("problem=unavailable")) await insist(browser, path, fields);
@@ -160,13 +160,13 @@ describe.each(engines)("on $name", (engine) => {
       ["long", 55, 0],
       ["stranger", 5, 25],
     ]);
-    // Who was told that it cannot be done is in the log once a later line is.
+    // All refusals are in the log once a later line is.
     await service.ask("/api/health", { headers: { "x-request-id": "after-all-guesses" } });
     await eventually(() => expect(service.log).toContain("after-all-guesses"));
     service.takeErrors();
   });
 
-  it("takes no allowance from a browser that signed in before for what another one at its address sends", async () => {
+  it("does not charge a browser that signed in before for the forms of another one at its address", async () => {
     const email = `${crypto.randomUUID()}@example.com`;
     await service.adminJson("account", "add", email, "--plan", "licensed");
     const owner = new Browser(service);
@@ -186,7 +186,7 @@ describe.each(engines)("on $name", (engine) => {
     }
   });
 
-  it("shows a page without a problem that is none of ours", async () => {
+  it("ignores a problem in the address that is not one of ours", async () => {
     const invited = await service.adminJson<{ url: string }>("invite", `${crypto.randomUUID()}@example.com`);
     const { pathname, search } = new URL(invited.url);
     for (const page of ["/sign-in?", "/waitlist?", `${pathname}${search}&`]) {
@@ -218,7 +218,7 @@ describe.each(engines)("on $name", (engine) => {
       service.submit("/sign-in/out", {}, { from, headers: { cookie } });
     const cookieOf = (browser: Browser, name: string) => `${name}=${browser.cookies.get(name)}`;
 
-    it("is not refused after however many forms of an address", async () => {
+    it("is never refused because of an address's other forms", async () => {
       const browser = await newSession();
       for (let sent = 0; sent < 40; sent++) {
         await service.submit("/waitlist/join", { email: "" }, { from: browser.address });
@@ -231,14 +231,14 @@ describe.each(engines)("on $name", (engine) => {
       expect((await browser.open("/home")).headers.location).toBe("/sign-in/renew");
     });
 
-    it.each(["office-client", "__session"])("needs no more than %s", async (name) => {
+    it.each(["office-client", "__session"])("needs only %s", async (name) => {
       const [mine, other] = [await newSession(), await newSession()];
       await signOut(cookieOf(mine, name));
       expect(await statusOf(mine)).toBe(401);
       expect(await statusOf(other), "another browser of the same person").toBe(200);
     });
 
-    it("ends every session that is proven, several of one name too, and no other", async () => {
+    it("ends every session that is proven, several cookies of one name included, and no other", async () => {
       const proofs = await Promise.all([newSession(), newSession("other@example.com")]);
       const [third, bystander] = [await newSession(), await newSession()];
       const cookies = [
@@ -271,7 +271,7 @@ describe("`next start`", () => {
   });
 });
 
-describe("behind a proxy that nobody told us of, over HTTPS", () => {
+describe("behind an unconfigured proxy, over HTTPS", () => {
   let service: Service;
   const browser = () => new Browser(service);
 
@@ -285,7 +285,7 @@ describe("behind a proxy that nobody told us of, over HTTPS", () => {
 
   it(untold, () => expectNobodyRefused(service));
 
-  it("lets no cookie of a host beside ours take the place of ours: a browser takes those from this host alone (RFC 6265bis §4.1.3.2)", async () => {
+  it("accepts only `__Host-` cookies, which no neighbouring host can set (RFC 6265bis §4.1.3.2)", async () => {
     const attacker = browser();
     const asked = await attacker.submit("/sign-in/send", { email: "attacker@example.com" });
     const code = await codeTo(service.dataDir, "attacker@example.com");
@@ -307,7 +307,7 @@ describe("behind a proxy that nobody told us of, over HTTPS", () => {
     }
   });
 
-  it("refuses cookies where there are two of a name, whichever comes first", async () => {
+  it("refuses two cookies of one name, whichever comes first", async () => {
     const [attacker, victim] = [browser(), browser()];
     await signIn(attacker, service, "attacker@example.com");
     await signIn(victim, service, "victim@example.com");

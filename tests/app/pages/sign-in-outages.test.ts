@@ -7,7 +7,7 @@ import { type Answer, Service } from "@/tests/support/service";
 
 const heading = ({ text }: Answer) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
 
-describe.each(engines)("while the store is away, on $name", (engine) => {
+describe.each(engines)("while the store is unavailable, on $name", (engine) => {
   let stage: Stage;
   let service: Service;
 
@@ -16,12 +16,12 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
     service = await Service.start({ TRUSTED_PROXY_HOPS: "1", ...stage.environment });
   });
   afterAll(async () => {
-    // The errors of an outage come in batches, the last after the test that expects them.
+    // The errors of an outage are logged in batches, the last after the test that expects them.
     await service.stop({ expectErrors: true });
     await stage.clear();
   });
 
-  /** Does something while a table is away, and takes the errors that were logged. */
+  /** Runs work while a table is missing, and takes the logged errors. */
   async function without<T>(table: string, work: () => Promise<T>): Promise<T> {
     await stage.query(`ALTER TABLE ${table} RENAME TO ${table}_away`);
     try {
@@ -41,18 +41,18 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
     return browser;
   }
 
-  /** Opens a page as a browser does, wherever that leads. */
+  /** Opens a page and follows its redirects, as a browser does. */
   async function follow(browser: Browser, path: string): Promise<{ path: string; page: Answer }> {
     const page = await browser.open(path);
     const { location } = page.headers;
     return location ? follow(browser, location) : { path, page };
   }
 
-  /** That a page comes back by itself, without scripts as well. */
+  /** Matches a page that reloads by itself, without scripts too. */
   const comesBackTo = (path: string) =>
     expect.stringContaining(`<noscript><meta http-equiv="refresh" content="5; url=${path}"/></noscript>`);
 
-  it("home says that it cannot tell, and lets whoever comes back after a minute in again", async () => {
+  it("home shows an outage, and a browser that returns after a minute is signed in again", async () => {
     const browser = await signedIn("minute@example.com");
     browser.cookies.delete("__session");
     const away = await without("local_sessions", () => follow(browser, "/home"));
@@ -66,14 +66,14 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
     expect([back.path, heading(back.page)]).toEqual(["/home?renewed", "Your company may run"]);
   });
 
-  it("home says so too where the session's token is still good", async () => {
+  it("home shows the outage too while the session's token is valid", async () => {
     const browser = await signedIn("good@example.com");
     const { path, page } = await without("accounts", () => follow(browser, "/home"));
     expect([path, heading(page)]).toEqual(["/home", "We cannot check your account at the moment"]);
     expect(page.text).toEqual(comesBackTo("/home"));
   });
 
-  it("the code's page says so, keeps what was asked for, and takes the code afterwards", async () => {
+  it("the code page shows the outage, keeps the requested code, and accepts it afterwards", async () => {
     const email = "code@example.com";
     await service.adminJson("account", "add", email, "--plan", "licensed");
     const browser = new Browser(service);
@@ -91,7 +91,7 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
     expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
   });
 
-  it("the sign-in page keeps the email, and says whose fault it is not", async () => {
+  it("the sign-in page keeps the email, and says that the failure is not the reader's", async () => {
     const browser = new Browser(service);
     const { path, page } = await without("sign_in_codes", async () => {
       const asked = await browser.submit("/sign-in/send", { email: "ceo@example.com" });
@@ -113,7 +113,7 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
     expect(heading((await follow(browser, pathname + search)).page)).toBe("You are invited");
   });
 
-  it("who signs out is told that it did not work, and can do it again", async () => {
+  it("signing out shows that it failed, and can be repeated", async () => {
     const browser = await signedIn("stuck@example.com");
     const { location } = await without("local_sessions", async () => {
       const { status, headers } = await browser.submit("/sign-in/out");
@@ -129,7 +129,7 @@ describe.each(engines)("while the store is away, on $name", (engine) => {
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(401);
   });
 
-  it("a session that has ended says so, and one whose account cannot be read stays on home", async () => {
+  it("an ended session leads to sign-in, and one whose account cannot be read stays on home", async () => {
     const browser = await signedIn("ended@example.com");
     await service.adminJson("session", "end", "ended@example.com", "--all");
     const { path, page } = await follow(browser, "/home");

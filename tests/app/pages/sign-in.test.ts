@@ -5,7 +5,7 @@ import { codeTo, mailsTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
-/** The cookies that an answer sets, by name: value and attributes. */
+/** The cookies that a response sets, by name: value and attributes. */
 function cookiesOf({ headers }: Answer): Record<string, string> {
   return Object.fromEntries(
     (headers["set-cookie"] ?? []).map((cookie) => {
@@ -30,7 +30,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
   afterAll(() => giveBack(service));
 
   let clients = 0;
-  /** A client with an address of its own. */
+  /** A client with a new address. */
   const newClient = () => ({ from: `127.44.0.${++clients}` });
 
   async function askForCode(email: string, client = newClient()) {
@@ -54,7 +54,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
   const entitlement = async (headers: Record<string, string>) =>
     (await service.ask("/api/entitlement", { headers })).status;
 
-  it("sends a code to an account's email, and signs in who types it", async () => {
+  it("sends a code to an account's email, and signs in with it", async () => {
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
     const { answer, browser } = await askForCode(" CEO@Example.com ");
     expect(answer.status).toBe(303);
@@ -95,7 +95,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(await entitlement({ authorization: `Bearer ${token}` })).toBe(200);
   });
 
-  it("answers an email without an account alike, and mails nothing to it", async () => {
+  it("gives an email without an account the same response, and mails nothing to it", async () => {
     await service.adminJson("account", "add", "known@example.com");
     const [known, unknown] = [await askForCode("known@example.com"), await askForCode("unknown@example.com")];
     for (const { answer } of [known, unknown]) {
@@ -122,14 +122,14 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(await mailsTo(service.dataDir, "unknown@example.com")).toEqual([]);
   });
 
-  it("takes a code with blanks in it, as people copy it", async () => {
+  it("accepts a code with spaces in it, as people copy it", async () => {
     await service.adminJson("account", "add", "blanks@example.com");
     const { browser } = await askForCode("blanks@example.com");
     const code = await codeTo(service.dataDir, "blanks@example.com");
     expect((await redeem(browser, ` ${code.slice(0, 3)} ${code.slice(3)} `)).headers.location).toBe("/home");
   });
 
-  it("sends a code that is over, or of another browser, back to ask for one", async () => {
+  it("redirects an expired code, or one of another browser, to request a new one", async () => {
     await service.adminJson("account", "add", "over@example.com");
     const { browser } = await askForCode("over@example.com");
     const code = await codeTo(service.dataDir, "over@example.com");
@@ -142,7 +142,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(page.headers.location).toBe("/sign-in?problem=over");
   });
 
-  it("refuses what is no email, and changes nothing", async () => {
+  it("refuses an invalid email, and changes nothing", async () => {
     const before = await stage.query("SELECT count(*) AS n FROM sign_in_codes");
     for (const email of ["", "ceo", "a@b@c", `${"a".repeat(250)}@example.com`]) {
       expect((await askForCode(email)).answer.headers.location).toBe("/sign-in?problem=email");
@@ -150,7 +150,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(await stage.query("SELECT count(*) AS n FROM sign_in_codes")).toEqual(before);
   });
 
-  it("renews the session while the browser's secret stands, and no longer", async () => {
+  it("renews the session only while the browser's secret is valid", async () => {
     await service.adminJson("account", "add", "renew@example.com", "--plan", "licensed");
     const { client } = await signIn("renew@example.com");
     const cookie = `office-client=${client}`;
@@ -183,7 +183,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect((await service.ask("/sign-in/renew")).headers.location).toBe("/sign-in");
   });
 
-  it("ends the renewal and every token of the session when its owner signs out", async () => {
+  it("ends renewal and every token of the session on sign-out", async () => {
     const terms = ["out@example.com", "--plan", "licensed"];
     const { id: account } = await service.adminJson<{ id: string }>("account", "add", ...terms);
     const { client, session } = await signIn("out@example.com");
@@ -234,7 +234,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     }
   });
 
-  it("puts no code, email or secret into its log", async () => {
+  it("logs no code, email or secret", async () => {
     await service.adminJson("account", "add", "log@example.com");
     const { browser } = await askForCode("log@example.com");
     const code = await codeTo(service.dataDir, "log@example.com");
@@ -269,7 +269,7 @@ describe("local sign-in over HTTPS, behind a proxy", () => {
     }
   });
 
-  it("takes thirty forms in ten minutes from one address, and no header buys more", async () => {
+  it("accepts thirty forms in ten minutes from one address, whatever its headers", async () => {
     const from = (first: string) => ({ headers: { "x-forwarded-for": `${first}, 10.9.9.9` } });
     for (let sent = 0; sent < 30; sent++) {
       const { headers } = await service.submit("/sign-in/send", { email: "" }, from(`1.2.3.${sent}`));
@@ -285,7 +285,7 @@ describe("local sign-in over HTTPS, behind a proxy", () => {
 });
 
 describe("without sign-in", () => {
-  it("explains itself on its pages, and takes no form", async () => {
+  it("explains this on its pages, and accepts no form", async () => {
     const service = await unconfigured();
     for (const [path, words] of [
       ["/sign-in", "Sign-in is not set up"],

@@ -7,7 +7,7 @@ import { Service } from "@/tests/support/service";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Tries until it does not throw: what renders pages takes its time to start, on a machine that is busy. */
+/** Retries until it does not throw: on a busy machine the page renderer starts slowly. */
 const until = (attempt: () => Promise<void>) => vi.waitFor(attempt, { timeout: 50_000, interval: 50 });
 
 const shapes: Record<string, string> = {
@@ -17,7 +17,7 @@ const shapes: Record<string, string> = {
   unknown: '<circle class="hollow"',
 };
 
-/** What `/status` shows: its heading, and the colour and the words of each part, whose shape has to fit. */
+/** Reads `/status`: its heading, and each part's colour and text. Checks that the shape fits the colour. */
 async function look(service: Service): Promise<{ heading: string; parts: Record<string, string> }> {
   const { status, headers, text } = await service.ask("/status");
   expect(status).toBe(200);
@@ -48,7 +48,7 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
     await stage.clear();
   });
 
-  it("shows each part with a light, a shape and a word", async () => {
+  it("shows each part with a colour, a shape and a label", async () => {
     await until(async () =>
       expect(await look(service)).toEqual({
         heading: "Everything works",
@@ -64,7 +64,7 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
     );
   });
 
-  it("says that accounts cannot be read, and what that takes away from others", async () => {
+  it("shows that accounts cannot be read, and what else fails because of that", async () => {
     await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
     await until(async () =>
       expect(await look(service)).toMatchObject({
@@ -86,16 +86,16 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
     expect(text).toContain("<h2>Notice</h2><p>Friday is &lt;quiet&gt;.</p>");
   });
 
-  // What can be read while nothing can be written.
+  // On this engine reads work while writes hang.
   if (isEmbedded)
-    it("says that mail waits which nobody takes", async () => {
+    it("shows that mail is waiting and not being sent", async () => {
       await until(async () => {
         await service.adminJson("account", "add", `${crypto.randomUUID()}@example.com`);
         const longAgoMs = Date.now() - 3 * 60_000;
         await stage.query(
           `UPDATE onboarding_emails SET next_attempt_at_ms = ${longAgoMs} WHERE state = 'scheduled'`,
         );
-        stage.freeze(); // no runner takes a mail now
+        stage.freeze(); // no runner can claim a mail now
         try {
           expect((await look(service)).parts.Mail).toMatch(
             /^soon: Waits to be sent, since \d\d:\d\d:\d\d UTC$/,
@@ -107,7 +107,7 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
     });
 
   if (isEmbedded)
-    it("is there when no page can be rendered, and says so", async () => {
+    it("responds when no page can be rendered, and shows that", async () => {
       await until(async () => expect((await service.ask("/ready")).status).toBe(200));
       const [child = ""] = execFileSync("pgrep", ["-P", String(service.pid)], { encoding: "utf8" }).split(
         "\n",
@@ -122,7 +122,7 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
     });
 });
 
-it("says that mail is not taken, since when, and when it is again", async () => {
+it("shows since when mail cannot be sent", async () => {
   const service = await Service.start({
     SIGN_IN: "local",
     ...besideDatabaseUrl,
@@ -140,7 +140,7 @@ it("says that mail is not taken, since when, and when it is again", async () => 
   await service.stop();
 });
 
-it("says that there is no notice, that the shared counters are away, that nobody can sign in, and that it is being stopped", async () => {
+it("shows no notice, unavailable shared counters, missing sign-in, and that the service is stopping", async () => {
   const service = await Service.start({
     ...besideDatabaseUrl,
     SIGN_IN: "none",

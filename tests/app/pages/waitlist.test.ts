@@ -20,7 +20,7 @@ describe.each(engines)("the waitlist on $name", (engine) => {
   });
 
   let networks = 0;
-  /** Joins from a network, or from one that nobody has come from. */
+  /** Joins from this network, or from an unused one. */
   const joinList = async (email: string, from = `2001:db8:${(++networks).toString(16)}::1`) => {
     const answer = await service.submit(
       "/waitlist/join",
@@ -42,8 +42,8 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     return JSON.parse(stdout).find(({ what }: { what: string }) => what === "waitlist");
   };
 
-  it("writes an email that is on it as it writes a new one, so that both take as long", async () => {
-    /** What changes with every write, whatever it writes. */
+  it("writes for a known email as for a new one, so that both take the same time", async () => {
+    /** A value that changes with every write. */
     const lastWrite = async (email: string) =>
       stage.environment.DATABASE_URL
         ? (await stage.query(`SELECT xmin::text FROM waitlist WHERE email = '${email}'`))[0]?.xmin
@@ -61,7 +61,7 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     expect(await stage.query("SELECT * FROM audit_entries WHERE who = 'visitor'")).toEqual([]);
   });
 
-  it("takes so many from one network in a day, however many addresses that has", async () => {
+  it("limits the emails from one network per day, however many addresses it has", async () => {
     const { ofOne } = waitlistBounds.joins;
     const from = (n: number) => `2001:db8:ffff:${n.toString(16)}::1`;
     for (let n = 0; n < ofOne; n++)
@@ -73,7 +73,7 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     expect(await stage.query("SELECT email FROM waitlist")).toHaveLength(2);
   });
 
-  it("is full for everybody alike at its ceiling, says so, and nobody who waits is pushed out", async () => {
+  it("is full for everyone at its maximum, shows that, and removes no one who waits", async () => {
     await fill(waitlistBounds.waiting, Date.now() - 3 * 24 * 60 * 60 * 1000);
     for (const email of ["new@example.com", "reader7@example.com"])
       expect(await joinList(email)).toBe("/waitlist?problem=full");
@@ -91,7 +91,7 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     expect(await joinList("newer@example.com")).toBe("/waitlist?joined");
   });
 
-  it("has an operator take somebody off it, who is told when there is nobody", async () => {
+  it("lets an operator remove an email, and reports an unknown one", async () => {
     await joinList("gone@example.com");
     await service.adminJson("waitlist", "remove", "gone@example.com");
     expect(await service.adminJson("waitlist", "list")).toEqual([]);
@@ -107,7 +107,7 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     });
   });
 
-  it("is fine until it grows strangely", async () => {
+  it("passes the check until it grows unusually fast", async () => {
     await fill(waitlistBounds.usualJoins, Date.now() - 60_000);
     expect(await findCheck()).toMatchObject({ level: "fine" });
     await joinList("one-more@example.com");
