@@ -1,6 +1,6 @@
 /**
- * The failures that are no fault: each scenario or check of the suite, why it fails, and what the suite says then. A
- * failure for another reason is one, and so is an entry that has nothing to say.
+ * Accepted failures: each scenario or check of the suite, why it fails, and the suite's message. A failure with another
+ * message is an error, and so is an entry that no longer fails.
  */
 export type ExpectedFailures = Record<string, { because: string; said: RegExp }>;
 
@@ -10,7 +10,7 @@ const noTool = (name: string) => ({
   said: new RegExp(`^Not testable: server does not list the diagnostic tool '${name}'`),
 });
 
-/** What the service does not offer, and the suite tests all the same. */
+/** Features that the service does not offer and the suite tests anyway. */
 export const ofService: ExpectedFailures = {
   "server-stateless:sep-2575-server-rejects-undeclared-capability": noTool("test_missing_capability"),
   "server-stateless:sep-2575-missing-capability-http-400": noTool("test_missing_capability"),
@@ -25,7 +25,7 @@ const noStream =
 const noSession =
   "There is no session to take the answer to a question. 2026-07-28 asks by other means, tested there.";
 
-/** What 2025-11-25 allows and we leave out: the fixtures try it, behind our endpoint. */
+/** Options of 2025-11-25 that our endpoint does not support; the fixtures try them. */
 export const ofEarlierRevision: ExpectedFailures = {
   "tools-call-with-logging": { because: noStream, said: /^No log notifications received$/ },
   "tools-call-with-progress": { because: noStream, said: /^No progress notifications received$/ },

@@ -15,19 +15,19 @@ import {
 import { z } from "zod";
 
 /*
- * What the official suite asks of any server that it tests, by these names and in these words: its scenarios
- * describe them. They say nothing of Corner Office, and no build of the service contains them.
+ * The tools, resources and prompts that the official suite requires of a tested server, with the names and texts of its
+ * scenarios. They are unrelated to Corner Office, and no build of the service contains them.
  */
 
 /** One red pixel. */
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/** A header, and no sound. */
+/** A WAV header without samples. */
 const wav = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
 const state = createRequestStateCodec<{ round: number }>({ key: "conformance".repeat(4) });
 
-/** A server that offers everything the suite knows how to test without a stream or a session. */
+/** A server with every feature that the suite can test without a stream or a session. */
 export function createFixtureServer(): McpServer {
   const server = new McpServer(
     { name: "conformance-fixtures", version: "1.0.0" },
@@ -125,7 +125,7 @@ const contentTools: Record<string, Run> = {
   test_trigger_tool_change: () => say("The tools never change."),
 };
 
-/** Asks a person for one text. */
+/** Requests one text from a person. */
 const askFor = (field: string, message: string) =>
   inputRequired.elicit({ message, requestedSchema: z.object({ [field]: z.string() }) });
 const askToConfirm = inputRequired.elicit({
@@ -141,7 +141,7 @@ const askModel = (text: string) =>
 const has = ({ mcpReq }: ServerContext, key: string) =>
   inputResponse(mcpReq.inputResponses, key).kind !== "missing";
 
-/** Answers once a person has given a name. */
+/** Responds after a person has entered a name. */
 const greet: Run = (context) => {
   const given = inputResponse(context.mcpReq.inputResponses, "user_name");
   const name = given.kind === "elicit" && given.content?.name;
@@ -149,7 +149,7 @@ const greet: Run = (context) => {
   return inputRequired({ inputRequests: { user_name: askFor("name", "What is your name?") } });
 };
 
-/** Answers once a person has confirmed, and its own state has come back unaltered. */
+/** Responds after a person has confirmed and the client has returned the state unchanged. */
 const confirm: Run = async (context) => {
   if (has(context, "confirm") && context.mcpReq.requestState()) return say("state-ok");
   const requestState = await state.mint({ round: 1 }, context);
@@ -207,7 +207,7 @@ const askingTools: Record<string, Run> = {
   },
 };
 
-/** Tools that ask before their result, as 2025-11-25 has it: on a stream, and of a client that a session remembers. */
+/** Tools that send a request to the client before their result, which in 2025-11-25 needs a stream and a session. */
 const sessionTools: Record<string, Run> = {
   test_sampling: async ({ mcpReq }) => {
     const messages = [

@@ -8,11 +8,11 @@ import { Service } from "@/tests/support/service";
 import { type ExpectedFailures, ofEarlierRevision, ofService } from "./expected-failures";
 
 /*
- * The official conformance suite, and the Inspector, against the service and against the suite's fixtures behind the
- * same endpoint. `npm run conformance` starts this inside `npx`, which brings the suite and the newer Node it needs.
+ * Runs the official conformance suite and the Inspector against the service, and against the suite's fixtures behind the
+ * same endpoint. `npm run conformance` starts this by `npx`, which provides the suite and the newer Node it needs.
  */
 
-/** The service runs on the Node of the machine, not on the one that npx brought. */
+/** The service runs on the machine's Node, not on the one from npx. */
 const PATH = (process.env.PATH ?? "")
   .split(":")
   .filter((folder) => !folder.includes("/_npx/"))
@@ -33,10 +33,10 @@ const offered: Record<string, string[]> = {
   ],
 };
 
-/** Every command that ran, how long it took and whether it passed. */
+/** Every command with its duration and result. */
 const outcomes: { name: string; ms: number; passed: boolean }[] = [];
 
-// One after the other they are twenty starts of a program: three run at a time.
+// Three at a time: in sequence, the twenty program starts take too long.
 await Promise.all([tryService(), tryFixtures()]);
 
 if (process.env.CONFORMANCE_RESULTS) {
@@ -68,7 +68,7 @@ async function tryFixtures(): Promise<void> {
   await fixtures.kill();
 }
 
-/** Runs scenarios against a server, and holds each failure that was expected to the reason that was given for it. */
+/** Runs scenarios against a server, and checks that each expected failure has its expected message. */
 async function conformance({ url }: Service, which: string[], expected: ExpectedFailures): Promise<void> {
   const folder = createFolder();
   const names = Object.keys(expected);
@@ -87,7 +87,7 @@ async function conformance({ url }: Service, which: string[], expected: Expected
 
 type Check = { id: string; status: string; errorMessage?: string; details?: { message?: string } };
 
-/** What failed and was warned of, by the names that the suite's list of expected failures knows, with its words. */
+/** The suite's failures and warnings, by the names of its expected-failures list, with their messages. */
 function readFailures(results: string): { name: string; said: string }[] {
   return readdirSync(results).flatMap((run) => {
     const scenario = run.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT.*$/, "");
@@ -102,8 +102,8 @@ function readFailures(results: string): { name: string; said: string }[] {
 }
 
 /**
- * The suite's scenarios about an authorization server, all there are: what ours says of itself, and a code that its
- * owner's click gives, for a client at a port of its own. Those that it calls `auth/…` are about clients.
+ * Runs all of the suite's authorization-server scenarios: our metadata, and a code from the owner's approval, for a
+ * client on its own port. The scenarios named `auth/…` test clients.
  */
 async function authorize(service: Service, revision: string): Promise<void> {
   const email = `${revision}@example.com`;
@@ -118,7 +118,7 @@ async function authorize(service: Service, revision: string): Promise<void> {
   });
 }
 
-/** The Inspector's strict mode fails on whatever in a tool's schemas some client could not make sense of. */
+/** The Inspector's strict mode fails on any tool schema that some client cannot process. */
 function inspect({ url }: Service, era: string): Promise<void> {
   const npx = [
     "-y",
@@ -134,9 +134,9 @@ function inspect({ url }: Service, era: string): Promise<void> {
 }
 
 /**
- * Runs a program, and prints what it says when it fails.
+ * Runs a program, and prints its output if it fails.
  *
- * @param hear - is told what it has said so far, until it answers that it has heard what it waits for
+ * @param hear - receives the output so far, until it returns true
  */
 function run(
   program: string,

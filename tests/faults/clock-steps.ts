@@ -8,7 +8,7 @@ import type { Experiment } from "./experiment";
 
 const twoHoursMs = 2 * 60 * 60 * 1000;
 
-/** Somebody sets the wall clock two hours on, and two hours back. */
+/** The wall clock is set two hours forward, and two hours back. */
 export const clockSteps: Experiment = {
   name: "clock-steps",
   async run(see, world) {

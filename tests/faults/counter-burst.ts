@@ -9,8 +9,8 @@ const atOnce = 1000;
 const { requests } = quotas.health;
 
 /**
- * A thousand requests of one address at once, on a shared counter store that is sound, late, or comes and goes. They
- * come through a proxy: without one an address has not so many connections.
+ * A thousand concurrent requests from one address, on a shared counter store that is healthy, slow or flapping. They
+ * come through a proxy: without one, an address may not open so many connections.
  */
 export const counterBurst: Experiment = {
   name: "counter-burst",

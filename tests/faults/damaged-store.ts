@@ -6,7 +6,7 @@ import type { Experiment } from "./experiment";
 
 type Check = { what: string; works: boolean; detail: string };
 
-/** A page in the middle of the store's file is overwritten, and an operator asks whether all is well. */
+/** A page in the middle of the store's file is overwritten, and an operator runs `check`. */
 export const damagedStore: Experiment = {
   name: "damaged-store",
   async run(see) {

@@ -1,19 +1,19 @@
-/** A fault that is made to happen to the built service, and what is seen then. */
+/** A fault injected into the built service, and its observed effects. */
 export type Experiment = {
-  /** In a few words: how it stands in the table, and is chosen on the command line. */
+  /** A short name, shown in the table and selected on the command line. */
   name: string;
-  /** Makes the fault and tells what is seen, within a minute. Throws where it could not be made. */
+  /** Causes the fault and reports the findings, within a minute. Throws if the fault cannot be caused. */
   run: (see: (finding: Finding) => void, world: World) => Promise<void>;
 };
 
 export type Finding = {
   what: string;
-  /** What was measured, beside what it has to be. */
+  /** The measurement and its requirement. */
   figure: string;
   holds: boolean;
 };
 
-/** What every experiment may use of this machine. */
+/** Services of this machine for the experiments. */
 export type World = {
   /** A fresh database on a real PostgreSQL. */
   createDatabase: () => Promise<string>;

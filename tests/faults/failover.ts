@@ -5,7 +5,7 @@ import type { Experiment } from "./experiment";
 
 const writes = 200;
 
-/** PostgreSQL is read-only for a while, as a standby is, and its connections stay so when it no longer is. */
+/** PostgreSQL is read-only for a while, like a standby; open connections stay read-only afterwards. */
 export const failover: Experiment = {
   name: "failover",
   async run(see, world) {

@@ -3,7 +3,7 @@ import { Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 import type { Experiment } from "./experiment";
 
-/** A mail server that takes a mail from somebody it does not know only when it is tried again (RFC 6647). */
+/** A mail server that accepts a mail from an unknown sender only on the second attempt (RFC 6647). */
 export const greylisting: Experiment = {
   name: "greylisting",
   async run(see) {

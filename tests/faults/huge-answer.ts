@@ -7,9 +7,9 @@ import { cpuMsOf, memoryMbOf } from "./process-figures";
 
 const megabytes = 20;
 const times = 8;
-const askedEveryMs = 1100; // a store that is away is asked once a second
+const askedEveryMs = 1100; // an unavailable store is retried once a second
 
-/** Speaks as Upstash and as Redis do, in a thread of its own: what it has to do holds up nobody who measures. */
+/** Speaks the protocols of Upstash and Redis, in its own thread, so that its work does not distort measurements. */
 const store = String.raw`
 const { createServer } = require("node:net");
 const { parentPort } = require("node:worker_threads");
@@ -26,7 +26,7 @@ const server = createServer((socket) =>
 server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
 `;
 
-/** A counter store that answers a question of some bytes with 20 MB. */
+/** A counter store that answers a small request with 20 MB. */
 export const hugeAnswer: Experiment = {
   name: "huge-answer",
   async run(see) {

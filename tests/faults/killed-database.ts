@@ -23,7 +23,7 @@ export const killedDatabase: Experiment = {
     const service = await Service.start({ ...environment, SIGN_IN: "local" });
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
     const under = commands.map((command) => service.execute(["dist/admin/main.js", ...command]));
-    // All of them are on their way; the slower half meets its end in the middle.
+    // All have started; the kill hits the slower half midway.
     await Promise.race(under);
     process.kill(-(postgres.child.pid ?? 0), "SIGKILL");
     const after = commands.map((command) => service.execute(["dist/admin/main.js", ...command]));

@@ -10,7 +10,7 @@ import type { Experiment } from "./experiment";
 const heldMs = 8000;
 const atOnce = 20;
 
-/** Another program holds what our writes need, while people join the waitlist. */
+/** Another program holds the lock that our writes need, while people join the waitlist. */
 export const lockedStore: Experiment = {
   name: "locked-store",
   async run(see, world) {
@@ -72,7 +72,7 @@ export const lockedStore: Experiment = {
   },
 };
 
-/** From an address of its own: what one address may send is not what is asked here. */
+/** Each join has a new client address, so that rate limits do not apply. */
 function joinAs(service: Service, name: string) {
   return new Browser(service).submit("/waitlist/join", { email: `${name}@example.com` });
 }

@@ -11,7 +11,7 @@ import { cpuMsOf } from "./process-figures";
 const sizes = [400, 10_000, 100_000, 800_000];
 const windowMs = 4000;
 
-/** However many mails are due, a runner sends as many a second, and the API beside it answers nearly as it does alone. */
+/** The rate of sent mails does not depend on how many are due, and the API is hardly slower meanwhile. */
 export const mailsDue: Experiment[] = (["embedded", "postgres"] as const).map((engine) => ({
   name: `mails-due-${engine}`,
   async run(see, world) {
@@ -30,7 +30,7 @@ export const mailsDue: Experiment[] = (["embedded", "postgres"] as const).map((e
       DATA_DIR: createFolder(),
       ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
     });
-    // The same, without a mail to send: what the machine makes of a request at the very same time.
+    // A service without mails measures the machine's request time at the same moment.
     const alone = await start(databaseUrl ? { DATABASE_URL: await world.createDatabase() } : {});
     await service.stop();
 

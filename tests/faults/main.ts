@@ -19,8 +19,8 @@ import { stopUnderLoad } from "./stop-under-load";
 import { storeTakenAway } from "./store-taken-away";
 
 /*
- * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some of them by
- * name, `npm run faults -- greylisting`. Exits 1 when something does not hold.
+ * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some by name,
+ * `npm run faults -- greylisting`. Exits 1 if a requirement is not met.
  */
 
 const experiments: Experiment[] = [
@@ -83,5 +83,5 @@ for (const { name, run } of chosen) {
     see({ what: "the experiment itself", figure: failure.message, holds: false }),
   );
 }
-// What the experiments started ends with this process.
+// Programs started by the experiments end with this process.
 process.exit(holds ? 0 : 1);

@@ -48,7 +48,7 @@ function write(file: string): void {
   db.close();
 }
 
-/** The middle of seven. */
+/** The median of seven. */
 async function signInMs(service: Service): Promise<number> {
   const took: number[] = [];
   for (let n = 0; n < 7; n++) {

@@ -7,7 +7,7 @@ import type { Experiment } from "./experiment";
 const clients = 1000;
 const asksEach = 200;
 
-/** Clients that ask for more than the system holds for them, and read none of it. */
+/** Clients that request more than the socket buffers hold, and never read. */
 export const neverReading: Experiment = {
   name: "never-reading",
   async run(see) {
@@ -24,7 +24,7 @@ export const neverReading: Experiment = {
       sockets.push(socket.pause());
     }
     await sleep(exchangeWithinMs + 6000);
-    // A socket that is not read learns of its end when something is written to it.
+    // A paused socket does not see its end before it is read.
     for (const socket of sockets) socket.resume();
     await sleep(500);
     see({

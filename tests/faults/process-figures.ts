@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ, which Linux keeps at 100 for every program
 
-/** The CPU time of a process and of all it started that still lives, in milliseconds: user and system. */
+/** The CPU time of a process and its live descendants, user and system, in milliseconds. */
 export function cpuMsOf(pid: number): number {
   const children = parentsOf();
   const total = (of: number): number =>
@@ -10,7 +10,7 @@ export function cpuMsOf(pid: number): number {
   return (total(pid) / ticksPerSecond) * 1000;
 }
 
-/** The memory that a process has in use, in MB: its resident set. */
+/** The resident memory of a process, in MB. */
 export function memoryMbOf(pid: number): number {
   const [, kibibytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kibibytes) / 1024;

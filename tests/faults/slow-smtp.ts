@@ -9,7 +9,7 @@ import type { Experiment } from "./experiment";
 const answerAfterMs = 50;
 const windowMs = 8000;
 
-/** A mail server that takes its time over every command, and one that never answers for one recipient in ten. */
+/** A mail server that is slow at every command, and one that never responds for one recipient in ten. */
 export const slowSmtp: Experiment = {
   name: "slow-smtp",
   async run(see) {

@@ -7,7 +7,7 @@ import type { Experiment } from "./experiment";
 
 const requests = 5000;
 
-/** Standard error is a pipe that nobody reads from. */
+/** Standard error is a pipe without a reader. */
 export const stalledLog: Experiment = {
   name: "stalled-log",
   async run(see) {

@@ -5,7 +5,7 @@ import type { Experiment } from "./experiment";
 
 const connections = 50;
 
-/** The server is told to stop while clients ask over connections that they keep. */
+/** The server is stopped while clients send requests over keep-alive connections. */
 export const stopUnderLoad: Experiment = {
   name: "stop-under-load",
   async run(see) {
@@ -36,7 +36,7 @@ export const stopUnderLoad: Experiment = {
   },
 };
 
-/** A new connection may meet a server that is gone; one on which an answer promised another must not. */
+/** A new connection may be refused by a stopped server; a connection that was kept alive may not break. */
 function ask(port: number, agent: Agent): Promise<"answered" | "refused" | "reset"> {
   return new Promise((resolve) => {
     const request = get({ host: "127.0.0.1", port, path: "/api/health", agent }, (response) => {

@@ -4,7 +4,7 @@ import type { Experiment } from "./experiment";
 
 const joins = 200;
 
-/** Somebody removes the data folder under the running server, while people join the waitlist. */
+/** The data folder is deleted under the running server, while people join the waitlist. */
 export const storeTakenAway: Experiment = {
   name: "store-taken-away",
   async run(see) {

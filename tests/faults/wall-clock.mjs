@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /*
- * Loaded before a program: somebody sets its wall clock, ahead by the milliseconds in the file that TEST_WALL_CLOCK
- * names. The clock that only goes on does so.
+ * Preloaded into a program: its wall clock is ahead by the milliseconds in the file that TEST_WALL_CLOCK names. The
+ * monotonic clock is unchanged.
  */
 const { now } = Date;
 const aheadMs = () => Number(readFileSync(process.env.TEST_WALL_CLOCK ?? "", "utf8"));

@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 
-/** What haproxy calls an instance. */
+/** haproxy's name of an instance. */
 export const nameOf = (n: number) => `instance-${n + 1}`;
 
 /**
- * A haproxy on loopback in front of instances, which asks each for `/ready` and names it in the answer. One 503 takes an
- * instance out; one that is slow to answer, as on a busy machine, stays.
+ * Starts haproxy on loopback in front of the instances. It polls `/ready` and names the instance in each response. One
+ * 503 removes an instance; one that is only slow, as on a busy machine, stays.
  */
 export function startHaproxy(port: number, instances: readonly number[]): void {
   const file = join(createFolder(), "haproxy.cfg");

@@ -1,29 +1,29 @@
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** One request that was asked, and what became of it. */
+/** One request and its outcome. */
 export type Sample = {
   path: string;
   phase: string;
   atMs: number;
-  /** 0 where the connection broke. */
+  /** 0 if the connection broke. */
   status: number;
-  /** The instance that answered; none where the balancer did, or nobody. */
+  /** The instance that responded; `undefined` if the load balancer did, or no one. */
   by: string | undefined;
-  /** What it said, where it failed. */
+  /** The response text of a failure. */
   said: string;
 };
 
 type Outcome = Pick<Sample, "status" | "by" | "said">;
 
-/** How many ask at once. */
+/** The number of concurrent clients. */
 export const clients = 6;
-/** Each asks for each path no more than three times a second: what one address may have rendered is bounded. */
+/** At most three requests per second for each path and client: page renders per address are limited. */
 const pauseMs = 50;
 const patienceMs = 10_000;
 const inARow = 60;
 
-/** Asks for these paths again and again, as several clients that keep their connections, until it is stopped. */
+/** Requests these paths repeatedly, with several keep-alive clients, until it is stopped. */
 export class Load {
   readonly samples: Sample[] = [];
   phase = "";
@@ -38,7 +38,7 @@ export class Load {
     this.running = Array.from({ length: clients }, (_, n) => this.run(n));
   }
 
-  /** Waits until so many requests in a row, asked from now on, went well. */
+  /** Waits until a number of consecutive requests, sent from now on, have succeeded. */
   async settle(): Promise<void> {
     const fromMs = Date.now();
     const isSettled = () => {
@@ -48,7 +48,7 @@ export class Load {
     while (!isSettled()) await sleep(50);
   }
 
-  /** Waits until this instance has answered a request that was asked from now on. */
+  /** Waits until this instance has responded to a request sent from now on. */
   async reach(instance: string): Promise<void> {
     const fromMs = Date.now();
     const isReached = ({ atMs, by, status }: Sample) => atMs >= fromMs && by === instance && status === 200;
@@ -92,5 +92,5 @@ export class Load {
   }
 }
 
-/** Whether a request was not answered, or refused. */
+/** Whether a request got no response, or an error status. */
 export const hasFailed = ({ status }: Sample) => status === 0 || status >= 400;

@@ -24,8 +24,8 @@ import { Phases } from "./phases";
 import { Pressure } from "./pressure";
 
 /*
- * Three instances of the build before the newest change of the schema, behind haproxy, on PostgreSQL through PgBouncer
- * and counters in Redis, are upgraded to today's, taken back, killed and cut off from their stores, under load: `npm run
+ * Three instances of the build before the newest migration, behind haproxy, on PostgreSQL through PgBouncer and counters
+ * in Redis, are upgraded, rolled back, killed and cut off from their stores, under load: `npm run
  * fleet`. Exits 1 when something does not hold. What has to hold does so however slow the machine is; how long
  * something took is only shown.
  */

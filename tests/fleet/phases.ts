@@ -2,9 +2,9 @@ import { clients, hasFailed, type Load, type Sample } from "./load";
 import { type Pressed, type Pressure, pressing } from "./pressure";
 
 type Rules = {
-  /** One instance is killed: what it was answering is lost, one request of each client at most. */
+  /** One instance is killed: each client may lose at most one request. */
   mayLose?: boolean;
-  /** What every instance needs is away: 503, and nothing else. */
+  /** A dependency of every instance is unavailable: only 503 is allowed. */
   isOutage?: boolean;
 };
 
@@ -12,10 +12,10 @@ type Phase = Rules & { name: string; begunAtMs: number; overAtMs: number; presse
 
 const head = ["what", "asked", "failed", "lost", "503", "401", "last failure after", "wrk asked", "broken"];
 
-/** How many failures, and how many lines of the logs, are shown of one phase. */
+/** The maximum number of failures, and of log lines, shown per phase. */
 const maxLines = 30;
 
-/** What happens to the fleet under load, one after the other, and what became of the requests meanwhile. */
+/** The events of the fleet under load, in sequence, and the outcomes of the requests during each. */
 export class Phases {
   private readonly done: Phase[] = [];
 
@@ -24,7 +24,7 @@ export class Phases {
     private readonly pressure: Pressure,
   ) {}
 
-  /** Makes something happen, and goes on once it is over and requests are answered as before. */
+  /** Runs an event, and waits until it has ended and requests succeed again. */
   async run(name: string, rules: Rules, happen: () => Promise<unknown>): Promise<void> {
     const begunAtMs = Date.now();
     this.load.phase = name;
@@ -36,7 +36,7 @@ export class Phases {
     this.done.push({ name, ...rules, begunAtMs, overAtMs, pressed: await pressed.stop() });
   }
 
-  /** A table of all there was, and whether it is as it should be; `explain` what is not, by the logs since then. */
+  /** A table of all phases, and whether all hold; `explain` returns the log lines of a failed phase. */
   report(explain: (fromMs: number, untilMs: number) => string[]): { table: string; holds: boolean } {
     const judged = this.done.map((phase) => this.judge(phase));
     for (const [n, { holds, failures }] of judged.entries()) {
@@ -59,8 +59,8 @@ export class Phases {
     const wrong = count(({ by, status }) => by !== undefined && !(isOutage && status === 503));
     const lost = count(({ by }) => by === undefined);
     const lastMs = Math.max(0, ...failed.map(({ atMs }) => atMs - overAtMs));
-    // The kernel closes a killed process's newest connections first, and what it listens on last: who asks again at once
-    // may be let in once more, and is lost once more.
+    // The kernel closes a killed process's newest connections first, and its listening socket last: a client that retries
+    // at once may be accepted once more, and lose a second request.
     const pressedMayFail = mayLose ? 2 * pressing : 0;
     const holds =
       wrong === 0 &&

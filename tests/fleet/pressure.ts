@@ -5,13 +5,13 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 
-/** What `wrk` saw: how many it asked, each answer with 400 or more, and how often a connection broke. */
+/** The results of `wrk`: the number of requests, each response with 400 or more, and the number of broken connections. */
 export type Pressed = { asked: number; refused: string[]; broken: number };
 
-/** How many connections `wrk` has. */
+/** The number of connections of `wrk`. */
 export const pressing = 4;
 
-/** Has `wrk` ask for these paths as fast as its connections can, until it is stopped. */
+/** Runs `wrk`, which requests these paths as fast as its connections can, until it is stopped. */
 export class Pressure {
   private readonly script = join(createFolder(), "pressure.lua");
 

@@ -8,7 +8,7 @@ import { brokenOff, type Shape } from "@/tests/hostile/shapes";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { type Environment, Service } from "@/tests/support/service";
 
-/** What one shape may cost, however often it is sent. */
+/** The maximum cost of one shape, however often it is sent. */
 export const costBounds = { megabytes: 30, healthMs: 100 };
 
 export type Cost = { megabytes: number; healthMs: number };
@@ -21,23 +21,23 @@ export async function startTarget(environment: Environment): Promise<Service> {
   const program = ["--import=./tests/hostile/collect-garbage.mjs", "dist/server/main.js"];
   const settings = { RATE_LIMIT_HEALTH: "100000000", RATE_LIMIT_MCP: "100000000", TRUSTED_PROXY_HOPS: "1" };
   const service = await Service.start({ LOG_LEVEL: "warn", ...settings, ...environment }, { program });
-  // The process of the pages is a while behind.
+  // The page renderer starts later.
   await service.ask(pages.signIn.path);
   return service;
 }
 
-/** Sends each shape a few times, so that whatever is made once is there before memory is compared. */
+/** Sends each shape a few times, so that one-time allocations precede the memory comparison. */
 export async function warmUp(service: Service, shapes: Shape[], times: number): Promise<void> {
   for (const shape of shapes) await repeat(service, shape, times);
 }
 
-/** Sends a shape many times, one after the other, on one connection for as long as that lives. Answers what it cost. */
+/** Sends a shape many times in sequence, on one connection while it stays open. Returns the cost. */
 export async function attack(service: Service, shape: Shape, times: number): Promise<Cost> {
   const before = memoryOf(service.pid).now;
   await repeat(service, shape, times);
   const healthMs = await fastestHealth(service);
   let megabytes = memoryOf(service.pid).now - before;
-  // What came on top may be garbage.
+  // The difference may be garbage.
   if (megabytes > costBounds.megabytes) megabytes = (await heldMemory(service)) - before;
   return { megabytes, healthMs };
 }
@@ -54,7 +54,7 @@ async function repeat({ port }: Service, shape: Shape, times: number): Promise<v
   connection?.close();
 }
 
-/** A connection that sends shapes, and reads of each answer whether it is there and the last. */
+/** A connection that sends shapes, and detects complete responses and the last one. */
 class Connection {
   isOpen = true;
   private received = "";
@@ -66,7 +66,7 @@ class Connection {
       this.received += text;
       this.onData();
     });
-    // A client that still writes learns of the end by an error.
+    // A client that is still writing gets an error at the end of the connection.
     socket.on("error", () => {});
     this.closed = new Promise((resolve) =>
       socket.once("close", () => {
@@ -111,10 +111,10 @@ class Connection {
   }
 }
 
-/** What memory the process holds once its garbage is collected, in MB. */
+/** The memory of the process after garbage collection, in MB. */
 export async function heldMemory(service: Service): Promise<number> {
   let megabytes = Number.POSITIVE_INFINITY;
-  // What was just let go of may take a second time to be given back.
+  // Memory that was just released may need another collection.
   for (let attempt = 0; attempt < 3; attempt++) {
     service.signal("SIGUSR2");
     await service.ask(operations.health.path);
@@ -123,7 +123,7 @@ export async function heldMemory(service: Service): Promise<number> {
   return megabytes;
 }
 
-/** How long a health check takes: the fastest of a few, as a machine that is busy may hold up any of them. */
+/** The duration of a health check: the fastest of a few, as a busy machine may delay any of them. */
 async function fastestHealth(service: Service): Promise<number> {
   let fastestMs = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 5 && fastestMs > costBounds.healthMs; attempt++) {

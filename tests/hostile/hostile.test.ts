@@ -4,7 +4,7 @@ import { type Shape, shapes } from "@/tests/hostile/shapes";
 import { engines, type Stage } from "@/tests/support/engines";
 import type { Service } from "@/tests/support/service";
 
-/** A hundred times, or fewer of what is long: `npm run hostile` sends each ten thousand times. */
+/** A hundred times, or fewer for long shapes: `npm run hostile` sends each ten thousand times. */
 function timesOf({ bytes, answers = 1 }: Shape): number {
   return Math.min(100, Math.ceil(300_000 / (bytes.length + 1000 * answers)));
 }

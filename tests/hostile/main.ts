@@ -4,10 +4,9 @@ import { besideDatabaseUrl, createDatabase, startPostgres } from "@/tests/suppor
 import type { Environment } from "@/tests/support/service";
 
 /*
- * Bytes that no friendly client sends, each ten thousand times on both engines: `npm run hostile`, or those whose name
- * holds some words, `npm run hostile -- chunk`. After each the process lives, holds at most 30 MB more, and answers a
- * health check within 100 ms; after all of them together it holds at most 30 MB more as well. Exits 1 when something
- * does not hold.
+ * Sends malicious bytes, each ten thousand times on both engines: `npm run hostile`, or those whose name contains some
+ * words, `npm run hostile -- chunk`. After each the process is alive, uses at most 30 MB more, and answers a health
+ * check within 100 ms; after all together it also uses at most 30 MB more. Exits 1 if a requirement is not met.
  */
 
 const requests = 10_000;
@@ -51,5 +50,5 @@ else {
   const databaseUrl = await createDatabase(postgres.url);
   await attackAll("PostgreSQL", { ...besideDatabaseUrl, DATABASE_URL: databaseUrl });
 }
-// What was started ends with this process.
+// Started programs end with this process.
 process.exit(holds ? 0 : 1);

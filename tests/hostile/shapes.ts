@@ -1,17 +1,17 @@
-/** Bytes that no friendly client sends, one for each character, and how they are answered. */
+/** Malicious bytes, one per character, and the expected responses. */
 export type Shape = {
   name: string;
   bytes: string;
-  /** What each answer may be; {@link brokenOff} where the connection may end without one. */
+  /** The allowed statuses; {@link brokenOff} if the connection may end without a response. */
   statuses: number[];
-  /** How many answers there are: one, unless it says otherwise, and none where the client leaves without waiting. */
+  /** The number of responses: by default one; 0 if the client disconnects without waiting. */
   answers?: number;
 };
 
-/** For a status: what was sent was not read to its end, and the answer may be lost by that. */
+/** Used as a status: the request is not read to its end, and the response may be lost because of that. */
 export const brokenOff = 0;
 
-/** A page is rendered, or refused because too many are: at once, or for one address. */
+/** A page is rendered, or refused because of too many renders: concurrent ones, or of one address. */
 const page = [200, 429, 503];
 const noPage = [400, 404, 429, 503];
 
@@ -38,8 +38,8 @@ const jwt = (header: object) =>
   `${base64url(JSON.stringify(header))}.${base64url('{"sub":"x"}')}.${base64url("x")}`;
 const bearer = (token: string) => get("/api/entitlement", `Authorization: Bearer ${token}\r\n`);
 
-/** Add a line for each attack that comes to mind. */
-// biome-ignore format: a line for each
+/** All attacks, one per line. */
+// biome-ignore format: one line per attack
 export const shapes: Shape[] = [
   // Targets
   { name: "é in a path", bytes: get("/api/\xe9"), statuses: [404] },
@@ -142,7 +142,7 @@ export const shapes: Shape[] = [
   { name: "a thousand trailers", bytes: chunked(stop, `0\r\n${"X: y\r\n".repeat(1000)}\r\n`), statuses: [400] },
   { name: "a trailer that is a Host", bytes: chunked(stop, `0\r\n${host}Authorization: x\r\n\r\n`), statuses: [400] },
 
-  // What a connection is to become
+  // Connection upgrades
   { name: "Expect: 100-continue", bytes: post(stop, "abc", "Expect: 100-continue\r\n"), statuses: [400] },
   { name: "Expect: 100-continue where no body belongs", bytes: health("Expect: 100-continue\r\n"), statuses: [200] },
   { name: "an odd Expect", bytes: health(`Expect: ${kilobytes(15)}\r\n`), statuses: [200] },
@@ -172,7 +172,7 @@ export const shapes: Shape[] = [
   { name: "thousands of unsubscribe tokens", bytes: post(`/api/email/unsubscribe?${kilobytes(15, "token=x&")}`, ""), statuses: [400] },
   { name: "an unsubscribe page with a long token", bytes: get(`/unsubscribe?token=${kilobytes(15, "v1.")}`), statuses: [400, ...page] },
 
-  // Headers that are read
+  // Headers that the service parses
   { name: "a long User-Agent on a page", bytes: get("/sign-in", `User-Agent: ${kilobytes(15)}\r\n`), statuses: page },
   { name: "a User-Agent of slashes on a page", bytes: get("/sign-in", `User-Agent: ${kilobytes(15, "Mozilla/")}\r\n`), statuses: page },
   { name: "a long Accept-Language on a page", bytes: get("/sign-in", `Accept-Language: ${kilobytes(15, "en-GB,")}\r\n`), statuses: page },
@@ -221,7 +221,7 @@ export const shapes: Shape[] = [
   { name: "a code that was never given", bytes: form("/oauth/token", `grant_type=authorization_code&client_id=native&code=${"a".repeat(3000)}`), statuses: [400, 429] },
   { name: "a refresh token that was never given", bytes: form("/oauth/token", "grant_type=refresh_token&client_id=native&refresh_token=x"), statuses: [400, 429] },
 
-  // Clients that leave
+  // Clients that disconnect
   { name: "half a request line, then gone", bytes: "GET /api/hea", statuses: [], answers: 0 },
   { name: "half a made-up method, then gone", bytes: "BRE", statuses: [], answers: 0 },
   { name: "half a head, then gone", bytes: health().slice(0, -2), statuses: [], answers: 0 },

@@ -6,9 +6,8 @@ import { mutants } from "@/tests/mutants/mutants";
 import { createFolder } from "@/tests/support/leash";
 
 /*
- * Breaks the service in one place after the other, each as somebody might by mistake, and looks whether a test
- * notices. `npm run mutants` runs all, `npm run mutants -- quotas` those whose area, file or words name
- * that. It works on a copy.
+ * Mutation testing: makes one plausible mistake at a time in a copy of the service, and checks that a test fails.
+ * `npm run mutants` runs all, `npm run mutants -- quotas` those whose area, file or text contains the word.
  */
 
 const [wanted = ""] = process.argv.slice(2);
@@ -27,7 +26,7 @@ for (const mutant of chosen) {
 process.stdout.write(`\n${chosen.length - lived} of ${chosen.length} noticed\n`);
 process.exit(lived > 0 ? 1 : 0);
 
-/** A copy of the working tree and of what is built, in which a file can be broken. */
+/** Copies the working tree and the build, so that files can be changed. */
 function copyTree(): string {
   const folder = createFolder();
   const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"])
@@ -37,14 +36,14 @@ function copyTree(): string {
     mkdirSync(join(folder, dirname(file)), { recursive: true });
     copyFileSync(file, join(folder, file));
   }
-  // As hard links where that can be: Next's compiler follows no symbolic link that leads out of the folder it builds.
+  // Hard links if possible: Next's compiler follows no symbolic link out of the folder it builds.
   const copyModules = 'cp -al node_modules "$1" 2>/dev/null || cp -a node_modules "$1"';
   execFileSync("sh", ["-c", copyModules, "sh", folder]);
   for (const built of [".next", "dist", "public"]) cpSync(built, join(folder, built), { recursive: true });
   return folder;
 }
 
-/** Makes the mistake, runs the tests that are to notice it, and takes it back. Throws when the code has moved on. */
+/** Makes the mistake, runs the tests that should fail, and reverts it. Throws if the source text is not found. */
 function isNoticed({ file, was, becomes, tests, isInPages }: Mutant): boolean {
   const path = join(copy, file);
   const whole = readFileSync(path, "utf8");

@@ -1,10 +1,10 @@
-/** A mistake that somebody might make, and the tests that are to notice it. */
+/** A plausible mistake, and the tests that should detect it. */
 export type Mutant = {
   file: string;
   mistake: string;
   was: string;
   becomes: string;
   tests: string[];
-  /** Only what Next serves shows it, so that all has to be built again. */
+  /** Set if only pages that Next serves show it, so that a full build is needed. */
   isInPages?: boolean;
 };

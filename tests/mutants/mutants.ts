@@ -10,7 +10,7 @@ import { signIn } from "@/tests/mutants/sign-in";
 
 const areas = { quotas, caching, sessions, accounts, mails, "sign-in": signIn, bounds, connect };
 
-/** All mistakes, each with its area. Those that need the pages built come last. */
+/** All mistakes, each with its area. Those that need a full build come last. */
 export const mutants: (Mutant & { area: string })[] = Object.entries(areas)
   .flatMap(([area, mistakes]) => mistakes.map((mutant) => ({ area, ...mutant })))
   .sort((one, other) => Number(one.isInPages ?? false) - Number(other.isInPages ?? false));

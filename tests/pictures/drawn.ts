@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Browser } from "@playwright/test";
 
-/** The icons that are no vectors, of the one that is. */
+/** Renders the bitmap icons from the vector icon. */
 export async function drawIcons(browser: Browser): Promise<void> {
   const vector = readFileSync("public/favicon.svg", "utf8");
-  // A phone cuts the corners itself.
+  // Phones round the corners themselves.
   writeFileSync("public/apple-touch-icon.png", await draw(browser, vector.replace('rx="7"', ""), 180));
   writeFileSync("public/favicon.ico", toIco(await draw(browser, vector, 32), 32));
 }
@@ -17,15 +17,15 @@ async function draw(browser: Browser, vector: string, size: number): Promise<Buf
   return png;
 }
 
-/** An icon file of one picture: the header, one entry, and the PNG as it is. */
+/** An ICO file with one image: the header, one entry, and the unchanged PNG. */
 function toIco(png: Buffer, size: number): Buffer {
   const head = Buffer.alloc(22);
-  head.writeUInt16LE(1, 2); // an icon
-  head.writeUInt16LE(1, 4); // of one picture
+  head.writeUInt16LE(1, 2); // type: icon
+  head.writeUInt16LE(1, 4); // number of images
   head.writeUInt8(size, 6);
   head.writeUInt8(size, 7);
   head.writeUInt16LE(1, 10);
-  head.writeUInt16LE(32, 12); // bits a pixel
+  head.writeUInt16LE(32, 12); // bits per pixel
   head.writeUInt32LE(png.length, 14);
   head.writeUInt32LE(head.length, 18);
   return Buffer.concat([head, png]);
@@ -37,7 +37,7 @@ const cards = {
   "social-card-news": ["Status and changes", "What this service knows of itself now, and what has changed."],
 };
 
-/** What others show of a link: 1200 by 630, one for each kind of page, of the front page's own drawing and style. */
+/** Renders the social cards, 1200 by 630, one per kind of page, in the front page's style. */
 export async function drawCards(browser: Browser, url: string): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 630 }, bypassCSP: true });
   for (const [name, words] of Object.entries(cards)) {

@@ -26,9 +26,9 @@ const looks: Record<string, BrowserContextOptions> = {
 type State = {
   name: string;
   path: string;
-  /** Whose session it is seen in. */
+  /** The account whose session opens the page. */
   as?: keyof typeof accounts;
-  /** What is done on the page before the picture is taken. */
+  /** Actions on the page before the picture is taken. */
   act?: (page: Page) => Promise<void>;
 };
 
@@ -76,7 +76,7 @@ const states: State[] = [
   { name: "home-cannot-tell", path: "/home", as: "licensed", act: takeAccountsAway },
 ];
 
-/** Those of them that the README shows. */
+/** The pictures that the README shows. */
 const shownInReadme: Record<string, string> = {
   front: "light",
   operation: "dark",
@@ -112,9 +112,9 @@ try {
   }
 } finally {
   await browser.close();
-  await service.stop({ expectErrors: true }); // of the accounts that were taken away
+  await service.stop({ expectErrors: true }); // the errors of the unreadable accounts
 }
-process.exit(); // what held the service's port would go on
+process.exit(); // the open port would keep this process alive
 
 type Sessions = Map<string, BrowserContextOptions["storageState"]>;
 
@@ -140,7 +140,7 @@ async function signEverybodyIn(browser: Browser): Promise<Sessions> {
   return sessions;
 }
 
-/** Where the pages are whose addresses somebody is sent. */
+/** The addresses of the pages that are reached by a mailed or generated link. */
 async function findAddresses(): Promise<Record<string, string>> {
   const { url } = await service.adminJson<{ url: string }>("invite", "invited@example.com");
   const link = ["emails", "unsubscribe-link", "trial@example.com"];
@@ -152,7 +152,7 @@ async function findAddresses(): Promise<Record<string, string>> {
   };
 }
 
-/** Where an app sends its owner's browser. */
+/** An app's authorization URL. */
 function ask(client_id: string, redirect_uri: string): string {
   const code_challenge = "a".repeat(43);
   const asked = { client_id, redirect_uri, response_type: "code", code_challenge };
@@ -183,7 +183,7 @@ async function askForCode(page: Page): Promise<void> {
   await page.waitForURL(`${service.url}/sign-in/code`);
 }
 
-/** Opens the page anew while no account can be read. */
+/** Reloads the page while no account can be read. */
 async function takeAccountsAway(page: Page): Promise<void> {
   const rename = (from: string, to: string) => {
     const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
@@ -195,7 +195,7 @@ async function takeAccountsAway(page: Page): Promise<void> {
   rename("accounts_away", "accounts");
 }
 
-/** An invitation, a code and the whole series, as a mailbox shows them. */
+/** Takes pictures of an invitation, a code and the onboarding series. */
 async function takeMails(): Promise<void> {
   const email = "mails@example.com";
   const { url } = await service.adminJson<{ url: string }>("invite", email);
@@ -227,7 +227,7 @@ async function take(
   const page = await context.newPage();
   await page.goto(service.url + (addresses[name] ?? path), { waitUntil: "networkidle" });
   await act?.(page);
-  await page.waitForTimeout(act ? 600 : 100); // what was done shows, and what moves has come to rest
+  await page.waitForTimeout(act ? 600 : 100); // wait for actions to show and animations to end
   await page.screenshot({ path: `${folder}/${name}.${look}.png`, fullPage: name !== "palette" });
   if (isPublic && shownInReadme[name] === look) {
     await page.screenshot({ path: `public/picture-${name}.jpg`, type: "jpeg", quality: 72 });
