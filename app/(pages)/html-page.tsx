@@ -2,10 +2,10 @@ import type { ReactNode } from "react";
 import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { readCookie } from "@/lib/http/cookies";
 import type { ApiError } from "@/lib/http/errors";
+import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
-import { createHandler, type PageRequest, type PageResponseParts } from "@/lib/http/page-handler";
 import type { Page } from "@/lib/http/pages";
-import type { HeaderList } from "@/lib/http/response";
+import type { HeaderList, ResponseParts } from "@/lib/http/response";
 import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import { Support } from "./support";
@@ -21,7 +21,7 @@ export type Shown = {
 
 type HtmlPageOptions = {
   /** Renders a refusal or an unexpected failure. */
-  renderError?: (error: ApiError, call: PageRequest) => Shown;
+  renderError?: (error: ApiError, call: HandlerRequest) => Shown;
   acceptsAnyOrigin?: boolean;
 };
 
@@ -31,7 +31,7 @@ type HtmlPageOptions = {
  */
 export function htmlPage(
   page: Page,
-  handler: (call: PageRequest) => Shown | PageResponseParts | Promise<Shown | PageResponseParts>,
+  handler: (call: HandlerRequest) => Shown | ResponseParts | Promise<Shown | ResponseParts>,
   { renderError = apologize, acceptsAnyOrigin = false }: HtmlPageOptions = {},
 ): (request: Request) => Promise<Response> {
   return createHandler(
@@ -44,7 +44,7 @@ export function htmlPage(
   );
 }
 
-async function render(page: Page, shown: Shown, call: PageRequest): Promise<PageResponseParts> {
+async function render(page: Page, shown: Shown, call: HandlerRequest): Promise<ResponseParts> {
   const { title, description, content, status = 200, headers = [] } = shown;
   // Next rejects a static import of this in a route handler.
   const { renderToStaticMarkup } = await import("react-dom/server");
@@ -72,7 +72,7 @@ function cachingFor(sent: Headers): string {
   return isOrdinary ? "public, no-cache" : "private, no-cache";
 }
 
-function apologize({ status }: ApiError, { context }: PageRequest): Shown {
+function apologize({ status }: ApiError, { context }: HandlerRequest): Shown {
   return {
     title: "That did not work",
     status,

@@ -1,6 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import type { PublicErrorCode } from "@/lib/http/errors";
-import { documentPages, pages, publications, type Route } from "@/lib/http/pages";
+import { documentPages, pages, publications } from "@/lib/http/pages";
+import type { Route } from "@/lib/http/route";
 
 const pathsOf = <Table extends Record<string, { path: string }>>(table: Table) =>
   Object.fromEntries(Object.entries(table).map(([name, { path }]) => [name, path])) as {

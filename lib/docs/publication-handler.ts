@@ -1,8 +1,8 @@
 import { dayMs } from "@/lib/config/durations";
 import { ApiError } from "@/lib/http/errors";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
-import { createHandler } from "@/lib/http/page-handler";
-import type { Route } from "@/lib/http/pages";
+import { createHandler } from "@/lib/http/handler";
+import type { Route } from "@/lib/http/route";
 
 export type Publication = {
   /** Its media type. */

@@ -55,6 +55,11 @@ export function writeCookie(name: CookieName, value: string, maxAgeSeconds: numb
   return `${nameSent(name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
+/** The `Set-Cookie` headers of a response. */
+export function cookieHeaders(cookies: readonly string[]): string[] {
+  return cookies.flatMap((cookie) => ["set-cookie", cookie]);
+}
+
 /** A `Set-Cookie` that takes a cookie away. */
 export function clearCookie(name: CookieName): string {
   return writeCookie(name, "", 0);

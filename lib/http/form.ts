@@ -1,9 +1,10 @@
-import { type CookieName, readCookie } from "@/lib/http/cookies";
+import { type CookieName, cookieHeaders, readCookie } from "@/lib/http/cookies";
+import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { readKnownBrowser } from "@/lib/http/known-browser";
-import { cookieHeaders, createHandler, type PageRequest } from "@/lib/http/page-handler";
-import { pages, type Route } from "@/lib/http/pages";
+import { pages } from "@/lib/http/pages";
 import type { RequestContext } from "@/lib/http/request-context";
-import type { Answer } from "@/lib/http/response";
+import type { ResponseParts } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
 import { rememberTypedEmail } from "@/lib/http/typed-email";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
@@ -43,9 +44,9 @@ export function form(
   page: (field: FormSubmission["field"]) => string,
   handler: (submission: FormSubmission) => Promise<Redirect>,
 ): (request: Request) => Promise<Response> {
-  const send = (call: PageRequest, { to, cookies = [] }: Redirect) =>
+  const send = (call: HandlerRequest, { to, cookies = [] }: Redirect) =>
     redirectTo({ to, cookies: [...rememberTypedEmail(readFields(call)("email")), ...cookies] });
-  const back = (call: PageRequest, problem: string) =>
+  const back = (call: HandlerRequest, problem: string) =>
     send(call, { to: withProblem(page(readFields(call)), problem) });
   return createHandler(
     route,
@@ -75,7 +76,7 @@ async function consume(key: string | undefined): Promise<RateLimitDecision> {
 }
 
 /** The fields of a form, without the blanks around them. */
-export function readFields({ body }: Pick<PageRequest, "body">): FormSubmission["field"] {
+export function readFields({ body }: Pick<HandlerRequest, "body">): FormSubmission["field"] {
   const fields = new URLSearchParams(body.toString());
   return (name) => fields.get(name)?.trim() ?? "";
 }
@@ -86,6 +87,6 @@ export function withProblem(page: string, problem: string): string {
 }
 
 /** Sends a browser on to a page. */
-export function redirectTo({ to, cookies = [] }: Redirect): Answer {
+export function redirectTo({ to, cookies = [] }: Redirect): ResponseParts {
   return { status: 303, body: null, headers: ["location", to, ...cookieHeaders(cookies)] };
 }

@@ -1,71 +1,137 @@
+import { bodyLimits } from "@/lib/config/limits";
+import { settings } from "@/lib/config/settings";
+import { readBody } from "@/lib/http/body";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import type { Method } from "@/lib/http/method";
-import type { ApiRoute, Operation } from "@/lib/http/operations";
+import type { Operation } from "@/lib/http/operations";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
-import { type Answer, errorParts, finalizeResponse, type HeaderList } from "@/lib/http/response";
+import {
+  errorParts,
+  finalizePageResponse,
+  finalizeResponse,
+  type HeaderList,
+  type ResponseParts,
+} from "@/lib/http/response";
+import type { Method, Route } from "@/lib/http/route";
+import { isEnabled } from "@/lib/http/router";
 import { consumeRateLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
-/** A room: does the work of one operation, returns the body of its 200, throws an {@link ApiError} to refuse. */
-type OperationHandler = (
-  request: Request,
-  context: RequestContext,
-) => object | string | Promise<object | string>;
+/** A request that has passed the checks before its handler. */
+export type HandlerRequest = {
+  readonly url: URL;
+  headers: Headers;
+  /** The body of a POST, up to the limit of its route. */
+  body: Buffer;
+  context: RequestContext;
+  nowMs: number;
+};
+
+/** Does the work of one route. Throws an {@link ApiError} to refuse. */
+export type Handler = (request: HandlerRequest) => ResponseParts | Promise<ResponseParts>;
 
 type RouteHandler = (request: Request) => Promise<Response>;
 
-/** The route handlers of an operation, one for each method in the register. */
-export function createOperationHandlers<Op extends Operation>(
-  operation: Op,
-  handler: OperationHandler,
-): Record<Op["methods"][number], RouteHandler> {
-  const toAnswer = (body: object | string, headers: HeaderList): Answer => ({ status: 200, body, headers });
-  return createHandler(operation, operation.path, requireSupportedVersion, handler, toAnswer);
+type HandlerOptions = {
+  /** Checks `API-Version` or `Host`, on preflights too. Throws an {@link ApiError}. */
+  checkAddressee?: (headers: Headers) => void;
+  /** Accepts a POST from pages of other origins: it carries its own credential, and no cookie counts. */
+  acceptsAnyOrigin?: boolean;
+  /** Checks the headers of a POST before its body is read. Throws an {@link ApiError}. */
+  checkPost?: (headers: Headers) => void;
+  /** Renders a refusal or an unexpected failure; an ApiError in JSON by default. */
+  renderError?: (error: ApiError, request: HandlerRequest) => ResponseParts | Promise<ResponseParts>;
+  finalize?: (
+    route: Route,
+    context: RequestContext,
+    parts: ResponseParts,
+    rateLimitHeaders: HeaderList,
+  ) => Response;
+};
+
+/**
+ * Creates the route handler of an address: of an operation, the MCP server, a page, a form or a webhook. This is the
+ * order of checks of every request. Before it, the router refuses unknown addresses (404) and methods (405).
+ */
+export function createHandler(route: Route, handler: Handler, options: HandlerOptions = {}): RouteHandler {
+  const { checkAddressee, acceptsAnyOrigin, checkPost } = options;
+  const { renderError = errorParts, finalize = finalizePageResponse } = options;
+  return async (request) => {
+    const { method, headers } = request;
+    const context = createRequestContext(method, route.path, headers);
+    const call = createHandlerRequest(request, context);
+    let rateLimitHeaders: HeaderList = [];
+    let parts: ResponseParts;
+    if (!isEnabled(route)) return finalize(route, context, notFound(), rateLimitHeaders); // 404
+    try {
+      checkAddressee?.(headers); // 400 API-Version, 403 Host
+      if (method === "OPTIONS") return finalize(route, context, preflight(route), rateLimitHeaders);
+      if (route.quota) {
+        const consumed = await consumeRateLimit(route.quota, request);
+        rateLimitHeaders = consumed.headers;
+        if (consumed.errorParts) throw tooManyRequests(consumed.errorParts); // 429
+      }
+      if (method === "POST") {
+        if (!acceptsAnyOrigin) requireOwnOrigin(headers); // 403
+        checkPost?.(headers); // 415 Content-Type, 400 invalid_signature
+        call.body = await readBody(request, route.takes ? bodyLimits[route.takes] : 0); // 413, 400
+      }
+      parts = await handler(call);
+    } catch (thrown) {
+      parts = await renderError(thrown instanceof ApiError ? thrown : unexpectedError(thrown, context), call);
+    }
+    return finalize(route, context, parts, rateLimitHeaders);
+  };
+}
+
+/** Creates the route handlers of an API route, by method. Every response has the default headers of the API. */
+export function createApiHandlers<R extends Route>(
+  route: R,
+  handler: Handler,
+  options: HandlerOptions,
+): Record<R["methods"][number], RouteHandler> {
+  const handle = createHandler(route, handler, {
+    acceptsAnyOrigin: true,
+    finalize: finalizeResponse,
+    ...options,
+  });
+  return Object.fromEntries(route.methods.map((method: Method) => [method, handle])) as Record<
+    R["methods"][number],
+    RouteHandler
+  >;
 }
 
 /**
- * The hall: the route handlers of an address, one for each of its methods.
+ * Creates the route handlers of an operation, by method.
  *
- * A request walks admission → quota → room → way out. Whatever is thrown on the way is answered here: an
- * ApiError as it says, anything else as a 500 whose cause goes to the log alone.
- *
- * @param admit - throws an ApiError to refuse a request before it spends anything
- * @param toAnswer - makes an answer of what the room returned, and of the headers gathered on the way
+ * @param handler - returns the body of the 200: an object is sent as JSON, a string as plain text
  */
-export function createHandler<At extends ApiRoute, Found>(
-  address: At,
-  path: string,
-  admit: (request: Request) => void,
-  handler: (request: Request, context: RequestContext) => Found | Promise<Found>,
-  toAnswer: (found: Found, headers: HeaderList) => Answer,
-): Record<At["methods"][number], RouteHandler> {
-  const handle: RouteHandler = async (request) => {
-    const context = createRequestContext(request.method, path, request.headers);
-    let gathered: HeaderList = [];
-    let answer: Answer;
-    try {
-      admit(request);
-      if (request.method === "OPTIONS") {
-        answer = { status: 204, body: null, headers: preflight(address) };
-      } else {
-        if (address.quota) {
-          const spent = await consumeRateLimit(address.quota, request);
-          gathered = spent.headers;
-          if (spent.errorParts) throw tooManyRequests(spent.errorParts);
-        }
-        answer = toAnswer(await handler(request, context), gathered);
-      }
-    } catch (thrown) {
-      answer = errorParts(thrown instanceof ApiError ? thrown : unexpectedError(thrown, context), gathered);
-    }
-    return finalizeResponse(address, context, answer);
-  };
-  const handlers = address.methods.map((method: Method) => [method, handle]);
-  return Object.fromEntries(handlers);
+export function createOperationHandlers<Op extends Operation>(
+  operation: Op,
+  handler: (request: HandlerRequest) => object | string | Promise<object | string>,
+): Record<Op["methods"][number], RouteHandler> {
+  return createApiHandlers(operation, async (call) => ({ status: 200, body: await handler(call) }), {
+    checkAddressee: requireSupportedVersion,
+  });
 }
 
-function requireSupportedVersion(request: Request): void {
-  const version = request.headers.get("api-version");
+const noBody = Buffer.alloc(0);
+
+function createHandlerRequest(request: Request, context: RequestContext): HandlerRequest {
+  return {
+    get url() {
+      return new URL(request.url);
+    },
+    headers: request.headers,
+    body: noBody,
+    context,
+    nowMs: Date.now(),
+  };
+}
+
+const notFound = () => errorParts(new ApiError("not_found"));
+
+function requireSupportedVersion(headers: Headers): void {
+  const version = headers.get("api-version");
   if (version === null || /^[ \t]*1[ \t]*$/.test(version)) return;
   throw new ApiError("invalid_request", {
     message: "The API-Version header names a version that is not supported.",
@@ -73,23 +139,31 @@ function requireSupportedVersion(request: Request): void {
   });
 }
 
-/** `Allow` (RFC 9110 §9.3.7) and, where any origin may read, what a browser asks before it sends. */
-function preflight({ methods, anyOrigin }: ApiRoute): HeaderList {
+/** `Allow` (RFC 9110 §9.3.7) and, where CORS allows any origin, the headers of a preflight. */
+function preflight({ methods, anyOrigin }: Route): ResponseParts {
   const allow = methods.join(", ");
-  if (!anyOrigin) return ["allow", allow];
-  return [
-    "allow",
-    allow,
-    "access-control-allow-methods",
-    allow,
-    "access-control-allow-headers",
-    anyOrigin.sends,
-    "access-control-max-age",
-    "7200",
-  ];
+  const headers = ["allow", allow];
+  if (anyOrigin) {
+    headers.push("access-control-allow-methods", allow, "access-control-allow-headers", anyOrigin.sends);
+    headers.push("access-control-max-age", "7200");
+  }
+  return { status: 204, body: null, headers };
 }
 
-/** A failure that nobody foresaw: its cause goes to the log, and to the client fixed words. */
+/**
+ * Refuses a POST from a page of another site. Browsers send `Origin` with every POST, and no page can forge it; a
+ * request without one is not a browser's.
+ */
+function requireOwnOrigin(headers: Headers): void {
+  const { appUrl } = settings();
+  if (headers.get("origin") === appUrl) return;
+  throw new ApiError("forbidden", {
+    message: `This is only taken from a page of ${appUrl}.`,
+    hint: "Open the page there, and try again.",
+  });
+}
+
+/** Logs an unexpected failure, and returns the error that the client gets: fixed words without the cause. */
 export function unexpectedError(failure: unknown, { requestId }: RequestContext): ApiError {
   log().error({ err: failure, requestId }, "unexpected failure");
   return new ApiError("internal_error");

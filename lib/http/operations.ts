@@ -1,29 +1,16 @@
 import type { z } from "zod";
-import type { QuotaName } from "@/lib/config/limits";
 import type { PublicErrorCode } from "@/lib/http/errors";
-import type { Method } from "@/lib/http/method";
+import type { Retirement, Route } from "@/lib/http/route";
 import * as schemas from "@/lib/http/schemas";
 
 /** The statuses that operations answer with; `lib/docs/responses.ts` says what each means. */
 export type Status = 200 | 400 | 401 | 403 | 405 | 413 | 429 | 500 | 502 | 503;
 
-/** What the door, the hall and the way out read of an address. */
-export type ApiRoute = {
-  /** What `Allow` lists, in this order. */
-  methods: readonly Method[];
-  /** The name of the quota it spends; without one it is not counted. */
-  quota?: QuotaName;
-  /** `Cache-Control` of a 200. Every other answer is `no-store`. */
-  caching: string;
-  /** Lets browsers on any origin ask, without credentials: the headers that they may send, and read of an answer. */
-  anyOrigin?: { sends: string; reads: string };
-  retirement?: Retirement;
-};
-
 /** One public operation, as the documents and the tests read it as well. */
-export type Operation = ApiRoute & {
+export type Operation = Route & {
   /** The exact path; any other spelling is another address. Its folder is `app` + this path. */
   path: `/api/${string}`;
+  caching: string;
   summary: string;
   /** Who may call it: anyone, an account's session, or whoever holds a signed link. */
   access: "anyone" | "session" | "signed link";
@@ -33,22 +20,11 @@ export type Operation = ApiRoute & {
   codes: Readonly<Partial<Record<Status, readonly PublicErrorCode[]>>>;
 };
 
-/** The published retirement of an operation or of a major version; `lib/http/retirement.ts` holds its rules. */
-export type Retirement = {
-  /** When it was announced: an ISO 8601 instant, as are the next two. */
-  announcedAt: string;
-  deprecatedAt: string;
-  /** At least 90 days after the announcement, and not before the deprecation. */
-  sunsetAt: string;
-  /** Path of the migration guide: a document, or a section of one. */
-  guide: `/docs/${string}`;
-};
-
 const stampedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
 
 const { apiError, entitlementDenied } = schemas;
 
-/** The refusals of the door and the hall, which every operation shares. */
+/** The refusals of the router and the common checks, which every operation shares. */
 const shared = {
   400: ["invalid_request"],
   405: ["method_not_allowed"],
@@ -121,6 +97,7 @@ export const operations = {
   unsubscribe: {
     path: "/api/email/unsubscribe",
     methods: ["POST", "OPTIONS"],
+    takes: "unsubscribe",
     summary: "Stops the later onboarding emails (RFC 8058).",
     access: "signed link",
     caching: "no-store",
@@ -149,6 +126,7 @@ export const mcpServer = {
   paths: ["/mcp", "/api/mcp"],
   methods: ["POST", "OPTIONS"],
   quota: "mcp",
+  takes: "mcp",
   caching: "no-store",
   anyOrigin: {
     sends: [
@@ -160,4 +138,4 @@ export const mcpServer = {
       stampedHeaders,
     ].join(", "),
   },
-} as const satisfies ApiRoute & { paths: readonly `/${string}`[] };
+} as const satisfies Omit<Route, "path"> & { paths: readonly `/${string}`[] };

@@ -1,7 +1,8 @@
 import { settings } from "@/lib/config/settings";
 import { pagePolicy } from "@/lib/http/content-security-policy";
-import { files, pages, publications, type Route } from "@/lib/http/pages";
+import { files, pages, publications } from "@/lib/http/pages";
 import type { HeaderList } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
 import { pageAt, routeAt } from "@/lib/http/router";
 
 /** What no page of ours asks a browser for. */

@@ -1,23 +1,4 @@
-import type { bodyLimits } from "@/lib/config/limits";
-import type { SignIn } from "@/lib/config/settings";
-import type { Method } from "@/lib/http/method";
-
-/** What there is at an address outside `/api` and `/mcp`, as the door and the hall of pages read it. */
-export type Route = {
-  /** The exact path; any other spelling is another address. */
-  path: `/${string}`;
-  /** What `Allow` lists, in this order. */
-  methods: readonly Method[];
-  /** Which bound its POST's body has; without one it takes no body. */
-  takes?: keyof typeof bodyLimits;
-  /** The kinds of sign-in under which it is there; under others it is a 404. */
-  under?: readonly SignIn["kind"][];
-  /** The same for everyone: the front server keeps its answers in memory, and shared caches may. */
-  isShared?: true;
-  onlyInDevelopment?: true;
-  /** There where the operator lets apps make themselves known. */
-  onlyWithRegistration?: true;
-};
+import type { Route } from "@/lib/http/route";
 
 /** A script that a page loads: that of the documents, that of forms, the framework's, Clerk's where Clerk signs in. */
 export type Script = "documents" | "pages" | "framework" | "clerk";
@@ -101,10 +82,11 @@ export const actions = {
   dismissNotice: { path: "/notice/dismiss", ...form },
 } as const satisfies Record<string, Route>;
 
-const createOperationHandlers = {
+const endpoint = {
   methods: ["POST", "OPTIONS"],
   takes: "form",
   under: ["local", "clerk"],
+  anyOrigin: { sends: "Authorization, Content-Type", reads: "Retry-After, WWW-Authenticate" },
 } as const;
 
 /** The authorization server: where an app or an agent asks to be let in, and fetches its tokens. */
@@ -112,10 +94,10 @@ export const connectEndpoints = {
   authorization: { path: "/oauth/authorize", methods: read, under: ["local", "clerk"] },
   /** Where the browser goes on once its owner has answered. */
   resume: { path: "/oauth/resume", methods: read, under: ["local", "clerk"] },
-  token: { path: "/oauth/token", ...createOperationHandlers },
-  device: { path: "/oauth/device", ...createOperationHandlers },
-  revocation: { path: "/oauth/revoke", ...createOperationHandlers },
-  registration: { path: "/oauth/register", ...createOperationHandlers, onlyWithRegistration: true },
+  token: { path: "/oauth/token", ...endpoint },
+  device: { path: "/oauth/device", ...endpoint },
+  revocation: { path: "/oauth/revoke", ...endpoint },
+  registration: { path: "/oauth/register", ...endpoint, onlyWithRegistration: true },
 } as const satisfies Record<string, Route>;
 
 /** What our providers call. */

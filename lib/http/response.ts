@@ -1,48 +1,73 @@
 import { settings } from "@/lib/config/settings";
 import type { ApiError } from "@/lib/http/errors";
 import { delegateToReal, type Lazy } from "@/lib/http/lazy-object";
-import type { ApiRoute } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { logRequest, type RequestContext } from "@/lib/http/request-context";
 import { retirementHeaders, retirementOf } from "@/lib/http/retirement";
+import type { Route } from "@/lib/http/route";
 import { processSingleton } from "@/lib/process-singleton";
 
 /** Names and values in turn, as Node takes them: an object with as many computed keys takes 40 times as long. */
 export type HeaderList = readonly string[];
 
-/** What a room or a refusal has to say, before the way out makes a Response of it. */
-export type Answer = {
+/** The parts of a response, before {@link finalizeResponse} adds the default headers. */
+export type ResponseParts = {
   status: number;
   /** An object goes out as JSON, a string as plain text, `null` as no content. */
   body: object | string | null;
   /** The media type of a string that is not plain text. */
   mediaType?: string;
   headers?: HeaderList;
+  /** `Cache-Control`; by default that of the route. */
+  caching?: string;
 };
 
 /**
- * The way out: makes the Response of an answer, stamps it and logs the visit. Every answer under `/api` and
- * `/mcp` leaves here.
+ * Makes the Response of every request under `/api`, `/mcp` and `/hooks`, refusals included: adds the default headers, and
+ * logs the request.
  *
- * @param address - the address it belongs to; none for a 404
+ * @param route - the route of the request; none for a 404
  */
 export function finalizeResponse(
-  address: ApiRoute | undefined,
+  route: Route | undefined,
   context: RequestContext,
-  answer: Answer,
+  parts: ResponseParts,
+  rateLimitHeaders: HeaderList = [],
 ): Response {
-  const caching = answer.status === 200 && address ? address.caching : "no-store";
-  const defaults = [
-    ...defaultHeaders(address),
+  const caching = cachingOf(route, parts);
+  logRequest(context, parts.status);
+  return toResponse(context.method, parts, [
+    ...defaultHeaders(route),
     "cache-control",
     caching,
     ...requestIdHeader(context, caching),
-  ];
-  logRequest(context, answer.status);
-  return toResponse(context.method, answer, defaults);
+    ...rateLimitHeaders,
+  ]);
 }
 
-/** The request's id, but on what shared caches keep: who sent it is nobody else's business. */
+/** Makes the Response of a page or a form. The server and `middleware.ts` add the other headers, and the log line. */
+export function finalizePageResponse(route: Route, context: RequestContext, parts: ResponseParts): Response {
+  const caching = cachingOf(route, parts);
+  return toResponse(context.method, parts, [
+    "cache-control",
+    caching,
+    ...requestIdHeader(context, caching),
+    ...corsHeaders(route),
+  ]);
+}
+
+function cachingOf(route: Route | undefined, { status, caching }: ResponseParts): string {
+  return caching ?? (status === 200 ? route?.caching : undefined) ?? "no-store";
+}
+
+/** CORS headers without credentials, where the route allows any origin. */
+function corsHeaders({ anyOrigin }: Route): HeaderList {
+  return anyOrigin
+    ? ["access-control-allow-origin", "*", "access-control-expose-headers", anyOrigin.reads]
+    : [];
+}
+
+/** `X-Request-Id`, except on what shared caches keep: the id belongs to one client. */
 export function requestIdHeader({ requestId }: RequestContext, caching: string): HeaderList {
   return caching.startsWith("public") ? [] : ["x-request-id", requestId];
 }
@@ -50,7 +75,7 @@ export function requestIdHeader({ requestId }: RequestContext, caching: string):
 /** The Response of an answer. HEAD gets its headers alone (RFC 9110 §9.3.2). */
 export function toResponse(
   method: string,
-  { status, body, mediaType, headers = [] }: Answer,
+  { status, body, mediaType, headers = [] }: ResponseParts,
   defaults: HeaderList,
 ): Response {
   let content: string | null = null;
@@ -83,13 +108,9 @@ function toJson(body: object) {
   return written;
 }
 
-/** The answer to a refusal: its status, body and headers, and those gathered before it was thrown. */
-export function errorParts(error: ApiError, gathered: HeaderList = []): Answer {
-  return {
-    status: error.status,
-    body: error.toJSON(),
-    headers: [...gathered, ...Object.entries(error.headers).flat()],
-  };
+/** The response to a refusal: its status, and the ApiError in JSON. */
+export function errorParts(error: ApiError): ResponseParts {
+  return { status: error.status, body: error.toJSON(), headers: Object.entries(error.headers).flat() };
 }
 
 /** A Response whose parts are at hand: the front server sends them as they are, a platform reads a Response. */
@@ -128,15 +149,14 @@ export class LazyResponse implements Lazy<Response> {
 delegateToReal(LazyResponse, Response);
 
 const defaultHeadersByRoute = () =>
-  processSingleton("stamps", () => new Map<ApiRoute | undefined, HeaderList>());
+  processSingleton("default headers", () => new Map<Route | undefined, HeaderList>());
 
-/** The headers that do not vary between the answers of an address, made once. */
-function defaultHeaders(address: ApiRoute | undefined): HeaderList {
-  const known = defaultHeadersByRoute().get(address);
+/** The headers that every response of a route has, made once. */
+function defaultHeaders(route: Route | undefined): HeaderList {
+  const known = defaultHeadersByRoute().get(route);
   if (known) return known;
   const { appUrl, hsts } = settings();
-  const { anyOrigin, caching } = address ?? {};
-  const retirement = address && retirementOf(address);
+  const retirement = route && retirementOf(route);
   const links = [`<${appUrl}${pages.policy.path}>; rel="deprecation"; type="text/html"`];
   const defaults = [
     "api-version",
@@ -149,16 +169,14 @@ function defaultHeaders(address: ApiRoute | undefined): HeaderList {
     "default-src 'none'; frame-ancestors 'none'",
   ];
   if (hsts) defaults.push("strict-transport-security", hsts);
-  if (anyOrigin) {
-    defaults.push("access-control-allow-origin", "*", "access-control-expose-headers", anyOrigin.reads);
-  }
-  if (caching?.startsWith("public")) defaults.push("vary", "API-Version");
+  if (route) defaults.push(...corsHeaders(route));
+  if (route?.caching?.startsWith("public")) defaults.push("vary", "API-Version");
   if (retirement) {
     const { deprecation, sunset, guideLink } = retirementHeaders(retirement, appUrl);
     defaults.push("deprecation", deprecation, "sunset", sunset);
     links.push(guideLink);
   }
   defaults.push("link", links.join(", "));
-  defaultHeadersByRoute().set(address, defaults);
+  defaultHeadersByRoute().set(route, defaults);
   return defaults;
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
-import { type ApiRoute, type Operation, operations, type Retirement, version1 } from "@/lib/http/operations";
+import { type Operation, operations, version1 } from "@/lib/http/operations";
+import type { Retirement, Route } from "@/lib/http/route";
 
 /** From the announcement of a retirement to its sunset. */
 export const minNoticeDays = 90;
@@ -20,7 +21,7 @@ export function listRetirements(
 }
 
 /** The retirement that an address's answers announce: an operation's own or its version's, whichever ends first. */
-export function retirementOf(address: ApiRoute): Retirement | undefined {
+export function retirementOf(address: Route): Retirement | undefined {
   const isOperation = "access" in address;
   const ofVersion = isOperation ? version1.retirement : undefined;
   const { retirement: own } = address;

@@ -1,16 +1,17 @@
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
-import { type ApiRoute, mcpServer, operations } from "@/lib/http/operations";
-import { hooks, type Page, pages, type Route, routes } from "@/lib/http/pages";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { hooks, type Page, pages, routes } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
 
-const byPath = new Map<string, ApiRoute>();
+const byPath = new Map<string, Route>();
 for (const operation of Object.values(operations)) byPath.set(operation.path, operation);
-for (const path of mcpServer.paths) byPath.set(path, mcpServer);
+for (const path of mcpServer.paths) byPath.set(path, { ...mcpServer, path });
 
 /** The operation, or the MCP server, at exactly this path. */
-export function apiRouteAt(path: string): ApiRoute | undefined {
+export function apiRouteAt(path: string): Route | undefined {
   return byPath.get(path);
 }
 

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import { ApiError } from "@/lib/http/errors";
+import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
-import { createHandler, type PageRequest } from "@/lib/http/page-handler";
-import type { Route } from "@/lib/http/pages";
-import { type Answer, errorParts, finalizeResponse } from "@/lib/http/response";
+import { errorParts, type ResponseParts } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
 import { isSameSecret } from "@/lib/runtime/constant-time";
 import { retryAfterOutage } from "@/lib/runtime/jitter";
 
@@ -31,24 +31,20 @@ export function webhook(
     if (!shared) throw new ApiError("invalid_signature");
     return shared;
   };
-  const receive = async (call: PageRequest): Promise<Answer> => {
+  const receive = async (call: HandlerRequest): Promise<ResponseParts> => {
     await processEvent(call, requireKey(), handlers);
     return { status: 204, body: null };
   };
-  return {
-    POST: createHandler(route, receive, {
-      acceptsAnyOrigin: true,
-      admit: requireKey,
-      renderError: (error) => errorParts(error.status >= 500 ? tryAgain() : error),
-      finalizeResponse: (context, answer) => finalizeResponse(undefined, context, answer),
-    }),
-  };
+  return createApiHandlers(route, receive, {
+    checkPost: requireKey,
+    renderError: (error) => errorParts(error.status >= 500 ? tryAgain() : error),
+  });
 }
 
 const eventSchema = z.object({ type: z.string(), data: z.unknown() });
 
 async function processEvent(
-  { headers, body, nowMs }: PageRequest,
+  { headers, body, nowMs }: HandlerRequest,
   key: Buffer,
   handlers: Record<string, EventHandler>,
 ): Promise<void> {

@@ -10,15 +10,13 @@ import {
 } from "@modelcontextprotocol/server";
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/credential";
-import { bodyLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { readBody } from "@/lib/http/body";
 import { ApiError } from "@/lib/http/errors";
-import { createHandler } from "@/lib/http/handler";
+import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
 import type { RequestContext } from "@/lib/http/request-context";
-import type { Answer, HeaderList } from "@/lib/http/response";
+import type { ResponseParts } from "@/lib/http/response";
 import { classify, unknownRevision } from "@/lib/mcp/classification";
 import { requireOurHost } from "@/lib/mcp/host-check";
 import { MessageRequest } from "@/lib/mcp/message-request";
@@ -36,33 +34,30 @@ import { authorizationHint } from "@/lib/oauth/metadata";
  * @param createServer - makes the server of one request
  */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
-  const handler = (request: Request, context: RequestContext) =>
-    answerMessage(request, path, context, createServer);
-  const toAnswer = (answer: Answer, headers: HeaderList): Answer => ({ ...answer, headers });
-  return createHandler(mcpServer, path, requireOurHost, handler, toAnswer);
+  return createApiHandlers({ ...mcpServer, path }, (request) => answerMessage(request, createServer), {
+    checkAddressee: requireOurHost,
+    checkPost: requireJson,
+  });
 }
 
 async function answerMessage(
-  request: Request,
-  path: string,
-  context: RequestContext,
+  { headers, body, context }: HandlerRequest,
   createServer: typeof createMcpServer,
-): Promise<Answer> {
-  requireJson(request);
-  const message = parseJson(await readBody(request, bodyLimits.mcp));
+): Promise<ResponseParts> {
+  const message = parseJson(body);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
-  const call = parseSimpleCall(message, request.headers);
+  const call = parseSimpleCall(message, headers);
   if (call) {
-    const caller = call.tool.needsSession ? await identifyBearer(request.headers, path, context) : nobody;
+    const caller = call.tool.needsSession ? await identifyBearer(headers, context) : nobody;
     return { status: 200, body: await runSimpleCall(call, caller, context) };
   }
   if (!isMessage(message))
     return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
-  const caller = readsAccount(message) ? await identifyBearer(request.headers, path, context) : nobody;
-  return exchange(request.headers, message, caller, context, createServer);
+  const caller = readsAccount(message) ? await identifyBearer(headers, context) : nobody;
+  return exchange(headers, message, caller, context, createServer);
 }
 
-function requireJson({ headers }: Request): void {
+function requireJson(headers: Headers): void {
   if (isJsonContentType(headers.get("content-type"))) return;
   throw new ApiError("invalid_request", {
     status: 415,
@@ -87,7 +82,7 @@ function idOf(value: unknown): string | number | null {
   return typeof id === "string" || typeof id === "number" ? id : null;
 }
 
-function refuse(code: number, message: string, id: string | number | null = null): Answer {
+function refuse(code: number, message: string, id: string | number | null = null): ResponseParts {
   return { status: 400, body: rpcError(code, message, id) };
 }
 
@@ -109,7 +104,7 @@ function readsAccount({ method, params }: Message): boolean {
  * Identifies the caller by a bearer token alone: a browser sends a cookie with requests that nobody meant. Throws
  * a 401 without a good one, which tells the client how it is let in.
  */
-async function identifyBearer(headers: Headers, path: string, context: RequestContext): Promise<Caller> {
+async function identifyBearer(headers: Headers, context: RequestContext): Promise<Caller> {
   const authorization = headers.get("authorization");
   const caller = await identifyCaller(
     new Headers(authorization === null ? {} : { authorization }),
@@ -117,7 +112,7 @@ async function identifyBearer(headers: Headers, path: string, context: RequestCo
     "mcp",
   );
   if (caller.is === "signed-out") {
-    const told = challenge(caller.tokenWasSent, authorizationHint(path));
+    const told = challenge(caller.tokenWasSent, authorizationHint(context.path));
     throw new ApiError("signed_out", { headers: { "www-authenticate": told } });
   }
   return caller;
@@ -133,7 +128,7 @@ async function exchange(
   caller: Caller,
   context: RequestContext,
   createServer: typeof createMcpServer,
-): Promise<Answer> {
+): Promise<ResponseParts> {
   const { method, id = null } = message;
   const route = classify(sent, message);
   const isOlder = route.kind === "legacy";
@@ -146,7 +141,11 @@ async function exchange(
   return isOlder ? answerOlder(message, serverOfThis()) : answerNewest(sent, message, serverOfThis);
 }
 
-async function answerNewest(sent: Headers, message: Message, createServer: () => McpServer): Promise<Answer> {
+async function answerNewest(
+  sent: Headers,
+  message: Message,
+  createServer: () => McpServer,
+): Promise<ResponseParts> {
   let failure: unknown;
   const onerror = (error: Error) => {
     failure = error;
@@ -164,7 +163,7 @@ async function answerNewest(sent: Headers, message: Message, createServer: () =>
 }
 
 /** Refuses a revision that is none of those before, where one is named and nothing is being agreed on. */
-function refuseRevision(sent: Headers, method: string | undefined): Answer | undefined {
+function refuseRevision(sent: Headers, method: string | undefined): ResponseParts | undefined {
   const version = unknownRevision(sent);
   if (version === undefined || method === "initialize") return undefined;
   const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
@@ -181,7 +180,7 @@ const unnamed = -32000;
  * The answer in the revisions before, without a session: a message that expects none is taken (202), and a request has
  * the one that the server sends.
  */
-async function answerOlder(message: Message, server: McpServer): Promise<Answer> {
+async function answerOlder(message: Message, server: McpServer): Promise<ResponseParts> {
   if (!isJSONRPCRequest(message)) return { status: 202, body: null };
   const carrier = new OneMessage();
   await server.connect(carrier);

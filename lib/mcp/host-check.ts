@@ -8,8 +8,8 @@ import { LruCache } from "@/lib/runtime/lru-cache";
  * host: a browser on the same machine must not be talked into it (DNS rebinding). Any origin may
  * call us by our public name, since no request carries a credential by itself.
  */
-export function requireOurHost(request: Request): void {
-  const host = hostnameOf(`http://${request.headers.get("host")}`);
+export function requireOurHost(headers: Headers): void {
+  const host = hostnameOf(`http://${headers.get("host")}`);
   const { appUrl } = settings();
   if (host === undefined || (host !== hostnameOf(appUrl) && !isLoopback(host))) {
     throw new ApiError("forbidden", {
@@ -17,7 +17,7 @@ export function requireOurHost(request: Request): void {
       hint: `Send it to ${appUrl}.`,
     });
   }
-  const origin = request.headers.get("origin");
+  const origin = headers.get("origin");
   if (origin === null || !isLoopback(host)) return;
   const sender = hostnameOf(origin);
   if (sender === undefined || !isLoopback(sender)) {

@@ -1,8 +1,8 @@
 import { oauthBounds } from "@/lib/config/limits";
 import { readCookie } from "@/lib/http/cookies";
 import { tooManyRequests } from "@/lib/http/errors";
+import type { HandlerRequest } from "@/lib/http/handler";
 import { readKnownBrowser } from "@/lib/http/known-browser";
-import type { PageRequest } from "@/lib/http/page-handler";
 import { connectEndpoints } from "@/lib/http/pages";
 import { hash, OAuthState } from "@/lib/oauth/adapter";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
@@ -23,8 +23,7 @@ export async function consumeRequestLimit(headers: Headers): Promise<void> {
  * Counts one request to the authorization server. A valid credential that the server has issued has its own rate limit,
  * so that a flood by others does not stop a connected app. Throws a 429 when the limit is reached.
  */
-export async function consumeExchangeLimit(call: PageRequest): Promise<void> {
-  if (call.context.method === "OPTIONS") return; // a preflight has no credential and stores nothing
+export async function consumeExchangeLimit(call: HandlerRequest): Promise<void> {
   const credential = readCredential(call);
   const live = credential && (await new OAuthState(credential.kind).find(credential.id));
   if (!live) await consumeRequestLimit(call.headers);
@@ -41,7 +40,7 @@ const credentialFields = {
   device_code: "DeviceCode",
 };
 
-function readCredential({ url, headers, body }: PageRequest): { kind: string; id: string } | undefined {
+function readCredential({ url, headers, body }: HandlerRequest): { kind: string; id: string } | undefined {
   if (url.pathname === connectEndpoints.resume.path) {
     const id = readCookie(headers, "office-request");
     return id ? { kind: "Interaction", id } : undefined;

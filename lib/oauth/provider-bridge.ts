@@ -1,13 +1,14 @@
 import { inject } from "light-my-request";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
+import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { boundQuery } from "@/lib/http/handed-on";
-import { cookieHeaders, createHandler, type PageRequest } from "@/lib/http/page-handler";
-import { connectEndpoints, pages, type Route } from "@/lib/http/pages";
-import { type Answer, errorParts, type HeaderList } from "@/lib/http/response";
+import { createHandler, type HandlerRequest } from "@/lib/http/handler";
+import { connectEndpoints, pages } from "@/lib/http/pages";
+import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
 import { consumeExchangeLimit } from "@/lib/oauth/allowance";
 import { authorizationServer, networkHeader, serverCookies } from "@/lib/oauth/authorization-server";
 import { lifetimes } from "@/lib/oauth/lifetimes";
@@ -24,18 +25,10 @@ export function connectEndpoint(route: Route): (request: Request) => Promise<Res
 }
 
 /** The headers that the library gets. Others, mainly `X-Forwarded-Host`, could make it use another address than ours. */
-const forwardedHeaders = new Set([
-  "accept",
-  "authorization",
-  "content-type",
-  "origin",
-  "access-control-request-headers",
-  "access-control-request-method",
-]);
+const forwardedHeaders = new Set(["accept", "authorization", "content-type"]);
 
 /** The library's response headers that are returned; the rest are hop-by-hop headers, or the handler sets them. */
-const isReturnedHeader = (name: string) =>
-  /^(?:location|vary|www-authenticate|access-control-.*)$/.test(name);
+const isReturnedHeader = (name: string) => /^(?:location|www-authenticate)$/.test(name);
 
 /** The parameters of an authorization request that are read. Others are ignored (RFC 6749 §3.1) and not stored. */
 const knownParameters = new Set([
@@ -51,7 +44,7 @@ const knownParameters = new Set([
   "resource",
 ]);
 
-async function exchange(call: PageRequest): Promise<Answer> {
+async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (settings().signIn.kind === "none") throw new ApiError("not_configured");
   await consumeExchangeLimit(call);
   const { url, headers, body, context } = call;
@@ -67,7 +60,7 @@ async function exchange(call: PageRequest): Promise<Answer> {
     payload,
     headers: responseHeaders,
   } = await inject((await authorizationServer()).callback(), {
-    method: context.method as "GET" | "POST" | "OPTIONS",
+    method: context.method as "GET" | "POST",
     // The library's time grows with the square of the number of parameters.
     url: boundQuery(pathFor(url, uid) + searchFor(url)),
     headers: {
@@ -101,12 +94,12 @@ async function exchange(call: PageRequest): Promise<Answer> {
   };
 }
 
-function renderError(error: ApiError, { headers }: PageRequest): Answer {
+function renderError(error: ApiError, { headers }: HandlerRequest): ResponseParts {
   return error.status === 413 && isFromBrowser(headers) ? redirectTo({ to: appProblem }) : errorParts(error);
 }
 
 /** Refuses an authorization request: a browser is redirected to one of our pages, other clients get JSON. */
-function refuse(headers: Headers, page: string, message: string): Answer {
+function refuse(headers: Headers, page: string, message: string): ResponseParts {
   return isFromBrowser(headers)
     ? redirectTo({ to: page })
     : errorParts(new ApiError("invalid_request", { message }));

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
+import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
-import { createHandler, type PageRequest } from "@/lib/http/page-handler";
-import type { Route } from "@/lib/http/pages";
-import { type Answer, errorParts } from "@/lib/http/response";
+import type { ResponseParts } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
 import { consumeRequestLimit } from "@/lib/oauth/allowance";
 import { readableName } from "@/lib/oauth/client-name";
 import { clientDefaults, unnamedClient } from "@/lib/oauth/clients";
@@ -28,14 +28,10 @@ const application = z.object({
  * every client, its name is unverified, and it expires after a day unless an owner approves it.
  */
 export function register(route: Route): (request: Request) => Promise<Response> {
-  return createHandler(route, answer, {
-    acceptsAnyOrigin: true,
-    renderError: (error) => anyOrigin(errorParts(error)),
-  });
+  return createHandler(route, answer, { acceptsAnyOrigin: true });
 }
 
-async function answer({ context, headers, body, nowMs }: PageRequest): Promise<Answer> {
-  if (context.method === "OPTIONS") return anyOrigin({ status: 204, body: null });
+async function answer({ headers, body, nowMs }: HandlerRequest): Promise<ResponseParts> {
   await consumeRequestLimit(headers);
   const requested = application.safeParse(parseJson(body));
   if (!requested.success) {
@@ -45,21 +41,15 @@ async function answer({ context, headers, body, nowMs }: PageRequest): Promise<A
   if (Buffer.byteLength(JSON.stringify(requested.data)) > registrationBytes) {
     return refuse("invalid_client_metadata");
   }
-  return anyOrigin({ status: 201, body: { ...clientDefaults, ...issueClient(requested.data, nowMs) } });
+  return { status: 201, body: { ...clientDefaults, ...issueClient(requested.data, nowMs) } };
 }
 
 /** An error response (RFC 7591 §3.2.2). */
-function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): Answer {
+function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): ResponseParts {
   const error_description = {
     invalid_redirect_uri:
       "redirect_uris takes one to ten, spelled canonically: loopback, HTTPS, or a scheme with a dot in it.",
     invalid_client_metadata: `Send a JSON object; client_name has 80 characters at most, and with redirect_uris ${inKibibytes(registrationBytes)}.`,
   }[error];
-  return anyOrigin({ status: 400, body: { error, error_description } });
-}
-
-/** Allows any origin, because clients in browsers register too. They send no cookie. */
-function anyOrigin(answer: Answer): Answer {
-  const cors = ["access-control-allow-origin", "*", "access-control-allow-headers", "content-type"];
-  return { ...answer, headers: [...(answer.headers ?? []), ...cors] };
+  return { status: 400, body: { error, error_description } };
 }

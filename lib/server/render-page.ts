@@ -6,7 +6,7 @@ import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { boundHeaders, boundQuery } from "@/lib/http/handed-on";
 import { headersAt } from "@/lib/http/page-headers";
 import { pages } from "@/lib/http/pages";
-import { type Answer, errorParts, toResponse } from "@/lib/http/response";
+import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
 import { routeAt } from "@/lib/http/router";
 import { clientAddress, knownClientKey } from "@/lib/rate-limit/client-address";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
@@ -125,7 +125,7 @@ function rendererUnavailable(cause: unknown): ApiError {
 }
 
 /** A refusal for whoever asks: a page for a person, which looks again by itself, our one shape of errors for a program. */
-function toPageOrJson(error: ApiError, { headers }: IncomingMessage): Answer {
+function toPageOrJson(error: ApiError, { headers }: IncomingMessage): ResponseParts {
   const answer = errorParts(error);
   if (!headers.accept?.includes("text/html")) return answer;
   const seconds = error.headers["retry-after"];

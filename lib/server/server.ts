@@ -4,7 +4,7 @@ import { connectionBounds, connectionLimits, headBounds } from "@/lib/config/lim
 import { settings } from "@/lib/config/settings";
 import { headersAt } from "@/lib/http/page-headers";
 import { createRequestContext, logRequest, type RequestContext } from "@/lib/http/request-context";
-import { type Answer, errorParts, finalizeResponse, type HeaderList } from "@/lib/http/response";
+import { errorParts, finalizeResponse, type HeaderList, type ResponseParts } from "@/lib/http/response";
 import { apiRouteAt, isWebhookPath, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { isProxyMisconfigured, trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
@@ -92,7 +92,7 @@ export function createFrontServer({
 }
 
 /** What is answered for the head alone: a refusal, or what there is to say of the whole server (RFC 9110 §9.3.7). */
-function answerToHead(incoming: IncomingMessage, path: string): Answer | undefined {
+function answerToHead(incoming: IncomingMessage, path: string): ResponseParts | undefined {
   const isForAll = incoming.method === "OPTIONS" && path === "*";
   const refused = refuseHead(incoming, isForAll ? "/" : path);
   if (refused) return errorParts(refused);

@@ -52,7 +52,7 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/runtime/log.test.ts"],
   },
   {
-    file: "lib/http/page-handler.ts",
+    file: "lib/http/handler.ts",
     mistake: "a form takes more than it says",
     was: "route.takes ? bodyLimits[route.takes] : 0",
     becomes: "bodyLimits.mcp",
@@ -103,15 +103,15 @@ export const bounds: Mutant[] = [
   {
     file: "lib/http/webhook.ts",
     mistake: "the body of a delivery is read where none can be verified",
-    was: "      admit: requireKey,\n",
+    was: "    checkPost: requireKey,\n",
     becomes: "",
     tests: ["tests/app/hooks/resend.test.ts"],
   },
   {
-    file: "lib/mcp/handler.ts",
+    file: "lib/http/operations.ts",
     mistake: "a message to the MCP server may be as long as a webhook",
-    was: "bodyLimits.mcp",
-    becomes: "bodyLimits.webhook",
+    was: 'takes: "mcp"',
+    becomes: 'takes: "webhook"',
     tests: ["tests/lib/mcp/handler.test.ts"],
   },
   {

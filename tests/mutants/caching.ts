@@ -4,8 +4,8 @@ export const caching: Mutant[] = [
   {
     file: "lib/http/response.ts",
     mistake: "a refusal may be kept by shared caches",
-    was: "answer.status === 200 && address ?",
-    becomes: "address ?",
+    was: "status === 200 ? route?.caching : undefined",
+    becomes: "route?.caching",
     tests: ["tests/app/api/site-banner.test.ts", "tests/lib/http/handler.test.ts"],
   },
   {
@@ -30,10 +30,10 @@ export const caching: Mutant[] = [
     tests: ["tests/lib/site-banner.test.ts"],
   },
   {
-    file: "lib/http/page-handler.ts",
+    file: "lib/http/response.ts",
     mistake: "a copied token may be kept",
-    was: 'caching = "no-store"',
-    becomes: 'caching = "private"',
+    was: '?? "no-store"',
+    becomes: '?? "private"',
     tests: ["tests/app/pages/home-sessions.test.ts"],
   },
   {

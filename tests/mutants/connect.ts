@@ -235,8 +235,8 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/provider-bridge.ts",
     mistake: "a request says what our address is",
-    was: '  "content-type",\n  "origin",',
-    becomes: '  "content-type",\n  "origin",\n  "x-forwarded-host",',
+    was: '"content-type"])',
+    becomes: '"content-type", "x-forwarded-host"])',
     tests: ["tests/app/connect-attacks.test.ts"],
   },
   {

@@ -53,14 +53,14 @@ export const quotas: Mutant[] = [
   {
     file: "lib/http/handler.ts",
     mistake: "a spent quota refuses nobody",
-    was: "if (spent.errorParts) throw tooManyRequests(spent.errorParts);",
+    was: "if (consumed.errorParts) throw tooManyRequests(consumed.errorParts);",
     becomes: "",
     tests: ["tests/app/api/health.test.ts"],
   },
   {
     file: "lib/http/handler.ts",
     mistake: "any version is served",
-    was: "      admit(request);\n",
+    was: "      checkAddressee?.(headers);",
     becomes: "",
     tests: ["tests/lib/http/operations.test.ts", "tests/app/api/health.test.ts"],
   },

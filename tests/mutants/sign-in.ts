@@ -37,9 +37,9 @@ export const signIn: Mutant[] = [
     tests: ["tests/app/pages/sign-in.test.ts"],
   },
   {
-    file: "lib/http/page-handler.ts",
+    file: "lib/http/handler.ts",
     mistake: "a form of another site is taken",
-    was: "if (!acceptsAnyOrigin) requireOurOrigin(headers);",
+    was: "if (!acceptsAnyOrigin) requireOwnOrigin(headers);",
     becomes: "",
     tests: ["tests/app/pages/sign-in.test.ts"],
   },

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { type Owner, requireOwner } from "@/lib/accounts/owner";
 import { sessionLimits } from "@/lib/docs/words";
-import { clearCookie, readCookie } from "@/lib/http/cookies";
+import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
-import { cookieHeaders, type PageRequest } from "@/lib/http/page-handler";
+import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, connectEndpoints, documentPages, pages } from "@/lib/http/pages";
 import { findRequestingClient, readAuthorizationRequest } from "@/lib/oauth/approval";
 import { readRefusal } from "@/lib/oauth/refused-request";
@@ -59,7 +59,7 @@ export const GET = htmlPage(pages.connect, async (call) => {
  * shown: a mistyped code must not lead to the approval of another app, and a person who follows a link with a code has
  * to look at the device.
  */
-async function findQuestion(call: PageRequest, problem: Problem | undefined): Promise<ReactNode> {
+async function findQuestion(call: HandlerRequest, problem: Problem | undefined): Promise<ReactNode> {
   const { headers, url } = call;
   const isTyping = url.searchParams.has("user_code") || problem?.isTyped;
   const requestCookie = isTyping ? undefined : readCookie(headers, "office-request");

@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import type { PageRequest } from "@/lib/http/page-handler";
+import type { HandlerRequest } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
 import { readHalfHiddenEmail, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { htmlPage, type Shown } from "../html-page";
@@ -16,7 +16,7 @@ export const POST = unsubscribePage(async ({ url, context }) => {
   return show(words.stopped);
 });
 
-function unsubscribePage(handler: (call: PageRequest) => Shown | Promise<Shown>) {
+function unsubscribePage(handler: (call: HandlerRequest) => Shown | Promise<Shown>) {
   return htmlPage(pages.unsubscribe, handler, {
     acceptsAnyOrigin: true,
     renderError: ({ code, status }) =>

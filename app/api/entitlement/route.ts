@@ -5,5 +5,6 @@ import { operations } from "@/lib/http/operations";
 
 export const { GET, HEAD, OPTIONS } = createOperationHandlers(
   operations.entitlement,
-  async ({ headers }, context) => readEntitlement(await identifyCaller(headers, context, "api"), Date.now()),
+  async ({ headers, context, nowMs }) =>
+    readEntitlement(await identifyCaller(headers, context, "api"), nowMs),
 );

@@ -3,9 +3,9 @@ import { settings } from "@/lib/config/settings";
 import { themeAsCss } from "@/lib/config/theme";
 import { ApiError } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
-import { createHandler } from "@/lib/http/page-handler";
+import { createHandler } from "@/lib/http/handler";
 import { publications } from "@/lib/http/pages";
-import type { Answer } from "@/lib/http/response";
+import type { ResponseParts } from "@/lib/http/response";
 import type { Mail } from "@/lib/mail/mail";
 import { renderOnboarding } from "@/lib/mail/onboarding-mails";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
@@ -54,6 +54,6 @@ iframe { width: 600px; height: 760px; border: 0; transform: scale(0.5); transfor
 a { color: var(--link); }
 `;
 
-function html(body: string): Answer {
+function html(body: string): ResponseParts {
   return { status: 200, body, mediaType: "text/html; charset=utf-8" };
 }

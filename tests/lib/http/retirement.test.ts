@@ -4,8 +4,9 @@ import { isDocumentPath } from "@/lib/docs/documents";
 import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { createOperationHandlers } from "@/lib/http/handler";
-import { mcpServer, type Operation, operations, type Retirement, version1 } from "@/lib/http/operations";
+import { mcpServer, type Operation, operations, version1 } from "@/lib/http/operations";
 import { checkRetirements, listRetirements, retirementOf } from "@/lib/http/retirement";
+import type { Retirement } from "@/lib/http/route";
 import { rejectUnrouted } from "@/lib/http/router";
 
 const announcedMs = Date.parse("2027-01-01T00:00:00Z");
@@ -60,7 +61,7 @@ describe("a version being retired", () => {
       const request = new Request(`https://office.example.com${operation.path}`, { method: "OPTIONS" });
       expect(headersOf((await OPTIONS?.(request)) as Response), operation.path).toEqual(announced);
     }
-    expect(retirementOf(mcpServer)).toBeUndefined();
+    expect(retirementOf({ ...mcpServer, path: "/mcp" })).toBeUndefined();
     const unknown = rejectUnrouted("GET", "/api/nothing", new Headers()) as Response;
     expect(headersOf(unknown)).toMatchObject({ deprecation: null, sunset: null });
   });

@@ -1,7 +1,6 @@
 import { searchDocuments } from "@/lib/docs/search";
-import { createHandler } from "@/lib/http/page-handler";
+import { createHandler } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
-import { errorParts } from "@/lib/http/response";
 
 const maxHits = 8;
 
@@ -9,16 +8,12 @@ const maxHits = 8;
 export type PaletteHit = { kind: "Error codes" | "Documents"; path: string; title: string; snippet: string };
 
 /** The search results that the palette shows during typing. */
-export const GET = createHandler(
-  actions.findHits,
-  ({ url }) => ({
-    status: 200,
-    body: searchDocuments((url.searchParams.get("q") ?? "").slice(0, 200), maxHits).map(
-      ({ path, title, snippet }): PaletteHit => ({ kind: kindOf(path), path, title, snippet }),
-    ),
-    caching: "private, max-age=300",
-  }),
-  { renderError: (error) => errorParts(error) },
-);
+export const GET = createHandler(actions.findHits, ({ url }) => ({
+  status: 200,
+  body: searchDocuments((url.searchParams.get("q") ?? "").slice(0, 200), maxHits).map(
+    ({ path, title, snippet }): PaletteHit => ({ kind: kindOf(path), path, title, snippet }),
+  ),
+  caching: "private, max-age=300",
+}));
 
 const kindOf = (path: string) => (path.startsWith(`${pages.errors.path}#`) ? "Error codes" : "Documents");

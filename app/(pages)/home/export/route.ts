@@ -2,7 +2,7 @@ import { requireOwner } from "@/lib/accounts/owner";
 import { exportPerson } from "@/lib/accounts/person";
 import { store } from "@/lib/db/store";
 import { readFields, redirectTo, withProblem } from "@/lib/http/form";
-import { createHandler } from "@/lib/http/page-handler";
+import { createHandler } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
 
 /** Sends the owner all data stored about the account, as a file. */

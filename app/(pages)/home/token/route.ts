@@ -3,22 +3,17 @@ import { startProgramSession } from "@/lib/auth/session";
 import { nameCopiedToken } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
 import { readFields } from "@/lib/http/form";
-import { createHandler } from "@/lib/http/page-handler";
+import { createHandler } from "@/lib/http/handler";
 import { actions } from "@/lib/http/pages";
-import { errorParts } from "@/lib/http/response";
 
 /** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */
-export const POST = createHandler(
-  actions.mintToken,
-  async (call) => {
-    const { nowMs } = call;
-    const owner = await requireOwner(call, readFields(call)("account"));
-    await rejectImpersonator(owner, "token refused", nowMs);
-    const { account, session, clerkSession } = owner;
-    const name = nameCopiedToken(nowMs);
-    const program = { by: "owner", name, madeIn: session, clerkSession } as const;
-    const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
-    return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
-  },
-  { renderError: (error) => errorParts(error) },
-);
+export const POST = createHandler(actions.mintToken, async (call) => {
+  const { nowMs } = call;
+  const owner = await requireOwner(call, readFields(call)("account"));
+  await rejectImpersonator(owner, "token refused", nowMs);
+  const { account, session, clerkSession } = owner;
+  const name = nameCopiedToken(nowMs);
+  const program = { by: "owner", name, madeIn: session, clerkSession } as const;
+  const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
+  return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
+});

@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { redirectTo } from "@/lib/http/form";
+import { createHandler } from "@/lib/http/handler";
 import { dismissNotice } from "@/lib/http/notice";
-import { createHandler } from "@/lib/http/page-handler";
 import { actions, pages } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 

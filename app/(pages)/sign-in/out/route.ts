@@ -5,7 +5,7 @@ import { verifyToken } from "@/lib/auth/verifier";
 import { store } from "@/lib/db/store";
 import { readCookies } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
-import { createHandler } from "@/lib/http/page-handler";
+import { createHandler } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
 
 /**

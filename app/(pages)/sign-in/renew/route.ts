@@ -2,23 +2,18 @@ import { renewBrowserSession } from "@/lib/auth/browser-session";
 import { clearSession, writeSession } from "@/lib/auth/local-sign-in";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { store } from "@/lib/db/store";
-import { readCookie, readCookies } from "@/lib/http/cookies";
+import { cookieHeaders, readCookie, readCookies } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
-import { cookieHeaders, createHandler, type PageRequest } from "@/lib/http/page-handler";
+import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
-import { errorParts } from "@/lib/http/response";
 
 /** Renews the session of an open page: 204, or 401 if the session has ended. */
-export const POST = createHandler(
-  actions.renewSession,
-  async (call) => {
-    const session = await renew(call);
-    return session
-      ? { status: 204, body: null, headers: cookieHeaders([writeSession(session)]) }
-      : { status: 401, body: null, headers: cookieHeaders(clearSession()) };
-  },
-  { renderError: (error) => errorParts(error) },
-);
+export const POST = createHandler(actions.renewSession, async (call) => {
+  const session = await renew(call);
+  return session
+    ? { status: 204, body: null, headers: cookieHeaders([writeSession(session)]) }
+    : { status: 401, body: null, headers: cookieHeaders(clearSession()) };
+});
 
 /** Renews the session of a returning browser and redirects it home, or to sign-in if the session has ended. */
 export const GET = createHandler(
@@ -36,11 +31,11 @@ export const GET = createHandler(
 );
 
 /** Whether this browser was signed in. */
-function hadSession({ headers }: PageRequest): boolean {
+function hadSession({ headers }: HandlerRequest): boolean {
   return readCookies(headers, "office-client").length > 0;
 }
 
-async function renew({ headers, nowMs }: PageRequest): Promise<MintedToken | undefined> {
+async function renew({ headers, nowMs }: HandlerRequest): Promise<MintedToken | undefined> {
   const client = readCookie(headers, "office-client");
   return client ? renewBrowserSession(await store(), client, nowMs) : undefined;
 }

@@ -5,5 +5,5 @@ import { operations } from "@/lib/http/operations";
 
 export const { GET, HEAD, OPTIONS } = createOperationHandlers(
   operations.creditsBalance,
-  async ({ headers }, context) => readBalance(await identifyCaller(headers, context, "api")),
+  async ({ headers, context }) => readBalance(await identifyCaller(headers, context, "api")),
 );
