@@ -1,6 +1,7 @@
 import { clerkMiddleware } from "@clerk/nextjs/server";
 import { type NextFetchEvent, NextRequest, NextResponse } from "next/server";
 import { ClerkCallLimitError, callClerk } from "@/lib/auth/clerk-calls";
+import { middlewareHeaders } from "@/lib/config/next-internals";
 import { settings } from "@/lib/config/settings";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { pages } from "@/lib/http/pages";
@@ -84,10 +85,10 @@ function tidy(response: Response, request: NextRequest): Response {
  * it as another host and proxies to itself without end (vercel/next.js#94745). `x-middleware-next` avoids that.
  */
 function avoidLoop(headers: Headers, request: NextRequest): void {
-  const rewrite = headers.get("x-middleware-rewrite");
+  const rewrite = headers.get(middlewareHeaders.rewrite);
   if (!rewrite || new URL(rewrite, request.url).pathname !== request.nextUrl.pathname) return;
-  headers.delete("x-middleware-rewrite");
-  headers.set("x-middleware-next", "1");
+  headers.delete(middlewareHeaders.rewrite);
+  headers.set(middlewareHeaders.next, "1");
 }
 
 /** Gives the page the session that Clerk has just renewed. The browser sends it only from the next request on. */
@@ -96,8 +97,8 @@ function passNewSession(headers: Headers): void {
     .getSetCookie()
     .filter((cookie) => cookie.startsWith("__session="))
     .map((cookie) => cookie.split(";")[0] as string);
-  if (!session || !headers.has("x-middleware-next")) return;
-  const name = "x-middleware-override-headers";
-  headers.set(name, `${headers.get(name)},cookie`);
-  headers.set("x-middleware-request-cookie", session);
+  if (!session || !headers.has(middlewareHeaders.next)) return;
+  const { overriddenRequestHeaders, requestHeaderPrefix } = middlewareHeaders;
+  headers.set(overriddenRequestHeaders, `${headers.get(overriddenRequestHeaders)},cookie`);
+  headers.set(`${requestHeaderPrefix}cookie`, session);
 }

@@ -1,3 +1,5 @@
+import { clientHeaderCharacters, serverActionCharacters } from "@/lib/config/next-internals";
+
 /** Limits for the request line and headers of one request together; beyond them the server answers 431. */
 export const headBounds = { bytes: 16 * 1024, lines: 100 };
 
@@ -87,14 +89,10 @@ export const handedOn = {
     "sec-fetch-mode": 32,
     "sec-fetch-site": 32,
     "sec-fetch-user": 32,
-    rsc: 16,
-    "next-router-prefetch": 16,
-    "next-router-segment-prefetch": 512,
-    "next-router-state-tree": 8 * 1024,
-    "next-url": 1024,
+    ...clientHeaderCharacters,
   },
   /** Additional headers of a POST. */
-  charactersOfPost: { "content-type": 256, "next-action": 128 },
+  charactersOfPost: { "content-type": 256, ...serverActionCharacters },
   /** Clerk sets about ten, we set seven. */
   cookies: 32,
   /** Query parameters; the authorization server's library reads no more either. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { buildFiles } from "@/lib/config/next-internals";
 import { compressFiles } from "@/lib/http/compressed-files";
 import { findRegisterDrift } from "@/lib/http/register-drift";
 
@@ -7,7 +8,7 @@ import { findRegisterDrift } from "@/lib/http/register-drift";
  * compresses what was built.
  */
 
-const builtRoutes = JSON.parse(readFileSync(".next/app-path-routes-manifest.json", "utf8"));
+const builtRoutes = JSON.parse(readFileSync(buildFiles.routes, "utf8"));
 const drift = findRegisterDrift({ builtRoutes: Object.values(builtRoutes), files: readdirSync("public") });
 if (drift.length > 0) {
   process.stderr.write(

@@ -1,9 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { buildFiles, nextPaths } from "@/lib/config/next-internals";
 
 /** Where files are, by the address that they begin with. */
-export const fileFolders = { "/": "public", "/_next/static/": ".next/static" } as const;
+export const fileFolders = { "/": "public", [`${nextPaths.assets}static/`]: buildFiles.assets };
 
 /** Where they are in brotli and gzip: at their address, and `.br` or `.gz`. */
 export const compressedFolder = "dist/compressed";

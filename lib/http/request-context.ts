@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
+import { nextPaths } from "@/lib/config/next-internals";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { files, routes } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
@@ -66,7 +67,7 @@ const registered = new Set<string>([
 ]);
 
 const knownMethods = new Set(METHODS);
-const frameworkFiles = "/_next/*";
+const frameworkFiles = `${nextPaths.assets}*`;
 const filePaths = new Set<string>([frameworkFiles, ...Object.values(files).map(({ path }) => path)]);
 
 /** A path as its register has it; of any other no more than where it would be: a token may be pasted into it. */

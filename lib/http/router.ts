@@ -1,3 +1,4 @@
+import { nextPaths } from "@/lib/config/next-internals";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { mcpServer, operations } from "@/lib/http/operations";
@@ -47,7 +48,7 @@ export function isWebhookPath(path: string): boolean {
 
 /** Whether a path is that of one of Next's own files or, while the pages are worked on, of its tools. */
 export function isFrameworks(path: string): boolean {
-  return path.startsWith("/_next/") || path.startsWith("/__nextjs");
+  return path.startsWith(nextPaths.assets) || path.startsWith(nextPaths.development);
 }
 
 const readMethods = ["GET", "HEAD"];

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
+import { nextPaths } from "@/lib/config/next-internals";
 import { assetsVersion } from "@/lib/http/assets";
 import { compressedFolder, fileFolders } from "@/lib/http/compressed-files";
 import { headersAt } from "@/lib/http/page-headers";
@@ -44,7 +45,7 @@ export class FileCache {
   find(path: string, query: string): CachedResponse | undefined {
     const file = this.files.get(path);
     if (!file) return undefined;
-    const isNamedByVersion = path.startsWith("/_next/") || path === files.serif.path;
+    const isNamedByVersion = path.startsWith(nextPaths.assets) || path === files.serif.path;
     const caching = isNamedByVersion || query === `v=${assetsVersion()}` ? immutable : revalidate;
     let kept = this.kept[caching].get(path);
     if (!kept) {

@@ -1,4 +1,5 @@
 import { hasSessionCookie } from "@/lib/auth/session-hint";
+import { middlewareHeaders } from "@/lib/config/next-internals";
 import { readCookie } from "@/lib/http/cookies";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import { type Page, pages } from "@/lib/http/pages";
@@ -18,11 +19,16 @@ type CookieHeaders = Pick<Headers, "get">;
 type RenderPage = (path: string, cookie: string | undefined) => Promise<RenderedPage>;
 
 /** What belongs to one answer alone, and what is said anew of the one that is kept. */
-const notCached = new Set(
-  "accept-ranges content-encoding content-length etag last-modified vary x-middleware-rewrite x-request-id".split(
-    " ",
-  ),
-);
+const notCached = new Set([
+  "accept-ranges",
+  "content-encoding",
+  "content-length",
+  "etag",
+  "last-modified",
+  "vary",
+  middlewareHeaders.rewrite,
+  "x-request-id",
+]);
 
 /** The least that a browser sends which looks signed in. */
 const cookieOfSignedIn = "__session=x";

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { constants, setPriority } from "node:os";
 import { dirname } from "node:path";
 import createNext from "next";
+import { buildFiles, configurationVariable } from "@/lib/config/next-internals";
 import { captureOutput } from "@/lib/runtime/captured-output";
 import { disableCreation } from "@/lib/runtime/data-dir";
 import { logBeforeSettings } from "@/lib/runtime/log";
@@ -47,10 +48,9 @@ try {
  * next.config.ts it would load its compiler: 30 MB for as long as the process stands. Where no build is, it says so.
  */
 function handOverConfiguration(): void {
-  const built = ".next/required-server-files.json";
-  if (!existsSync(built)) return;
-  const { config } = JSON.parse(readFileSync(built, "utf8"));
-  process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(config);
+  if (!existsSync(buildFiles.serverConfiguration)) return;
+  const { config } = JSON.parse(readFileSync(buildFiles.serverConfiguration, "utf8"));
+  process.env[configurationVariable] = JSON.stringify(config);
 }
 
 /** The front server is gone, or has no use for us any more. Of files we delete the socket alone, whoever told us where. */
