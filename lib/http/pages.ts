@@ -43,8 +43,8 @@ export const documentPages = {
 /** The register of pages. Plain data: adding one starts here. */
 export const pages = {
   front: { path: "/", ...open, isShared: true },
-  waitlist: { path: "/waitlist", ...open },
-  signIn: { path: "/sign-in", ...open, inSitemap: false, loads: ["clerk"] },
+  waitlist: { path: "/waitlist", ...open, isSharedWithoutCookies: true },
+  signIn: { path: "/sign-in", ...open, inSitemap: false, loads: ["clerk"], isSharedWithoutCookies: true },
   code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"] },
   invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["pages", "clerk"] },
   home: { path: "/home", ...closed, access: "session", loads: ["framework", "clerk"] },

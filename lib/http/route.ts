@@ -25,6 +25,8 @@ export type Route = {
   anyOrigin?: { sends: string; reads: string };
   /** The response is the same for everyone: the server caches it, and shared caches may. */
   isShared?: true;
+  /** The same, but only for requests without a query and without our cookies. It is still `no-store`. */
+  isSharedWithoutCookies?: true;
   retirement?: Retirement;
 };
 

@@ -1,10 +1,13 @@
 import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { middlewareHeaders } from "@/lib/config/next-internals";
+import { settings } from "@/lib/config/settings";
 import { readCookie } from "@/lib/http/cookies";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import { type Page, pages } from "@/lib/http/pages";
 import type { HeaderList } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
 import { pageAt, routeAt } from "@/lib/http/router";
+import { readTypedEmail } from "@/lib/http/typed-email";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { CachedResponse } from "@/lib/server/cached-response";
 import type { RenderedPage } from "@/lib/server/page-renderer";
@@ -44,10 +47,10 @@ export class PageCache {
 
   constructor(private readonly make: RenderPage) {}
 
-  /** The answer at this path, if it is such a one. A path that is nowhere has the page that says so. */
-  async find(path: string, headers: CookieHeaders): Promise<CachedResponse | undefined> {
+  /** The response to a GET of this path, if it is shared. An unknown path has the page that says so. */
+  async find(path: string, query: string, headers: CookieHeaders): Promise<CachedResponse | undefined> {
     const route = routeAt(path);
-    if (route && !route.isShared) return undefined;
+    if (route && !isShared(route, query, headers)) return undefined;
     const page = route ? pageAt(path) : pages.nothingHere;
     const cookie = page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined;
     const kept = await this.get(route?.path ?? pages.nothingHere.path, cookie);
@@ -73,6 +76,14 @@ export class PageCache {
     this.kept.set(key, page);
     return page;
   }
+}
+
+function isShared(route: Route, query: string, headers: CookieHeaders): boolean {
+  if (route.isShared || !route.isSharedWithoutCookies) return route.isShared === true;
+  // Clerk's component gets a nonce of its own in each response.
+  const isRenderedEachTime =
+    pageAt(route.path)?.loads.includes("clerk") && settings().signIn.kind === "clerk";
+  return !isRenderedEachTime && query === "" && !hasSessionCookie(headers) && readTypedEmail(headers) === "";
 }
 
 class CachedPage {

@@ -48,9 +48,9 @@ export function createPageHandler(process: PageRenderer) {
       leaveUnread(incoming, outgoing);
       const [path = "", query = ""] = incoming.url?.split("?", 2) ?? [];
       const headers = toHeaders(incoming);
-      const kept = fileCache.find(path, query) ?? (await pageCache.find(path, headers));
+      const kept = fileCache.find(path, query) ?? (await pageCache.find(path, query, headers));
       if (kept) {
-        if (!routeAt(path)) outgoing.setHeader("x-request-id", requestIdOf(incoming));
+        if (!routeAt(path)?.isShared) outgoing.setHeader("x-request-id", requestIdOf(incoming));
         return await kept.send(incoming, outgoing);
       }
       const client = knownClientKey(headers);

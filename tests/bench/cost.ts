@@ -1,10 +1,7 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { files, pages, publications } from "@/lib/http/pages";
 import { startBareNode } from "@/tests/bench/bare";
-import { load, median } from "@/tests/bench/load";
+import { load, median, scriptOf } from "@/tests/bench/load";
 import { judge } from "@/tests/bench/verdict";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 import type { Service } from "@/tests/support/service";
@@ -13,8 +10,10 @@ const { health, siteBanner, entitlement } = operations;
 const [mcp] = mcpServer.paths;
 const rounds = 5;
 const seconds = 2;
+/** Clients behind one proxy. Each stays within its rate limit, so the load is what a real service gets. */
+const addresses = 2000;
 
-type Request = { path: string; headers?: Record<string, string>; body?: string };
+type Request = { path: string; headers?: Record<string, string>; body?: string; status?: number };
 
 const encoded = { "Accept-Encoding": "br" };
 const call = { name: "get_health", arguments: {} };
@@ -27,12 +26,12 @@ const json = { "Content-Type": "application/json" };
 
 /** The measured requests, each with its maximum cost as a multiple of bare `node:http`. */
 const costs: { name: string; most: number; request: Request }[] = [
-  { name: "health", most: 2, request: { path: health.path } },
+  { name: "health", most: 2.2, request: { path: health.path } },
   { name: "banner", most: 1.8, request: { path: siteBanner.path } },
-  { name: "MCP get_health, by 2025-11-25", most: 8, request: { path: mcp, headers: json, body: rpc(call) } },
+  { name: "MCP get_health, by 2025-11-25", most: 6, request: { path: mcp, headers: json, body: rpc(call) } },
   {
     name: "MCP get_health, by 2026-07-28",
-    most: 8,
+    most: 6,
     request: {
       path: mcp,
       headers: {
@@ -50,37 +49,47 @@ const costs: { name: string; most: number; request: Request }[] = [
   { name: "API description", most: 3, request: { path: publications.openApi.path, headers: encoded } },
 ];
 
-/** Measures the CPU time per request as a ratio to bare `node:http` with as many headers, both alternately. */
+/** Measures the CPU time per request as a ratio to bare `node:http` with the same headers, both alternately. */
 export async function measureCosts(service: Service): Promise<void> {
   for (const { name, most, request } of costs) await measureCost(service, name, most, request);
 }
 
+/** Measures a health check that is refused, at a service that allows one per client. */
+export async function measureRefusalCost(service: Service): Promise<void> {
+  const script = scriptOf({ path: health.path, addresses });
+  await load(`http://localhost:${service.port}`, { seconds: 1, script });
+  await measureCost(service, "health, refused (429)", 2, { path: health.path, status: 429 });
+}
+
 /** Measures the same for a granted entitlement. */
-export async function measureEntitlementCost(service: Service, engine: string): Promise<void> {
+export async function measureEntitlementCost(service: Service, engine: string, most: number): Promise<void> {
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
   const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
-  await measureCost(service, `entitlement on ${engine}`, 5, { path: entitlement.path, headers });
+  await measureCost(service, `entitlement on ${engine}`, most, { path: entitlement.path, headers });
 }
 
 async function measureCost(
   service: Service,
   name: string,
   most: number,
-  { path, headers = {}, body }: Request,
+  { path, headers = {}, body, status = 200 }: Request,
 ): Promise<void> {
-  const answer = await service.ask(path, { headers, ...(body && { method: "POST", body }) });
-  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}`);
+  const answer = await service.ask(path, {
+    headers: { "X-Forwarded-For": "10.0.0.1", ...headers },
+    ...(body && { method: "POST", body }),
+  });
+  if (answer.status !== status) throw new Error(`${path} answered ${answer.status}`);
   const bare = await startBareNode(answer);
-  const ours = `http://localhost:${service.port}${path}`;
+  const ours = `http://localhost:${service.port}`;
   const [ratios, rates]: [number[], number[]] = [[], []];
-  const script = body ? posting(body) : undefined;
+  const script = scriptOf({ path, headers, addresses, ...(body && { body }) });
   // The first round warms up.
   for (let round = -1; round < rounds; round++) {
-    const least = await costOf(bare.child.pid ?? 0, () => load(bare.url, { seconds }));
-    const found = await costOf(service.pid, () =>
-      load(ours, { seconds, headers, ...(script && { script }) }),
-    );
-    if (found.failed > 0) throw new Error(`${found.failed} answers of ${path} were not 200`);
+    const least = await costOf(bare.child.pid ?? 0, () => load(bare.url, { seconds, script }));
+    const found = await costOf(service.pid, () => load(ours, { seconds, script }));
+    if (found.failed !== (status === 200 ? 0 : found.requests)) {
+      throw new Error(`${found.failed} of ${found.requests} responses of ${path} were not ${status}`);
+    }
     if (round < 0) continue;
     ratios.push(found.micros / least.micros);
     rates.push(found.perSecond);
@@ -93,11 +102,4 @@ async function costOf(pid: number, run: () => ReturnType<typeof load>) {
   const before = processorTimeOf(pid);
   const loaded = await run();
   return { ...loaded, micros: (processorTimeOf(pid) - before) / loaded.requests };
-}
-
-/** A wrk script that posts this body. */
-function posting(body: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), "bench-")), "post.lua");
-  writeFileSync(file, `wrk.method = "POST"\nwrk.body = [[${body}]]\n`);
-  return file;
 }

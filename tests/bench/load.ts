@@ -7,13 +7,12 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const connections = 16;
 
-type Load = { seconds?: number; headers?: Record<string, string>; script?: string; from?: number };
+type Load = { seconds?: number; script?: string; from?: number };
 
 /** Closed-loop load by wrk, one thread and 16 connections. Returns requests per second, and the number of non-2xx. */
-export async function load(url: string, { seconds = 4, headers = {}, script, from = 0 }: Load = {}) {
-  const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+export async function load(url: string, { seconds = 4, script, from = 0 }: Load = {}) {
   const scripted = script ? ["-s", script, url, "--", String(from)] : [url];
-  const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, ...sent, ...scripted]);
+  const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, ...scripted]);
   return {
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1] ?? 0),
     requests: Number(/(\d+) requests in/.exec(stdout)?.[1] ?? 0),
@@ -44,17 +43,22 @@ export async function latenciesAt(url: string, perSecond: number, headers: Recor
   return { p50: at(0.5), p99: at(0.99), perSecond: millis.length / 10 };
 }
 
-/** A wrk script that sends each request from another client address, starting at `from`. */
-export function distinctAddresses(path: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), "bench-")), "addresses.lua");
+type RequestScript = { path: string; headers?: Record<string, string>; body?: string; addresses: number };
+
+/** A wrk script that sends a request from so many client addresses in turn, starting at `from`. */
+export function scriptOf({ path, headers = {}, body, addresses }: RequestScript): string {
+  const file = join(mkdtempSync(join(tmpdir(), "bench-")), "requests.lua");
+  const fields = Object.entries(headers).map(([name, value]) => `["${name}"] = "${value}"`);
   writeFileSync(
     file,
     `local n = 0
      function init(args) n = tonumber(args[1]) end
      function request()
        n = n + 1
-       local address = string.format("10.%d.%d.%d", math.floor(n / 65536) % 256, math.floor(n / 256) % 256, n % 256)
-       return wrk.format("GET", "${path}", { Host = "localhost", ["X-Forwarded-For"] = address })
+       local client = n % ${addresses}
+       local address = string.format("10.%d.%d.%d", math.floor(client / 65536) % 256, math.floor(client / 256) % 256, client % 256)
+       local headers = { ${["Host = 'localhost'", '["X-Forwarded-For"] = address', ...fields].join(", ")} }
+       return wrk.format("${body ? "POST" : "GET"}", "${path}", headers, ${body ? `[[${body}]]` : "nil"})
      end`,
   );
   return file;

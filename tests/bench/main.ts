@@ -1,5 +1,5 @@
 import { operations } from "@/lib/http/operations";
-import { measureCosts, measureEntitlementCost } from "@/tests/bench/cost";
+import { measureCosts, measureEntitlementCost, measureRefusalCost } from "@/tests/bench/cost";
 import { median } from "@/tests/bench/load";
 import { measurePages } from "@/tests/bench/pages";
 import { measureMemory, measureStrangers, soak } from "@/tests/bench/strangers";
@@ -19,13 +19,12 @@ import { type Environment, Service } from "@/tests/support/service";
  * `-- <part>` selects one part.
  */
 
-const unlimited = { RATE_LIMIT_HEALTH: "100000000", RATE_LIMIT_MCP: "100000000" };
-
 const parts: Record<string, () => Promise<void>> = {
   start: measureStart,
   cost: async () => {
     await withService({}, measureCosts);
-    await withService({}, (service) => measureEntitlementCost(service, "the embedded store"));
+    await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
+    await withService({}, (service) => measureEntitlementCost(service, "the embedded store", 4));
     await measureOnPostgres();
   },
   strangers: measureStrangers,
@@ -47,7 +46,10 @@ else {
 process.exit(); // open ports and the operator's process would keep this process alive
 
 async function withService(environment: Environment, measure: (service: Service) => Promise<void>) {
-  const service = await Service.start({ SIGN_IN: "local", ...unlimited, ...environment }, { logTo: "file" });
+  const service = await Service.start(
+    { SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1", ...environment },
+    { logTo: "file" },
+  );
   await measure(service);
   await service.stop();
 }
@@ -57,7 +59,7 @@ async function measureOnPostgres(): Promise<void> {
   if (!postgres) return;
   const databaseUrl = await createDatabase(postgres.url);
   const environment = { ...besideDatabaseUrl, DATABASE_URL: databaseUrl };
-  await withService(environment, (service) => measureEntitlementCost(service, "PostgreSQL"));
+  await withService(environment, (service) => measureEntitlementCost(service, "PostgreSQL", 5));
   await stopDatabase(postgres);
 }
 

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
 import { actions, pages } from "@/lib/http/pages";
-import { distinctAddresses, latenciesAt, load } from "@/tests/bench/load";
+import { latenciesAt, load, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
@@ -29,7 +29,7 @@ async function measureBesidePages(service: Service): Promise<void> {
   const url = `http://localhost:${service.port}${health.path}`;
   const perSecond = 320;
   const alone = await latenciesAt(url, perSecond);
-  const script = distinctAddresses(`${pages.search.path}?q=entitlement`);
+  const script = scriptOf({ path: `${pages.search.path}?q=entitlement`, addresses: 16_000_000 });
   const [beside] = await Promise.all([
     latenciesAt(url, perSecond),
     load(`http://localhost:${service.port}`, { seconds: 11, script }),
@@ -89,7 +89,7 @@ async function measureAnnounced(service: Service): Promise<void> {
 export async function measureMemory(): Promise<void> {
   const service = await Service.start({ TRUSTED_PROXY_HOPS: "1" }, toFile);
   await service.ask(pages.front.path);
-  const script = distinctAddresses(health.path);
+  const script = scriptOf({ path: health.path, addresses: 16_000_000 });
   let sent = 0;
   while (sent < 1_000_000) {
     const { requests, failed } = await load(`http://localhost:${service.port}`, { script, from: sent });

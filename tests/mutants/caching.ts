@@ -81,7 +81,7 @@ export const caching: Mutant[] = [
   {
     file: "lib/server/page-cache.ts",
     mistake: "the page of one who is signed in is kept for all",
-    was: "if (route && !route.isShared) return undefined;",
+    was: "if (route && !isShared(route, query, headers)) return undefined;",
     becomes: "",
     tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],
   },

@@ -13,7 +13,7 @@ let opened = 0;
 /** A loopback address that no other browser of this test uses. */
 function newAddress(): string {
   opened++;
-  return `127.${50 + (process.pid % 100)}.${opened >> 8}.${(opened & 255) + 1}`;
+  return `127.${50 + (process.pid % 100)}.${Math.floor(opened / 254)}.${(opened % 254) + 1}`;
 }
 
 /** A browser without scripts: it has its own client address and stores cookies. */

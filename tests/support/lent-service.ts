@@ -38,7 +38,7 @@ export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stag
   });
   if (!service.isRunning) await service.run(); // a failed test may have left it killed
   await empty(stage, service);
-  service.from = `127.30.0.${++lent}`;
+  service.from = `127.30.${Math.floor(++lent / 254)}.${(lent % 254) + 1}`;
   return { stage, service };
 }
 

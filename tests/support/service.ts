@@ -27,7 +27,7 @@ type Options = {
   until?: Until;
 };
 
-type AuthorizationRequest = {
+type RequestOptions = {
   method?: string;
   headers?: Record<string, string | string[]>;
   body?: string | Buffer;
@@ -174,7 +174,7 @@ export class Service {
   /** Sends one request with exactly this path and these headers. */
   ask(
     path: string,
-    { method = "GET", headers = {}, body, from = this.from }: AuthorizationRequest = {},
+    { method = "GET", headers = {}, body, from = this.from }: RequestOptions = {},
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const to = { host: "127.0.0.1", port: this.port, localAddress: from };
@@ -199,7 +199,7 @@ export class Service {
   submit(
     path: string,
     fields: Record<string, string>,
-    { headers = {}, ...others }: Omit<AuthorizationRequest, "method" | "body"> = {},
+    { headers = {}, ...others }: Omit<RequestOptions, "method" | "body"> = {},
   ): Promise<Answer> {
     return this.ask(path, {
       ...others,

@@ -95,36 +95,52 @@ describe("the answers that are held", () => {
     const kept = new PageCache(make);
     const { path } = publications.openApi;
     await Promise.all([
-      kept.find(path, nobody),
-      kept.find(path, nobody),
-      kept.find("/a", nobody),
-      kept.find("/b/c", nobody),
+      kept.find(path, "", nobody),
+      kept.find(path, "", nobody),
+      kept.find("/a", "", nobody),
+      kept.find("/b/c", "", nobody),
     ]);
     expect(make.mock.calls).toEqual([
       [path, undefined],
       [pages.nothingHere.path, undefined],
     ]);
-    expect(await kept.find(pages.waitlist.path, nobody), "what is not the same for everyone").toBeUndefined();
+    expect(await kept.find(pages.home.path, "", nobody), "a page of one account").toBeUndefined();
   });
+
+  it.each([
+    ["joined", {}],
+    ["", { cookie: "__session=x" }],
+    ["", { cookie: "office-client=x" }],
+    ["", { cookie: `office-email=${btoa("ceo@example.com")}` }],
+  ])(
+    "include /sign-in and /waitlist without a query and our cookies, not with '%s' and %o",
+    async (query, sent) => {
+      const kept = new PageCache(async () => made(["cache-control", "no-store"]));
+      for (const { path } of [pages.signIn, pages.waitlist]) {
+        expect(await kept.find(path, query, new Headers(sent)), path).toBeUndefined();
+        expect(await kept.find(path, "", new Headers({ cookie: "theirs=x" })), path).toBeDefined();
+      }
+    },
+  );
 
   it("are made anew when they are old, and the last one serves on while that fails", async () => {
     const make = vi.fn(async () => made(["Cache-Control", "public, max-age=300"]));
     const kept = new PageCache(make);
     const { path } = publications.llms;
     const clock = vi.spyOn(performance, "now").mockReturnValue(0);
-    const first = await kept.find(path, nobody);
+    const first = await kept.find(path, "", nobody);
     clock.mockReturnValue(299_999);
-    expect(await kept.find(path, nobody)).toBe(first);
+    expect(await kept.find(path, "", nobody)).toBe(first);
     clock.mockReturnValue(300_000);
     make.mockResolvedValueOnce(made([], 503));
-    expect(await kept.find(path, nobody)).toBe(first);
-    expect(await kept.find(path, nobody)).not.toBe(first);
+    expect(await kept.find(path, "", nobody)).toBe(first);
+    expect(await kept.find(path, "", nobody)).not.toBe(first);
     expect(make).toHaveBeenCalledTimes(3);
   });
 
   it("are no failures: the first that cannot be made is nobody's answer", async () => {
     const kept = new PageCache(async () => made([], 500));
-    await expect(kept.find(pages.front.path, nobody)).rejects.toThrow("/ cannot be made: 500");
+    await expect(kept.find(pages.front.path, "", nobody)).rejects.toThrow("/ cannot be made: 500");
   });
 });
 
