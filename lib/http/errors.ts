@@ -1,6 +1,7 @@
 import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
+import { LruCache } from "@/lib/runtime/lru-cache";
 
 export type CatalogueEntry = {
   /** The HTTP status; `null` for a code kept for private workspace routes, which no public operation sends. */
@@ -143,28 +144,37 @@ export class ApiError extends Error {
   readonly hint: string;
   readonly headers: Record<string, string>;
   private readonly beside: Record<string, unknown>;
+  private json: object | undefined;
 
   constructor(
     readonly code: PublicErrorCode,
     { status, message, hint, headers, beside }: Details = {},
   ) {
     const entry = errorCatalogue[code];
+    // A stack that no one reads is a third of the cost of a refusal.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message ?? entry.message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.status = status ?? entry.status;
     this.hint = hint ?? entry.hint;
     this.headers = headers ?? {};
     this.beside = beside ?? {};
   }
 
-  /** The JSON body: `{error: {code, message, hint, docs}}` and the fields beside it. */
-  toJSON() {
+  /** The JSON body: `{error: {code, message, hint, docs}}` and the additional fields. */
+  toJSON(): object {
     const { code, message, hint } = this;
-    return {
+    this.json ??= Object.freeze({
       ...this.beside,
       error: { code, message, hint, docs: `${settings().appUrl}${pages.errors.path}#${code}` },
-    };
+    });
+    return this.json;
   }
 }
+
+// A flood is refused in few different words.
+const refusals = new LruCache<ApiError>(200);
 
 /** A 429 (RFC 6585 §4). The list of codes is closed, so its code is `unavailable`. */
 export function tooManyRequests({
@@ -174,6 +184,12 @@ export function tooManyRequests({
   message?: string;
   retryAfterSeconds: number | undefined;
 }): ApiError {
-  const headers = { "retry-after": String(retryAfterSeconds) };
-  return new ApiError("unavailable", { status: 429, headers, ...(message && { message }) });
+  const key = `${retryAfterSeconds} ${message}`;
+  let refusal = refusals.get(key);
+  if (!refusal) {
+    const headers = { "retry-after": String(retryAfterSeconds) };
+    refusal = new ApiError("unavailable", { status: 429, headers, ...(message && { message }) });
+    refusals.set(key, refusal);
+  }
+  return refusal;
 }

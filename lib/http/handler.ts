@@ -16,15 +16,26 @@ import { isEnabled } from "@/lib/http/router";
 import { consumeRateLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
-/** A request that has passed the checks before its handler. */
-export type HandlerRequest = {
-  readonly url: URL;
-  headers: Headers;
+const noBody = Buffer.alloc(0);
+
+/** A request on its way through the checks to its handler. */
+export class HandlerRequest {
   /** The body of a POST, up to the limit of its route. */
-  body: Buffer;
-  context: RequestContext;
-  nowMs: number;
-};
+  body: Buffer = noBody;
+  readonly headers: Headers;
+  readonly nowMs = Date.now();
+
+  constructor(
+    private readonly request: Request,
+    readonly context: RequestContext,
+  ) {
+    this.headers = request.headers;
+  }
+
+  get url(): URL {
+    return new URL(this.request.url);
+  }
+}
 
 /** Does the work of one route. Throws an {@link ApiError} to refuse. */
 export type Handler = (request: HandlerRequest) => ResponseParts | Promise<ResponseParts>;
@@ -58,7 +69,7 @@ export function createHandler(route: Route, handler: Handler, options: HandlerOp
   return async (request) => {
     const { method, headers } = request;
     const context = createRequestContext(method, route.path, headers);
-    const call = createHandlerRequest(request, context);
+    const call = new HandlerRequest(request, context);
     let rateLimitHeaders: HeaderList = [];
     let parts: ResponseParts;
     if (!isEnabled(route)) return finalize(route, context, notFound(), rateLimitHeaders); // 404
@@ -112,20 +123,6 @@ export function createOperationHandlers<Op extends Operation>(
   return createApiHandlers(operation, async (call) => ({ status: 200, body: await handler(call) }), {
     checkAddressee: requireSupportedVersion,
   });
-}
-
-const noBody = Buffer.alloc(0);
-
-function createHandlerRequest(request: Request, context: RequestContext): HandlerRequest {
-  return {
-    get url() {
-      return new URL(request.url);
-    },
-    headers: request.headers,
-    body: noBody,
-    context,
-    nowMs: Date.now(),
-  };
 }
 
 const notFound = () => errorParts(new ApiError("not_found"));

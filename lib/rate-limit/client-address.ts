@@ -15,8 +15,10 @@ export function trustForwardedPeer(): void {
   socketOwner().isFrontServer = true;
 }
 
-// The hash is the largest single cost of a health check; recent ones are kept, in memory alone.
-const keyCache = () => processSingleton("recent client keys", () => new LruCache<string>(1000));
+const maxCachedAddresses = 20_000; // about 5 MB
+
+// The hash costs more than the rest of a health check; recent ones are kept, only in memory.
+const keyCache = () => processSingleton("recent client keys", () => new LruCache<string>(maxCachedAddresses));
 
 /**
  * The client's address, grouped and keyed-hashed: what a counter may store and nobody can turn back.
@@ -95,7 +97,7 @@ export function clientAddress(
 }
 
 // A client sends the same text each time; what is read of a short one is remembered.
-const cached = new LruCache<{ address: string | undefined }>(1000);
+const cached = new LruCache<{ address: string | undefined }>(maxCachedAddresses);
 const maxRemembered = 64;
 
 /** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; none if there is not one. */

@@ -75,7 +75,7 @@ async function measureCost(
   { path, headers = {}, body, status = 200 }: Request,
 ): Promise<void> {
   const answer = await service.ask(path, {
-    headers: { "X-Forwarded-For": "10.0.0.1", ...headers },
+    headers: { "X-Forwarded-For": "10.0.0.99", ...headers },
     ...(body && { method: "POST", body }),
   });
   if (answer.status !== status) throw new Error(`${path} answered ${answer.status}`);
