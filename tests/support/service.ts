@@ -244,7 +244,7 @@ export class Service {
   /** Runs an operator's command that must succeed, and returns its JSON document. */
   async adminJson<T = Record<string, unknown>>(...args: string[]): Promise<T> {
     const { code, stdout, stderr } = await this.admin("--json", ...args);
-    if (code !== 0) throw new Error(`admin ${args.join(" ")} exited ${code}: ${stderr}`);
+    if (code !== 0) throw new Error(`admin ${args.join(" ")} exited ${code}: ${stderr}${stdout}`);
     return JSON.parse(stdout);
   }
 
