@@ -14,13 +14,13 @@ function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: `${code} is your sign-in code`,
     heading: "Your sign-in code",
-    preview: `It works once, for ${codeMinutes} minutes.`,
+    preview: `It works once and expires in ${codeMinutes} minutes.`,
     body: [
-      "Type this code where you asked for it:",
+      "Enter this code where you requested it:",
       { code },
-      `It works once, in the browser that asked for it, for ${codeMinutes} minutes. Nobody of ours will ever ask you for it.`,
+      `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. We'll never ask for this code.`,
     ],
-    footer: ["If you did not ask for it, do nothing: without the code nobody signs in."],
+    footer: ["If you didn't request it, ignore this email: no one can sign in without the code."],
   });
 }
 
@@ -28,14 +28,14 @@ function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: `${code} is your long sign-in code`,
     heading: "Your long sign-in code",
-    preview: `It works once, for ${longCodeHours} hours.`,
+    preview: `It works once and expires in ${longCodeHours} hours.`,
     body: [
-      "Many codes were asked for this email today, so here is one that nobody can guess:",
+      "Many codes were requested for this email today, so this one is too long to guess:",
       { code },
-      `Type it where you sign in, in any browser. It works once, for ${longCodeHours} hours, and no other is sent before it is used or over: keep this mail until then. Nobody of ours will ever ask you for it.`,
+      `Enter it where you sign in, in any browser. It works once and expires in ${longCodeHours} hours. Keep this email: no other code is sent until you use it or it expires. We'll never ask for this code.`,
     ],
     footer: [
-      "If it was not you who asked, do nothing: without the code nobody signs in, and asking does not keep you out.",
+      "If you didn't request it, ignore this email: no one can sign in without the code, and these requests don't lock you out.",
     ],
   });
 }
@@ -44,13 +44,13 @@ function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
 export function invitationMail(to: string, url: string): Omit<Mail, "id"> {
   return toMail(to, {
     subject: "Your invitation to Corner Office",
-    preview: "There is a place for you.",
+    preview: "Your place is ready.",
     body: [
-      "There is a place for you in Corner Office, where a person runs a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged before you approve it there.",
+      "Your place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.",
       { label: "Open your account", url },
-      `The link works once, for ${invitationDays} days, and for this email only.`,
+      `The link works once, only for this email, and expires in ${invitationDays} days.`,
     ],
-    footer: ["You get this one mail because somebody invited this email. If that was a mistake, do nothing."],
+    footer: ["You received this email because someone invited you. If that was a mistake, ignore it."],
   });
 }
 

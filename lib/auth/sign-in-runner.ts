@@ -35,21 +35,21 @@ export type UnsentMail = { id: string; failure: string };
  */
 export async function sendSignInMails(
   db: Db,
-  through: Sender,
+  mailSender: Sender,
   { signal, now = Date.now }: { signal?: AbortSignal | undefined; now?: () => number } = {},
 ): Promise<UnsentMail[]> {
-  const leaseMs = through.withinMs + leaseSlackMs;
+  const leaseMs = mailSender.timeoutMs + leaseSlackMs;
   const unsent: UnsentMail[] = [];
   const processItem = async (claimed: ClaimedMail) => {
-    const failure = await settle(db, through, claimed, now);
+    const failure = await settle(db, mailSender, claimed, now);
     if (failure) unsent.push({ id: claimed.id, failure: failure.message });
     return failure?.pauseMs ?? 0;
   };
   await processQueue({
-    slots: maxConcurrent,
-    batch: maxConcurrent,
-    everyMs: 0,
-    claim: (most) => claimSignInMails(db, { most, leaseMs, nowMs: now() }),
+    maxConcurrent,
+    batchSize: maxConcurrent,
+    minIntervalMs: 0,
+    claim: (limit) => claimSignInMails(db, { limit, leaseMs, nowMs: now() }),
     processItem: (claimed) =>
       processItem(claimed).catch((failure) => {
         // The mail is retried when its lease has expired.
@@ -63,7 +63,7 @@ export async function sendSignInMails(
 
 async function settle(
   db: Db,
-  through: Sender,
+  mailSender: Sender,
   claimed: ClaimedMail,
   now: () => number,
 ): Promise<SendError | undefined> {
@@ -73,7 +73,7 @@ async function settle(
     return undefined;
   }
   if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
-  const failure = await trySending(through, () => ({ id, ...render(mail) }));
+  const failure = await trySending(mailSender, () => ({ id, ...render(mail) }));
   const next = failure && nextAttempt(failure, attempts, now());
   const willRetry = next !== undefined && next.atMs < expiresAtMs;
   if (failure) {

@@ -2,18 +2,12 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
-/** What waits in an outbox to be sent now. */
-type Backlog = {
-  /** How many mails are due; counted no further than {@link maxCounted}. */
-  due: number;
-  /** Since when the one that waits longest has been due, Unix milliseconds; 0 when none is. */
-  oldestDueAtMs: number;
-};
+/** The due mails of an outbox: their number, up to {@link maxCounted}, and the earliest due time (0 if none is due). */
+type Backlog = { due: number; oldestDueAtMs: number };
 
-/** Far enough to see that something is wrong, and soon counted. */
-const maxCounted = 10_000;
+const maxCounted = 10_000; // high enough to show a problem, and quick to count
 
-/** The onboarding mails that are due at `nowMs` and with no runner yet. */
+/** The onboarding mails that are due at `nowMs` and that no runner has claimed. */
 export function findOnboardingBacklog(db: Db, nowMs: number): Promise<Backlog> {
   return count(
     db,
@@ -27,7 +21,7 @@ export function findOnboardingBacklog(db: Db, nowMs: number): Promise<Backlog> {
   );
 }
 
-/** The same of codes and invitations. */
+/** The sign-in codes and invitations that are due at `nowMs`. */
 export function findSignInBacklog(db: Db, nowMs: number): Promise<Backlog> {
   return count(
     db,
@@ -40,7 +34,7 @@ export function findSignInBacklog(db: Db, nowMs: number): Promise<Backlog> {
   );
 }
 
-/** The mails of each outbox by state, save for what is over: each counted no further than {@link maxCounted}. */
+/** The unfinished and failed mails of each outbox by state, each counted up to {@link maxCounted}. */
 export function countByState(db: Db): Promise<{ outbox: string; state: string; mails: number }[]> {
   const onboarding = db.selectFrom("onboarding_emails").select("next_attempt_at_ms").limit(maxCounted);
   const signIn = db.selectFrom("sign_in_mails").select("next_attempt_at_ms").limit(maxCounted);

@@ -3,8 +3,8 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import type { DkimKey } from "@/lib/config/mail-settings";
 
 /**
- * What a mailbox shows of a mail or acts on, both List-Unsubscribe fields included (RFC 8058 §4). Each is listed
- * once more than it is there, so that nobody can put a second one in front (RFC 6376 §5.4.2 and §8.15).
+ * The fields that a mailbox shows or acts on, both List-Unsubscribe fields included (RFC 8058 §4). Each is listed once
+ * more than it occurs, so that adding another one breaks the signature (RFC 6376 §5.4.2 and §8.15).
  */
 const signedFields = [
   "from",
@@ -23,7 +23,7 @@ const signedFields = [
   "auto-submitted",
 ];
 
-/** The message of a stream as a stream, signed; nodemailer's own signature cannot list a field twice. */
+/** Signs a message stream. nodemailer's own DKIM signer cannot list a field twice. */
 export function signStream(message: Readable, key: DkimKey): Readable {
   const chunks: Buffer[] = [];
   const signed = new Transform({
@@ -35,20 +35,20 @@ export function signStream(message: Readable, key: DkimKey): Readable {
       done(null, sign(Buffer.concat(chunks), key));
     },
   });
-  // What fails is told to whoever reads the result.
+  // The returned stream reports errors to its reader.
   return pipeline(message, signed, () => {});
 }
 
-/** A message with its DKIM signature before it (RFC 6376; rsa-sha256, relaxed/relaxed). */
+/** Prepends a DKIM signature to a message (RFC 6376; rsa-sha256, relaxed/relaxed). */
 export function sign(message: Buffer, { domainName, keySelector, privateKey }: DkimKey): Buffer {
-  // One character a byte, and line ends as they go over the wire.
+  // One character per byte, with the line ends that are sent.
   const text = message.toString("latin1").replace(/\r?\n/g, "\r\n");
   const headersEnd = text.indexOf("\r\n\r\n");
   const present = text.slice(0, headersEnd).split(/\r\n(?![ \t])/);
   const listed: string[] = [];
   const canonical: string[] = [];
   for (const name of signedFields) {
-    // A verifier takes the fields of a name from the bottom up.
+    // Verifiers read repeated fields from the bottom up (RFC 6376 §5.4.2).
     const fields = present.filter((field) => nameOf(field) === name).reverse();
     listed.push(...fields.map(() => name), name);
     canonical.push(...fields.map(relaxField));
@@ -71,13 +71,13 @@ export function sign(message: Buffer, { domainName, keySelector, privateKey }: D
 
 const nameOf = (field: string) => field.slice(0, field.indexOf(":")).trim().toLowerCase();
 
-/** A header field in relaxed form, without its line end (RFC 6376 §3.4.2). */
+/** A header field in relaxed canonical form, without its line end (RFC 6376 §3.4.2). */
 function relaxField(field: string): string {
   const value = field.slice(field.indexOf(":") + 1).replace(/\r\n/g, "");
   return `${nameOf(field)}:${value.replace(/[ \t]+/g, " ").replace(/^ | $/g, "")}`;
 }
 
-/** A body in relaxed form (RFC 6376 §3.4.4). */
+/** A body in relaxed canonical form (RFC 6376 §3.4.4). */
 function relaxBody(body: string): string {
   const lines = body.split("\r\n").map((line) => line.replace(/[ \t]+/g, " ").replace(/ $/, ""));
   while (lines.at(-1) === "") lines.pop();

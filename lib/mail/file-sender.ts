@@ -2,14 +2,11 @@ import { access, constants, readdir, readFile, rename, rm, stat, writeFile } fro
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import type { MailSettings } from "@/lib/config/mail-settings";
-import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
+import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
 import { toMessage } from "@/lib/mail/message";
 import { createFolder } from "@/lib/runtime/data-dir";
 
-/**
- * Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600), where a mail program or a person can
- * open it. Handed over again, a mail replaces itself.
- */
+/** Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600). A retry replaces the file. */
 export function createFileSender(
   { from }: MailSettings,
   replyTo: string | undefined,
@@ -18,8 +15,8 @@ export function createFileSender(
   const folder = join(dataDir, "mail");
   const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
   return {
-    withinMs: sendWithinMs,
-    atOnce: 5,
+    timeoutMs: sendTimeoutMs,
+    maxConcurrent: 5,
     async send(mail) {
       const { message } = await composer.sendMail(toMessage(mail, from, replyTo));
       const file = join(folder, `${mail.id}.eml`);
@@ -34,38 +31,38 @@ export function createFileSender(
     async check() {
       createFolder(folder);
       await access(folder, constants.W_OK);
-      return `written to ${folder} as .eml files, and sent to nobody`;
+      return `written to ${folder} as .eml files, not delivered`;
     },
   };
 }
 
-/** Deletes the files of mails by whom they are to, in lower case, and when they were written. */
+/** Deletes the mail files for which `shouldErase` is true of a recipient (in lower case) and the time of writing. */
 export function eraseMailFilesTo(
   dataDir: string,
-  isToGo: (email: string, writtenAtMs: number) => boolean,
+  shouldErase: (email: string, writtenAtMs: number) => boolean,
 ): Promise<void> {
   return eraseFiles(dataDir, async (file) => {
     const message = await readFile(file, "utf8");
     const { mtimeMs } = await stat(file);
     const [, to = ""] = /^To: (.*(?:\r?\n[ \t].*)*)/im.exec(message) ?? [];
     const emails = to.match(/[^\s<>,"]+@[^\s<>,"]+/g) ?? [];
-    return emails.some((email) => isToGo(email.toLowerCase(), mtimeMs));
+    return emails.some((email) => shouldErase(email.toLowerCase(), mtimeMs));
   });
 }
 
-/** Deletes the files of the mails that were written before an instant. */
+/** Deletes the mail files written before `beforeMs` (Unix milliseconds). */
 export function eraseOldMailFiles(dataDir: string, beforeMs: number): Promise<void> {
   return eraseFiles(dataDir, async (file) => (await stat(file)).mtimeMs < beforeMs);
 }
 
-async function eraseFiles(dataDir: string, isToGo: (file: string) => Promise<boolean>): Promise<void> {
+async function eraseFiles(dataDir: string, shouldErase: (file: string) => Promise<boolean>): Promise<void> {
   const folder = join(dataDir, "mail");
   for (const name of await readdir(folder).catch(() => [])) {
     const file = join(folder, name);
     try {
-      if (await isToGo(file)) await rm(file, { force: true });
+      if (await shouldErase(file)) await rm(file, { force: true });
     } catch (failure) {
-      // Gone since the folder was read: a draft has become a mail, or another process was first.
+      // The file is gone: a draft was renamed, or another process deleted it first.
       if ((failure as NodeJS.ErrnoException).code !== "ENOENT") throw failure;
     }
   }

@@ -1,28 +1,28 @@
 import { colours, type } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
 
-/** What a mail says, before it is set as text and as HTML. Plain words: whatever is in them is escaped. */
+/** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
 export type MailContent = {
   subject: string;
-  /** What stands above it, where that is not the subject. */
+  /** The title above the body; defaults to the subject. */
   heading?: string;
-  /** What a mailbox shows beside the subject. */
+  /** The text that a mailbox shows after the subject. */
   preview: string;
   body: Block[];
   footer: Block[];
 };
 
-/** A paragraph, a list, a code to be typed, or a link that stands alone. */
+/** A paragraph, a list, a code to enter, or a link on its own line. */
 export type Block = string | { steps: string[] } | { points: string[] } | { code: string } | Link;
 
 type Link = { label: string; url: string };
 
-/** A letter as plain text (RFC 3676 readers wrap it themselves). */
+/** Renders a mail as plain text. Lines are not wrapped: mail programs do that. */
 export function renderText({ body, footer }: MailContent): string {
-  return `${body.map(textOf).join("\n\n")}\n\n-- \n${footer.map(textOf).join("\n\n")}\n`;
+  return `${body.map(blockText).join("\n\n")}\n\n-- \n${footer.map(blockText).join("\n\n")}\n`;
 }
 
-function textOf(block: Block): string {
+function blockText(block: Block): string {
   if (typeof block === "string") return block;
   if ("steps" in block) return block.steps.map((step, at) => `${at + 1}. ${step}`).join("\n");
   if ("points" in block) return block.points.map((point) => `* ${point}`).join("\n");
@@ -31,9 +31,8 @@ function textOf(block: Block): string {
 }
 
 /**
- * A letter as HTML: one column in tables, which Outlook's engine needs, light and dark, no image, no script, nothing
- * from elsewhere. What matters is in `style` attributes too, because some mailboxes drop `<style>`. The first link that
- * stands alone is the button.
+ * Renders a mail as HTML in one column, light and dark, without external resources; the first link is the button.
+ * Outlook needs tables, and some mailboxes drop `<style>`, so the important styles are attributes as well.
  */
 export function renderHtml({ subject, heading = subject, preview, body, footer }: MailContent): string {
   const button = body.find((block) => typeof block !== "string" && "url" in block);
@@ -65,9 +64,9 @@ ${forOutlook(`<table role="presentation" width="560" cellpadding="0" cellspacing
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width: 560px; text-align: left; font: 16px/1.6 ${type.mailSans};"><tr><td>
 ${mailHeader}
 <h1 style="margin: 0 0 16px; font: 600 26px/1.2 ${type.mailSerif}; letter-spacing: -0.01em;">${escapeHtml(heading)}</h1>
-${body.map((block) => (block === button ? setAsButton(block as Link) : htmlOf(block))).join("\n")}
+${body.map((block) => (block === button ? renderButton(block as Link) : renderBlock(block))).join("\n")}
 <div class="quiet" style="margin-top: 32px; border-top: 1px solid ${light.line}; padding-top: 16px; font-size: 14px; color: ${light.quiet};">
-${footer.map(htmlOf).join("\n")}
+${footer.map(renderBlock).join("\n")}
 </div>
 </td></tr></table>
 ${forOutlook("</td></tr></table>")}
@@ -77,47 +76,47 @@ ${forOutlook("</td></tr></table>")}
 `;
 }
 
-/** What Outlook's engine alone reads: it knows no `max-width`, and sets in Times what begins with a font it has not. */
+/** Only Outlook reads this: it ignores `max-width`, and falls back to Times if it lacks the first font. */
 function forOutlook(html: string): string {
   return `<!--[if mso]>${html}<![endif]-->`;
 }
 
-const light = inTheme(0);
-const dark = inTheme(1);
+const light = themeColours(0);
+const dark = themeColours(1);
 
-function inTheme(theme: 0 | 1): Record<keyof typeof colours, string> {
+function themeColours(theme: 0 | 1): Record<keyof typeof colours, string> {
   const entries = Object.entries(colours).map(([name, colour]) => [name, colour[theme]]);
   return Object.fromEntries(entries);
 }
 
-/** The mark, as the two borders of a cell: no mailbox asks whether to show it. */
+/** The logo, drawn with cell borders, because mailboxes block images by default. */
 const mailHeader = `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 0 0 28px;"><tr>
 <td class="mark" width="14" height="14" style="width: 14px; height: 14px; border-style: solid; border-width: 4px 4px 0 0; border-color: ${light.ink} ${light.accent}; font-size: 0; line-height: 0;">&nbsp;</td>
 <td style="padding-left: 12px; font: 600 19px/1 ${type.mailSerif};">Corner Office</td>
 </tr></table>`;
 
-/** A cell with a ground of its own: Outlook's engine draws it, and every other makes all of it the link. */
-function setAsButton({ label, url }: Link): string {
+/** A cell with a background, because Outlook ignores the padding of a link. */
+function renderButton({ label, url }: Link): string {
   return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="button" bgcolor="${light.accent}" style="border-radius: 6px; background: ${light.accent}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light.accent}; color: ${light.onAccent}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
 }
 
-function htmlOf(block: Block): string {
+function renderBlock(block: Block): string {
   if (typeof block === "string") return `<p style="margin: 0 0 16px;">${escapeHtml(block)}</p>`;
   if ("steps" in block)
-    return `<ol style="margin: 0 0 16px; padding-left: 24px;">${itemsOf(block.steps)}</ol>`;
+    return `<ol style="margin: 0 0 16px; padding-left: 24px;">${renderItems(block.steps)}</ol>`;
   if ("points" in block)
-    return `<ul style="margin: 0 0 16px; padding-left: 24px;">${itemsOf(block.points)}</ul>`;
-  if ("code" in block) return setAsCode(block.code);
+    return `<ul style="margin: 0 0 16px; padding-left: 24px;">${renderItems(block.points)}</ul>`;
+  if ("code" in block) return renderCode(block.code);
   const link = `<a class="link" href="${escapeHtml(block.url)}" style="color: ${light.link};">${escapeHtml(block.label)}</a>`;
   return `<p style="margin: 0 0 16px;">${link}</p>`;
 }
 
-function setAsCode(code: string): string {
+function renderCode(code: string): string {
   const size = code.length > 8 ? "24px" : "38px";
   const spacing = code.length > 8 ? "0.06em" : "0.22em";
   return `<p class="raised" style="margin: 8px 0 24px; border: 1px solid ${light.line}; border-radius: 10px; padding: 18px 20px; background: ${light.raised}; font: 600 ${size}/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: ${spacing};">${escapeHtml(code)}</p>`;
 }
 
-function itemsOf(items: string[]): string {
+function renderItems(items: string[]): string {
   return items.map((item) => `<li style="margin: 0 0 6px;">${escapeHtml(item)}</li>`).join("");
 }

@@ -5,53 +5,50 @@ import { recordOutage } from "@/lib/runtime/outages";
 /** One mail to one person. */
 export type Mail = {
   /**
-   * What makes it one mail, however often it is handed over: a UUID. It is Resend's idempotency key (which
-   * Resend remembers for 24 hours), the left part of the Message-ID, and the name of the `.eml` file.
+   * A UUID that stays the same on retries: Resend's idempotency key (remembered for 24 hours), the left part of the
+   * Message-ID, and the name of the `.eml` file.
    */
   id: string;
   to: string;
   subject: string;
   text: string;
   html: string;
-  /** Beside From, To, Subject, Date and Message-ID. ASCII. */
+  /** Additional headers, in ASCII. */
   headers: Readonly<Record<string, string>>;
 };
 
-/** Whoever takes our mail to its recipient, or part of the way. */
+/** Delivers mails: by SMTP, by Resend or to files. */
 export type Sender = {
-  /** How long it may take over one mail. */
-  withinMs: number;
-  /** How many mails of the series it is given at the same time, at most. */
-  atOnce: number;
-  /**
-   * Hands a mail over, and returns once it is accepted. It settles within `withinMs`: what has not been
-   * accepted by then is broken off. Throws a {@link SendError}, after which the mail may still have been accepted.
-   */
+  /** The timeout for one mail. */
+  timeoutMs: number;
+  /** The maximum number of onboarding mails being sent at the same time. */
+  maxConcurrent: number;
+  /** Returns once the mail is accepted, within `timeoutMs`. Throws a {@link SendError}. */
   send: (mail: Mail) => Promise<void>;
-  /** Says in a few words that it answers, without sending anything. Throws when it does not. */
+  /** Describes in a few words that the sender is reachable, without sending a mail. Throws if it is not. */
   check: () => Promise<string>;
 };
 
-/** The `withinMs` of every sender. */
-export const sendWithinMs = 10_000; // 10 seconds
+/** The default timeout of a sender. */
+export const sendTimeoutMs = 10_000; // 10 seconds
 
-type Prospects = {
-  /** Whether the same mail may be accepted later; otherwise it is refused for good. */
+type SendErrorOptions = {
+  /** Whether a retry may succeed; otherwise the mail is refused permanently. */
   mayRetry: boolean;
-  /** Nobody knows whether it was accepted: it may still be delivered. */
+  /** The delivery is unknown: the mail may still arrive. */
   mayArrive?: boolean;
   /** We send too fast: how long to send nothing at all. */
   pauseMs?: number;
 };
 
-/** A mail was not accepted, or nobody knows. `message` has a few words of ours: no address, no text of others. */
+/** A mail was not accepted, or its delivery is unknown. `message` contains no address and no text from outside. */
 export class SendError extends Error {
   override readonly name = "SendError";
   readonly mayRetry: boolean;
   readonly mayArrive: boolean;
   readonly pauseMs: number;
 
-  constructor(message: string, { mayRetry, mayArrive = false, pauseMs = 0 }: Prospects) {
+  constructor(message: string, { mayRetry, mayArrive = false, pauseMs = 0 }: SendErrorOptions) {
     super(message);
     this.mayRetry = mayRetry;
     this.mayArrive = mayArrive;
@@ -59,27 +56,24 @@ export class SendError extends Error {
   }
 }
 
-/**
- * Makes a mail and hands it over; answers what came in between. What is not a sender's word is a fault of ours, which
- * the next version may not have.
- */
-export async function trySending(through: Sender, make: () => Mail): Promise<SendError | undefined> {
+/** Renders and sends a mail. Returns the error, if any; an error of our own is retried, as a new version may fix it. */
+export async function trySending(mailSender: Sender, render: () => Mail): Promise<SendError | undefined> {
   try {
-    await through.send(make());
+    await mailSender.send(render());
     metrics()?.mails.inc({ outcome: "taken" });
     recordOutage("mail", false);
     return undefined;
   } catch (failure) {
     metrics()?.mails.inc({ outcome: "not taken" });
-    // By its name: a process has one sender, which another bundle may have made, and with it another class.
-    if ((failure as Error).name === "SendError") return noteUnsent(failure as SendError);
+    // Compared by name, because another bundle of this process may have created the sender, with its own class.
+    if ((failure as Error).name === "SendError") return recordFailure(failure as SendError);
     log().error({ err: failure }, "a mail could not be made");
     return new SendError("internal error", { mayRetry: true });
   }
 }
 
-/** One mail that is refused for good says nothing of the next, and whoever asks for a pause is there. */
-function noteUnsent(unsent: SendError): SendError {
-  recordOutage("mail", unsent.mayRetry && unsent.pauseMs === 0);
-  return unsent;
+/** A permanent refusal of one mail, or a request to slow down, is not an outage. */
+function recordFailure(failure: SendError): SendError {
+  recordOutage("mail", failure.mayRetry && failure.pauseMs === 0);
+  return failure;
 }

@@ -2,7 +2,7 @@ import type { SendMailOptions } from "nodemailer";
 import type { MailAddress } from "@/lib/config/mail-settings";
 import type { Mail } from "@/lib/mail/mail";
 
-/** A mail as nodemailer takes it. Handed over again, it has the same Message-ID. */
+/** Converts a mail to nodemailer's options. A retry has the same Message-ID. */
 export function toMessage(
   { id, to, subject, text, html, headers }: Mail,
   from: MailAddress,

@@ -6,7 +6,7 @@ import { type EmailState, isLeased } from "@/lib/mail/onboarding-outbox";
 import { type OnboardingKind, onboardingKinds } from "@/lib/mail/onboarding-series";
 import { hashEmail } from "@/lib/mail/suppressions";
 
-/** A mail that this runner alone may send, until its lease is over. */
+/** A mail that only this runner may send, until its lease expires. */
 export type ClaimedEmail = {
   id: string;
   accountId: string;
@@ -17,24 +17,23 @@ export type ClaimedEmail = {
   leaseUntilMs: number;
 };
 
-const giveUpAfterMs = 23 * 60 * 60 * 1000; // 23 hours: Resend knows an id again for 24 hours, and no longer
+const giveUpAfterMs = 23 * 60 * 60 * 1000; // 23 hours, because Resend forgets an idempotency key after 24
 const maxReleased = 100;
 
 /**
- * Takes up to `most` due mails for this runner alone, however many runners ask; `undefined` when none is due, and fewer
- * than there are when some turn out not to be sent. Whom they are for is looked up once they are leased: a suppression
- * that is not seen then was written by somebody who sees the lease.
+ * Claims up to `limit` due mails for this runner; `undefined` if none is due. Recipients are read only after the lease
+ * is written: a suppression that is missed then was written by someone who saw the lease and waits for it.
  */
 export async function claimDueMails(
   db: Db,
-  { most, leaseMs, nowMs }: { most: number; leaseMs: number; nowMs: number },
+  { limit, leaseMs, nowMs }: { limit: number; leaseMs: number; nowMs: number },
 ): Promise<ClaimedEmail[] | undefined> {
   await releaseAbandoned(db, nowMs);
-  // Asked without a lock first: most of the time there is nothing.
+  // Checked without a lock first, because usually nothing is due.
   if (!(await nextDue(db, nowMs, 1).executeTakeFirst())) return undefined;
   const leaseUntilMs = nowMs + leaseMs;
   const rows = await db
-    .with("next", () => nextDue(db, nowMs, most).forUpdate().skipLocked())
+    .with("next", () => nextDue(db, nowMs, limit).forUpdate().skipLocked())
     .updateTable("onboarding_emails")
     .set(({ eb, fn, val }) => ({
       state: "sending" satisfies EmailState,
@@ -47,19 +46,19 @@ export async function claimDueMails(
     .returning("id")
     .execute();
   const ids = rows.map(({ id }) => id);
-  return ids.length === 0 ? [] : sortOut(db, ids, { leaseUntilMs, nowMs });
+  return ids.length === 0 ? [] : resolveRecipients(db, ids, { leaseUntilMs, nowMs });
 }
 
 /*
- * In literals, so that both engines see that it is the condition of the index, and walk along that. PostgreSQL would
- * take each kind that is listed for rare, and rather sort all that is due: so it is not told that they are kinds.
+ * Literals, so that both engines use the partial index. `case` hides the kinds from PostgreSQL's planner, which would
+ * take each one for rare and sort all due rows instead of reading the index in order.
  */
 const isScheduled = sql<boolean>`state = 'scheduled'`;
 const isSending = sql<boolean>`state = 'sending'`;
-/** A newer version may have written kinds that this one does not know. */
+/** A newer version may have written kinds unknown to this one. */
 const isKnown = sql<boolean>`case when kind in (${sql.join(onboardingKinds)}) then 1 else 0 end > 0`;
 
-function nextDue(db: Db, nowMs: number, most: number) {
+function nextDue(db: Db, nowMs: number, limit: number) {
   return db
     .selectFrom("onboarding_emails")
     .select("id")
@@ -67,10 +66,10 @@ function nextDue(db: Db, nowMs: number, most: number) {
     .where("next_attempt_at_ms", "<=", nowMs)
     .where(isKnown)
     .orderBy("next_attempt_at_ms")
-    .limit(most);
+    .limit(limit);
 }
 
-/** Puts back what a runner took that died. */
+/** Reschedules the mails of runners that died. */
 async function releaseAbandoned(db: Db, nowMs: number): Promise<void> {
   const abandoned = db
     .selectFrom("onboarding_emails")
@@ -104,12 +103,10 @@ const leasedRow = z.object({
 });
 
 /**
- * Says of leased mails to whom they go, and settles the others: nobody gets one who is suppressed or has no account any
- * more, and what was first tried so long ago that Resend may not know it again is given up. The address is the
- * account's own at the time of sending; where that is no longer the one that was looked up, the mail goes back, to be
- * claimed for the new one.
+ * Adds the account's current address to leased mails. Mails to suppressed addresses or deleted accounts are stopped,
+ * those first tried too long ago fail, and those whose account has a new address are rescheduled for that address.
  */
-async function sortOut(
+async function resolveRecipients(
   db: Db,
   ids: string[],
   { leaseUntilMs, nowMs }: { leaseUntilMs: number; nowMs: number },
@@ -123,15 +120,15 @@ async function sortOut(
     .where("mail.id", "in", ids)
     .execute();
   const claimed: ClaimedEmail[] = [];
-  const others = { toNobody: [] as string[], tooLate: [] as string[] };
+  const others = { unwanted: [] as string[], expired: [] as string[] };
   for (const row of z.array(leasedRow).parse(rows)) {
     const { id, account_id, kind, attempts, email } = row;
     if (email === null || row.suppressed_hash !== null) {
-      others.toNobody.push(id);
+      others.unwanted.push(id);
     } else if (row.first_attempt_at_ms <= nowMs - giveUpAfterMs) {
-      others.tooLate.push(id);
+      others.expired.push(id);
     } else if (hashEmail(email) !== row.recipient_hash) {
-      await whileLeased(db, { id, leaseUntilMs })
+      await updateLeased(db, { id, leaseUntilMs })
         .set({
           state: "scheduled" satisfies EmailState,
           recipient_hash: hashEmail(email),
@@ -143,16 +140,16 @@ async function sortOut(
       claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts });
     }
   }
-  if (others.toNobody.length > 0) {
-    await whileLeased(db, { ids: others.toNobody, leaseUntilMs })
+  if (others.unwanted.length > 0) {
+    await updateLeased(db, { ids: others.unwanted, leaseUntilMs })
       .set({ state: "stopped" satisfies EmailState, lease_until_ms: null })
       .execute();
   }
-  if (others.tooLate.length > 0) {
-    await whileLeased(db, { ids: others.tooLate, leaseUntilMs })
+  if (others.expired.length > 0) {
+    await updateLeased(db, { ids: others.expired, leaseUntilMs })
       .set(({ fn, val }) => ({
         state: "failed" satisfies EmailState,
-        failure: fn.coalesce("failure", val("not known whether it was sent")),
+        failure: fn.coalesce("failure", val("delivery unknown")),
         lease_until_ms: null,
       }))
       .execute();
@@ -160,7 +157,7 @@ async function sortOut(
   return claimed;
 }
 
-/** What became of a mail that was claimed. `mayArrive`: nobody knows, so that its lease has to run out. */
+/** The outcome of a claimed mail. `mayArrive`: the delivery is unknown, so the lease has to expire. */
 export type Outcome =
   | { state: "sent" }
   | { state: "failed"; failure: string; mayArrive: boolean }
@@ -169,18 +166,14 @@ export type Outcome =
       failure: string;
       mayArrive: boolean;
       nextAttemptAtMs: number;
-      /** It was not even tried. */
-      isNoAttempt?: boolean;
+      /** Not counted as an attempt. */
+      isUncounted?: boolean;
     };
 
-/** A claimed mail and what became of it. */
-export type Finished = { email: ClaimedEmail; outcome: Outcome };
+export type FinishedMail = { email: ClaimedEmail; outcome: Outcome };
 
-/**
- * Writes down what became of claimed mails, all or none, but for those whose lease was over and whom somebody else has
- * dealt with since.
- */
-export async function finish(db: Db, finished: Finished[]): Promise<void> {
+/** Records the outcomes in one transaction. A mail whose lease has expired and was claimed again is left alone. */
+export async function recordOutcomes(db: Db, finished: FinishedMail[]): Promise<void> {
   const sent = new Map<number, string[]>();
   await db.transaction().execute(async (transaction) => {
     for (const { email, outcome } of finished) {
@@ -188,30 +181,30 @@ export async function finish(db: Db, finished: Finished[]): Promise<void> {
         const { id, leaseUntilMs } = email;
         sent.set(leaseUntilMs, [...(sent.get(leaseUntilMs) ?? []), id]);
       } else {
-        await whileLeased(transaction, email).set(changeOf(email, outcome)).execute();
+        await updateLeased(transaction, email).set(columnsFor(email, outcome)).execute();
       }
     }
     for (const [leaseUntilMs, ids] of sent) {
-      await whileLeased(transaction, { ids, leaseUntilMs })
+      await updateLeased(transaction, { ids, leaseUntilMs })
         .set({ state: "sent" satisfies EmailState, failure: null, lease_until_ms: null })
         .execute();
     }
   });
 }
 
-function changeOf(email: ClaimedEmail, outcome: Exclude<Outcome, { state: "sent" }>) {
+function columnsFor(email: ClaimedEmail, outcome: Exclude<Outcome, { state: "sent" }>) {
   const { state, failure, mayArrive } = outcome;
   return {
     state,
     failure,
     lease_until_ms: mayArrive ? email.leaseUntilMs : null,
     ...(state === "scheduled" ? { next_attempt_at_ms: outcome.nextAttemptAtMs } : {}),
-    ...(state === "scheduled" && outcome.isNoAttempt ? { attempts: email.attempts - 1 } : {}),
+    ...(state === "scheduled" && outcome.isUncounted ? { attempts: email.attempts - 1 } : {}),
   };
 }
 
-/** The end of a lease is its owner's alone: whoever took the mail later has another. */
-function whileLeased(db: Db, leased: { leaseUntilMs: number } & ({ id: string } | { ids: string[] })) {
+/** Updates mails only while this lease is theirs: a later claim writes another expiry. */
+function updateLeased(db: Db, leased: { leaseUntilMs: number } & ({ id: string } | { ids: string[] })) {
   return db
     .updateTable("onboarding_emails")
     .where("id", "in", "ids" in leased ? leased.ids : [leased.id])

@@ -10,32 +10,31 @@ import { onboardingSeries } from "@/lib/mail/onboarding-series";
 import { hashEmail, isSuppressed, readSuppressionsForAudit, suppress } from "@/lib/mail/suppressions";
 
 /**
- * Where an onboarding mail stands:
+ * The state of an onboarding mail:
  *
  *     scheduled → sending → sent
- *         ↑          ├────→ failed      refused for good, or tried for too long
- *         └──────────┘ to be tried again
- *     scheduled, or sending once its lease is over → stopped
+ *         ↑          ├────→ failed      refused permanently, or retried for too long
+ *         └──────────┘ retry
+ *     scheduled, or sending with an expired lease → stopped
  *
- * A runner takes it with a lease, which says until when the mail may still be delivered by that runner's doing. A lease
- * ends early once it is certain what became of the mail.
+ * A runner claims a mail with a lease: until it expires, that runner may still deliver the mail. A known outcome ends
+ * the lease early.
  */
 export type EmailState = "scheduled" | "sending" | "sent" | "stopped" | "failed";
 
-/** A mail to the address is still being handed over: nobody can say yet that none will be delivered. */
+/** A mail is still being sent, so one may still be delivered. */
 export class StillSendingError extends Error {
   constructor() {
     super("an onboarding mail was still being sent");
   }
 }
 
-/** No lease is longer, and no two clocks of ours differ by more. */
-const longestLeaseMs = 75_000; // 75 seconds
+const maxLeaseMs = 75_000; // 75 seconds: more than any lease and any clock skew between instances
 
 const waitForLeasesMs = 1500;
-const lookAgainAfterMs = 50;
+const pollEveryMs = 50;
 
-/** Writes an account's onboarding mails, in the caller's transaction; stopped ones to a suppressed address. */
+/** Schedules an account's onboarding mails in the caller's transaction, as stopped if the address is suppressed. */
 export async function scheduleOnboarding(
   transaction: Db,
   recipient: { accountId: string; email: string },
@@ -56,15 +55,13 @@ export async function scheduleOnboarding(
 }
 
 /**
- * Stops an account's later mails for good. Once it returns, none is delivered any more: the addresses that the
- * account has or had are suppressed, what was scheduled is stopped, and what was being sent has been sent or broken
- * off. An account that is gone is no exception: an account made anew with its address gets no mail either.
- *
- * The same holds for the link of a person who was erased. Again is the same. Throws a {@link StillSendingError} when a mail is still being sent after 1.5 s.
+ * Stops an account's later mails permanently: suppresses its current and former addresses, stops scheduled mails and
+ * waits for the ones being sent, so that none is delivered after it returns. Idempotent; also works for deleted
+ * accounts and erased persons. Throws a {@link StillSendingError} if a mail is still being sent after 1.5 s.
  */
 export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): Promise<void> {
   const startedAtMs = performance.now();
-  const accountId = await findName(db, linkedId);
+  const accountId = await findCurrentId(db, linkedId);
   const recipientHashes = await findRecipientHashes(db, accountId);
   const look = readSuppressionsForAudit(recipientHashes);
   const about = { by: "unsubscribe link", what: "mails stop", whom: accountId, look } as const;
@@ -74,23 +71,23 @@ export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): 
     await stopPending(transaction, recipient, nowMs);
     return recipient;
   });
-  // Whatever a runner puts back meanwhile is stopped as well, so that the last look finds nothing left to be claimed.
+  // Mails that a runner reschedules in the meantime are stopped too, so that none is left to claim in the end.
   for (let waitedMs = 0; await isAnyPending(db, to, nowMs + waitedMs); ) {
     if (waitedMs > waitForLeasesMs) throw new StillSendingError();
-    await sleep(lookAgainAfterMs);
+    await sleep(pollEveryMs);
     waitedMs = Math.round(performance.now() - startedAtMs);
     await stopPending(db, to, nowMs + waitedMs);
   }
 }
 
-/** What the account of a link is called by now. */
-async function findName(db: Db, id: string): Promise<string> {
+/** The account's id, or its pseudonym if the person was erased. */
+async function findCurrentId(db: Db, id: string): Promise<string> {
   const pseudonym = pseudonymOf(id);
   const erased = db.selectFrom("accounts").select("id").where("id", "=", pseudonym);
   return (await erased.executeTakeFirst()) ? pseudonym : id;
 }
 
-/** Suppresses an address that bounces or complains, and stops what is still scheduled to it: both or neither. */
+/** Suppresses an address that bounced or complained and stops its scheduled mails, in one transaction. */
 export async function suppressEmail(db: Db, email: string, nowMs: number): Promise<void> {
   const recipientHashes = [hashEmail(email)];
   const look = readSuppressionsForAudit(recipientHashes);
@@ -101,7 +98,7 @@ export async function suppressEmail(db: Db, email: string, nowMs: number): Promi
   });
 }
 
-/** The addresses that an account has, had when its mails were written, or got mail at. */
+/** The hashes of an account's current address and of every address that its mails were for. */
 async function findRecipientHashes(db: Db, accountId: string): Promise<string[]> {
   const account = await db
     .selectFrom("accounts")
@@ -118,10 +115,10 @@ async function findRecipientHashes(db: Db, accountId: string): Promise<string[]>
   return [...new Set(hashes)];
 }
 
-/** Whether a lease goes on. One that ends too late was written before a clock was set back, and is over. */
+/** Whether a lease is active. One that expires too far in the future was written before a clock was set back. */
 export function isLeased(nowMs: number): Condition {
   return ({ and, eb }) =>
-    and([eb("lease_until_ms", ">", nowMs), eb("lease_until_ms", "<=", nowMs + longestLeaseMs)]);
+    and([eb("lease_until_ms", ">", nowMs), eb("lease_until_ms", "<=", nowMs + maxLeaseMs)]);
 }
 
 type Condition = (builder: ExpressionBuilder<Tables, "onboarding_emails">) => Expression<SqlBool>;
@@ -134,7 +131,7 @@ const isTo =
       ...accountIds.map((id) => eb("account_id", "=", id)),
     ]);
 
-/** Whether a mail may still arrive, or was put back to be tried again since the others were stopped. */
+/** Whether a mail may still arrive or has been rescheduled. */
 async function isAnyPending(db: Db, to: Condition, nowMs: number): Promise<boolean> {
   const row = await db
     .selectFrom("onboarding_emails")
@@ -162,7 +159,7 @@ async function stopPending(db: Db, to: Condition, nowMs: number): Promise<void> 
     .execute();
 }
 
-/** An account's onboarding mails, in the order they are due; with the last failure of those that have one. */
+/** An account's onboarding mails in due order, with their last failure, if any. */
 export async function listEmails(db: Db, accountId: string) {
   const rows = await db
     .selectFrom("onboarding_emails")

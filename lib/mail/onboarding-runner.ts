@@ -4,9 +4,9 @@ import { type Sender, trySending } from "@/lib/mail/mail";
 import {
   type ClaimedEmail,
   claimDueMails,
-  type Finished,
-  finish,
+  type FinishedMail,
   type Outcome,
+  recordOutcomes,
 } from "@/lib/mail/onboarding-claims";
 import { renderOnboarding } from "@/lib/mail/onboarding-mails";
 import { processQueue } from "@/lib/mail/queue";
@@ -14,59 +14,56 @@ import { sender } from "@/lib/mail/sender";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
-/** 200 mails a second at most: enough for a series, and little enough to leave the process to the API. */
-const everyMs = 5;
-const batch = 20; // so that the embedded store is written to ten times a second, not 200
-const leaseSlackMs = 5000; // what a lease has over the sender's time: for the store, and for clocks that differ
+const minIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
+const batchSize = 20; // the embedded store is written to ten times a second instead of 200
+const leaseSlackMs = 5000; // how much longer a lease is than the sender's timeout: for the store and clock skew
 const writeEveryMs = 100;
-const tryAgainAfterMs = 250;
-const lookEveryMs = 5000; // 5 seconds
+const retryWriteAfterMs = 250;
+const pollEveryMs = 5000; // 5 seconds
 
-/** When a mail is tried again: 1, 3, 9, 27, 81 minutes after each failure, then every four hours. */
+/** The delay after the n-th failure: 1, 3, 9, 27, 81 minutes, then four hours. */
 export function retryAfterMs(attempts: number): number {
   return Math.min(60_000 * 3 ** (attempts - 1), 4 * 60 * 60 * 1000);
 }
 
-/** How many mails were sent, will be tried again, and were given up. */
+/** The number of mails that were sent, will be retried, and have failed. */
 export type SendCounts = { sent: number; toRetry: number; failed: number };
 
 type RunnerOptions = {
-  /** No mail is begun after it. */
+  /** Stops the runner before the next mail. */
   signal?: AbortSignal;
-  /** How long after its n-th failure a mail is tried again. */
+  /** The delay after the n-th failure, in milliseconds. */
   backoff?: (attempts: number) => number;
 };
 
 /**
- * Sends every mail that is due, and returns when none is. Any number of runners may do this at once, in any number of
- * processes: a mail is sent by the one that holds its lease. A runner that dies leaves leases behind, which are over
- * 15 seconds after it took them; another runner then sends those mails again. Resend knows them by their id and
- * sends them once; a file replaces itself; SMTP delivers a mail twice whose runner died between the server's
- * word and our writing it down, under the same Message-ID.
+ * Sends every due mail, and returns when none is left. Any number of runners can do this at once: only the one that
+ * holds a mail's lease sends it. If a runner dies, its leases expire within 15 seconds and another runner sends those
+ * mails again. Resend deduplicates them by id, a file is replaced, and SMTP may deliver one twice with one Message-ID.
  */
 export async function sendDueMails(
   db: Db,
-  through: Sender,
+  mailSender: Sender,
   { signal, backoff = retryAfterMs }: RunnerOptions = {},
 ): Promise<SendCounts> {
   const tally: SendCounts = { sent: 0, toRetry: 0, failed: 0 };
-  const leaseMs = through.withinMs + leaseSlackMs;
-  const writeDown = outcomeBook(db);
-  let leaseOverAtMs = 0; // of the last claim, on the clock that nobody can set
+  const leaseMs = mailSender.timeoutMs + leaseSlackMs;
+  const writeOutcome = outcomeWriter(db);
+  let claimExpiresAtMs = 0; // on the monotonic clock
   await processQueue({
-    slots: through.atOnce,
-    batch,
-    everyMs,
-    claim(most) {
-      leaseOverAtMs = performance.now() + leaseMs;
-      return claimDueMails(db, { most, leaseMs, nowMs: Date.now() });
+    maxConcurrent: mailSender.maxConcurrent,
+    batchSize,
+    minIntervalMs,
+    claim(limit) {
+      claimExpiresAtMs = performance.now() + leaseMs;
+      return claimDueMails(db, { limit, leaseMs, nowMs: Date.now() });
     },
     async processItem(email) {
-      const overAtMs = leaseOverAtMs;
-      // The store was so slow that the lease might be over before the sender is.
-      const isLate = overAtMs - performance.now() < through.withinMs + leaseSlackMs / 2;
-      const { outcome, pauseMs } = isLate ? tooLate : await send(through, email, backoff);
-      await writeDown({ email, outcome }, overAtMs);
+      const leaseExpiresAtMs = claimExpiresAtMs;
+      // If the store was slow, the lease might expire before the sender's timeout.
+      const isLate = leaseExpiresAtMs - performance.now() < mailSender.timeoutMs + leaseSlackMs / 2;
+      const { outcome, pauseMs } = isLate ? tooLate : await send(mailSender, email, backoff);
+      await writeOutcome({ email, outcome }, leaseExpiresAtMs);
       tally[outcome.state === "scheduled" ? "toRetry" : outcome.state]++;
       return pauseMs;
     },
@@ -82,34 +79,33 @@ const tooLate: Sent = {
     state: "scheduled",
     failure: "the store was too slow",
     mayArrive: false,
-    isNoAttempt: true,
+    isUncounted: true,
     nextAttemptAtMs: 0,
   },
   pauseMs: 0,
 };
 
 async function send(
-  through: Sender,
+  mailSender: Sender,
   { id, accountId, kind, to, attempts }: ClaimedEmail,
   backoff: (attempts: number) => number,
 ): Promise<Sent> {
-  const unsent = await trySending(through, () => ({ id, to, ...renderOnboarding(kind, accountId) }));
-  if (!unsent) return { outcome: { state: "sent" }, pauseMs: 0 };
-  const { message: failure, mayRetry, mayArrive, pauseMs } = unsent;
+  const error = await trySending(mailSender, () => ({ id, to, ...renderOnboarding(kind, accountId) }));
+  if (!error) return { outcome: { state: "sent" }, pauseMs: 0 };
+  const { message: failure, mayRetry, mayArrive, pauseMs } = error;
   log().warn({ id, kind, attempts, failure }, "a mail was not sent");
   if (!mayRetry) return { outcome: { state: "failed", failure, mayArrive }, pauseMs };
   const nextAttemptAtMs = Date.now() + (pauseMs || backoff(attempts));
-  // Who was told to come back later has not tried.
-  const isNoAttempt = pauseMs > 0;
-  return { outcome: { state: "scheduled", failure, mayArrive, isNoAttempt, nextAttemptAtMs }, pauseMs };
+  const isUncounted = pauseMs > 0; // a response that asks us to slow down
+  return { outcome: { state: "scheduled", failure, mayArrive, isUncounted, nextAttemptAtMs }, pauseMs };
 }
 
 /**
- * Writes down outcomes together, because the embedded store waits for the disk each time; tries until their leases are
- * over. What stays unwritten is sent again.
+ * Writes outcomes in batches, because the embedded store waits for the disk on each write. Retries until the leases
+ * expire; mails whose outcome is not written are sent again.
  */
-function outcomeBook(db: Db): (finished: Finished, overAtMs: number) => Promise<void> {
-  type Entry = { finished: Finished; overAtMs: number; written: () => void };
+function outcomeWriter(db: Db): (finished: FinishedMail, leaseExpiresAtMs: number) => Promise<void> {
+  type Entry = { finished: FinishedMail; leaseExpiresAtMs: number; resolve: () => void };
   let waiting: Entry[] = [];
   let isWriting = false;
   async function write() {
@@ -119,33 +115,33 @@ function outcomeBook(db: Db): (finished: Finished, overAtMs: number) => Promise<
       const entries = waiting;
       waiting = [];
       try {
-        await finish(
+        await recordOutcomes(
           db,
           entries.map(({ finished }) => finished),
         );
-        for (const { written } of entries) written();
+        for (const { resolve } of entries) resolve();
       } catch (failure) {
-        log().warn({ err: failure, mails: entries.length }, "what became of mails could not be written down");
-        await sleep(tryAgainAfterMs);
+        log().warn({ err: failure, mails: entries.length }, "the outcome of mails could not be written");
+        await sleep(retryWriteAfterMs);
         for (const entry of entries) {
-          if (performance.now() > entry.overAtMs) entry.written();
+          if (performance.now() > entry.leaseExpiresAtMs) entry.resolve();
           else waiting.push(entry);
         }
       }
     }
     isWriting = false;
   }
-  return (finished, overAtMs) =>
-    new Promise((written) => {
-      waiting.push({ finished, overAtMs, written });
+  return (finished, leaseExpiresAtMs) =>
+    new Promise((resolve) => {
+      waiting.push({ finished, leaseExpiresAtMs, resolve });
       if (!isWriting) void write();
     });
 }
 
-/** Starts this process's runner: it looks for due mail every five seconds. `stop` waits for the mail in flight. */
+/** Starts this process's runner, which polls every five seconds. `stop` waits for the mails being sent. */
 export function startRunner(): BackgroundLoop {
   return startBackgroundLoop(async (signal) => sendDueMails(await store(), sender(), { signal }), {
-    pauseMs: lookEveryMs,
-    failed: "the outbox could not be read; the runner looks again shortly",
+    pauseMs: pollEveryMs,
+    failed: "the outbox could not be read; the runner will retry shortly",
   });
 }

@@ -1,4 +1,4 @@
-/** The onboarding mails, in order, and when each is due after the account is made. */
+/** The onboarding mails in order, and the days after the account is created when each is due. */
 export const onboardingSeries = [
   { kind: "welcome", afterDays: 0 },
   { kind: "first-assistant", afterDays: 1 },
@@ -9,7 +9,7 @@ export const onboardingSeries = [
 
 export type OnboardingKind = (typeof onboardingSeries)[number]["kind"];
 
-/** How long the series lasts. */
+/** The length of the series in days. */
 export const onboardingDays = Math.max(...onboardingSeries.map(({ afterDays }) => afterDays));
 
 export const onboardingKinds = onboardingSeries.map(({ kind }) => kind);

@@ -1,78 +1,75 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const longestPauseMs = 60_000; // 1 minute
-const longestBreathMs = 250;
+const maxPauseMs = 60_000; // 1 minute
+const maxThrottleMs = 250;
 
-type Work<Item> = {
-  /** How many items are worked on at once, at most. */
-  slots: number;
-  /** How many are claimed together, at most. */
-  batch: number;
-  /** How long after an item the next one is begun, at the earliest. */
-  everyMs: number;
-  /** Takes up to so many items that are due; `undefined` when none is. */
-  claim: (most: number) => Promise<Item[] | undefined>;
-  /** Deals with one item, and answers for how long nothing else is to be begun, in milliseconds. Never throws. */
+type QueueOptions<Item> = {
+  maxConcurrent: number;
+  /** The maximum number of items claimed at once. */
+  batchSize: number;
+  /** The minimum time between the starts of two items. */
+  minIntervalMs: number;
+  /** Claims up to `limit` due items; `undefined` if none is due. */
+  claim: (limit: number) => Promise<Item[] | undefined>;
+  /** Processes one item, and returns for how many milliseconds no other may start. Never throws. */
   processItem: (item: Item) => Promise<number>;
-  /** Nothing is begun after it. */
+  /** Stops the queue before the next item. */
   signal?: AbortSignal | undefined;
 };
 
 /**
- * Deals with all that is due, and returns when nothing is and all is dealt with. Each item has a slot of its own: one
- * that hangs holds up no other. Whoever is asked to pause has been too fast: half as many slots are used then, and one
- * more for every round of them that goes well. Throws what `claim` throws, once what is under way is dealt with.
+ * Processes all due items, and returns when none is left. A slow item never blocks the others. A requested pause halves
+ * the number of concurrent items, which then grows by one for every round without a pause. Throws what `claim` throws,
+ * once the running items are done.
  */
-export async function processQueue<Item>(work: Work<Item>): Promise<void> {
-  const { slots, batch, everyMs, claim, processItem, signal } = work;
-  const underWay = new Set<Promise<void>>();
-  const breathe = breather(everyMs);
-  let open = slots;
+export async function processQueue<Item>(options: QueueOptions<Item>): Promise<void> {
+  const { maxConcurrent, batchSize, minIntervalMs, claim, processItem, signal } = options;
+  const running = new Set<Promise<void>>();
+  const throttle = createThrottle(minIntervalMs);
+  let concurrency = maxConcurrent;
   let pausedUntilMs = 0;
-  const begin = (item: Item) => {
-    const dealing = processItem(item).then((pauseMs) => {
-      open = pauseMs > 0 ? Math.max(1, open / 2) : Math.min(slots, open + 1 / open);
-      if (pauseMs > 0) pausedUntilMs = performance.now() + Math.min(pauseMs, longestPauseMs);
-      underWay.delete(dealing);
+  const start = (item: Item) => {
+    const task = processItem(item).then((pauseMs) => {
+      concurrency =
+        pauseMs > 0 ? Math.max(1, concurrency / 2) : Math.min(maxConcurrent, concurrency + 1 / concurrency);
+      if (pauseMs > 0) pausedUntilMs = performance.now() + Math.min(pauseMs, maxPauseMs);
+      running.delete(task);
     });
-    underWay.add(dealing);
+    running.add(task);
   };
   try {
     while (!signal?.aborted) {
       const pauseMs = pausedUntilMs - performance.now();
-      const free = Math.floor(open) - underWay.size;
+      const free = Math.floor(concurrency) - running.size;
       if (pauseMs > 0) {
         await sleep(pauseMs, undefined, signal ? { signal } : {}).catch(() => {});
       } else if (free <= 0) {
-        await Promise.race(underWay);
+        await Promise.race(running);
       } else {
-        const items = await claim(Math.min(free, batch));
+        const items = await claim(Math.min(free, batchSize));
         for (const item of items ?? []) {
-          begin(item);
-          await breathe();
+          start(item);
+          await throttle();
         }
         if (items) continue;
-        if (underWay.size === 0) return;
-        await Promise.race(underWay);
+        if (running.size === 0) return;
+        await Promise.race(running);
       }
     }
   } finally {
-    await Promise.all(underWay);
+    await Promise.all(running);
   }
 }
 
-/**
- * Pauses that leave the process half of its time: whatever it was busy with since the last one, it rests as long. The
- * work here is a guest in a process that has requests to answer.
- */
-function breather(minMs: number): () => Promise<void> {
+/** Sleeps for as long as the event loop was busy since the last call, so that requests get half of the process. */
+function createThrottle(minIntervalMs: number): () => Promise<void> {
   let last = performance.eventLoopUtilization();
   return async () => {
-    if (minMs === 0) return;
-    await sleep(minMs);
+    if (minIntervalMs === 0) return;
+    await sleep(minIntervalMs);
     const { active, idle } = performance.eventLoopUtilization(last);
-    if (active > idle) await sleep(Math.min(active - idle, longestBreathMs));
+    if (active > idle) await sleep(Math.min(active - idle, maxThrottleMs));
     last = performance.eventLoopUtilization();
   };
 }

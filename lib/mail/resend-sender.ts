@@ -1,34 +1,34 @@
 import { Resend } from "resend";
 import type { MailSettings } from "@/lib/config/mail-settings";
-import { SendError, type Sender, sendWithinMs } from "@/lib/mail/mail";
+import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
 
 type ResendSettings = Extract<MailSettings, { kind: "resend" }>;
 
 /**
- * Sends by Resend. Its SDK neither throws nor waits nor tries again by itself. A mail handed over again within
- * 24 hours is sent once, by its idempotency key.
+ * Sends by Resend, whose SDK returns errors instead of throwing, has no timeout and does not retry. A mail that is
+ * retried within 24 hours is sent once, because its id is the idempotency key.
  */
 export function createResendSender(
   { apiKey, baseUrl, from }: ResendSettings,
   replyTo: string | undefined,
-  withinMs = sendWithinMs,
+  timeoutMs = sendTimeoutMs,
 ): Sender {
   const resend = new Resend(apiKey, { baseUrl });
-  const sentBy = from.name ? `${quote(from.name)} <${from.address}>` : from.address;
+  const sender = from.name ? `${quote(from.name)} <${from.address}>` : from.address;
   return {
-    withinMs,
-    atOnce: 5,
+    timeoutMs,
+    maxConcurrent: 5,
     async send({ id, to, subject, text, html, headers }) {
-      const { error, headers: answered } = await resend.emails.send(
-        { from: sentBy, to, subject, text, html, headers, ...(replyTo ? { replyTo } : {}) },
-        { idempotencyKey: id, signal: AbortSignal.timeout(withinMs) },
+      const { error, headers: responseHeaders } = await resend.emails.send(
+        { from: sender, to, subject, text, html, headers, ...(replyTo ? { replyTo } : {}) },
+        { idempotencyKey: id, signal: AbortSignal.timeout(timeoutMs) },
       );
-      if (error) throw toSendError(error, answered?.["retry-after"]);
+      if (error) throw toSendError(error, responseHeaders?.["retry-after"]);
     },
     async check() {
-      const signal = AbortSignal.timeout(withinMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       const { error } = await resend.domains.list(undefined, { signal });
-      // The key that we ask for may do nothing but send.
+      // A key that may only send is enough.
       if (error && error.name !== "restricted_api_key") throw toSendError(error);
       return "Resend answers";
     },
@@ -43,15 +43,15 @@ function quote(name: string): string {
 type ResendError = { name: string; statusCode: number | null };
 
 /**
- * What is wrong with this one mail is given up; what time or the operator can cure (the network, 429, 5xx, the key,
- * the domain) is tried again. `invalid_idempotent_request` means that a mail with this id was accepted earlier.
+ * A mail that Resend rejects as invalid fails; anything that time or the operator can fix (network, 429, 5xx, key,
+ * domain) is retried. `invalid_idempotent_request` means that a mail with this id was accepted earlier.
  */
 function toSendError({ name, statusCode }: ResendError, retryAfter?: string): SendError {
   if (!statusCode) return new SendError("resend: no answer", { mayRetry: true, mayArrive: true });
   const isRefused = statusCode === 400 || statusCode === 422 || statusCode === 451;
-  const isTaken = name === "invalid_idempotent_request";
+  const wasAccepted = name === "invalid_idempotent_request";
   return new SendError(`resend: ${statusCode} ${name}`, {
-    mayRetry: !isRefused && !isTaken,
+    mayRetry: !isRefused && !wasAccepted,
     mayArrive: statusCode >= 500 || name === "concurrent_idempotent_requests",
     pauseMs: name === "rate_limit_exceeded" ? (Number(retryAfter) || 1) * 1000 : 0,
   });

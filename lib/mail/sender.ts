@@ -5,7 +5,7 @@ import { createResendSender } from "@/lib/mail/resend-sender";
 import { createSmtpSender } from "@/lib/mail/smtp-sender";
 import { processSingleton } from "@/lib/process-singleton";
 
-/** The sender of this process, as the settings choose it. */
+/** This process's sender, chosen by the settings. */
 export function sender(): Sender {
   return processSingleton("sender", () => {
     const { mail, supportEmail, dataDir } = settings();

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Db } from "@/lib/db/store";
 import { seal, unseal } from "@/lib/runtime/seal";
 
-/** A mail that somebody waits for. */
+/** A sign-in code or an invitation. */
 export type SignInMail = z.infer<typeof signInMail>;
 
 const signInMail = z.discriminatedUnion("kind", [
@@ -11,10 +11,10 @@ const signInMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("invitation"), to: z.string(), token: z.string() }),
 ]);
 
-/** A mail that this runner alone may send, until its lease is over. */
+/** A mail that only this runner may send, until its lease expires. */
 export type ClaimedMail = {
   id: string;
-  /** None where no secret of ours opens it any more. */
+  /** `undefined` if no current or previous secret decrypts it. */
   mail: SignInMail | undefined;
   attempts: number;
   expiresAtMs: number;
@@ -22,11 +22,10 @@ export type ClaimedMail = {
 };
 
 /**
- * Puts a mail into the outbox, in the transaction that makes what it brings: either both are kept or neither. Nothing
- * in the row can be read without `APP_SECRET`.
+ * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code or invitation.
  *
- * @param untilMs - when what it brings is over, and nobody tries to deliver it any more
- * @returns its id
+ * @param untilMs - when the code or invitation expires (Unix milliseconds); the mail is not sent after that
+ * @returns the mail's id
  */
 export async function postSignInMail(
   transaction: Db,
@@ -47,17 +46,17 @@ export async function postSignInMail(
   return id;
 }
 
-/** Takes up to `most` due mails for this runner alone, however many runners ask; `undefined` when none is due. */
+/** Claims up to `limit` due mails for this runner; `undefined` if none is due. */
 export async function claimSignInMails(
   db: Db,
-  { most, leaseMs, nowMs }: { most: number; leaseMs: number; nowMs: number },
+  { limit, leaseMs, nowMs }: { limit: number; leaseMs: number; nowMs: number },
 ): Promise<ClaimedMail[] | undefined> {
   const due = db.selectFrom("sign_in_mails").select("id").where("next_attempt_at_ms", "<=", nowMs);
-  // Asked without a lock first: most of the time there is nothing.
+  // Checked without a lock first, because usually nothing is due.
   if (!(await due.limit(1).executeTakeFirst())) return undefined;
   const leaseUntilMs = nowMs + leaseMs;
   const rows = await db
-    .with("next", () => due.orderBy("next_attempt_at_ms").limit(most).forUpdate().skipLocked())
+    .with("next", () => due.orderBy("next_attempt_at_ms").limit(limit).forUpdate().skipLocked())
     .updateTable("sign_in_mails")
     .set((column) => ({ next_attempt_at_ms: leaseUntilMs, attempts: column("attempts", "+", 1) }))
     .where("id", "in", (query) => query.selectFrom("next").select("id"))
@@ -72,7 +71,7 @@ export async function claimSignInMails(
   }));
 }
 
-/** Takes every mail to an address out of the outbox, in the caller's transaction. Answers whether there was any. */
+/** Deletes every mail to an address, in the caller's transaction. Returns whether there was any. */
 export async function dropSignInMailsTo(transaction: Db, email: string): Promise<boolean> {
   const rows = await transaction.selectFrom("sign_in_mails").select(["id", "sealed"]).execute();
   const ids = rows.filter(({ id, sealed }) => openMail(id, sealed)?.to === email).map(({ id }) => id);
@@ -85,7 +84,7 @@ function openMail(id: string, sealed: string): SignInMail | undefined {
   return opened === undefined ? undefined : signInMail.parse(JSON.parse(opened));
 }
 
-/** Takes a mail that is settled out of the outbox. */
+/** Deletes a mail, if its lease is still ours. */
 export async function dropSignInMail(db: Db, { id, leaseUntilMs }: ClaimedMail): Promise<void> {
   await db
     .deleteFrom("sign_in_mails")
@@ -94,7 +93,7 @@ export async function dropSignInMail(db: Db, { id, leaseUntilMs }: ClaimedMail):
     .execute();
 }
 
-/** Puts a mail back until it is to be tried again. */
+/** Reschedules a mail for a retry at `atMs`, if its lease is still ours. */
 export async function putBackSignInMail(
   db: Db,
   { id, leaseUntilMs }: ClaimedMail,

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import type { AuditedChange } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
-/** Not keyed by APP_SECRET: a suppression has to outlive every secret. */
+/** Hashes an email without `APP_SECRET`, because a suppression has to outlive every secret. */
 export function hashEmail(email: string): string {
   return createHash("sha256")
     .update(`corner-office:email-suppression:v1:${email.toLowerCase()}`)
     .digest("base64url");
 }
 
-/** Whether an address gets no onboarding mail any more. */
+/** Whether an address no longer gets onboarding mails. */
 export async function isSuppressed(db: Db, recipientHash: string): Promise<boolean> {
   const row = await db
     .selectFrom("email_suppressions")
@@ -19,7 +19,7 @@ export async function isSuppressed(db: Db, recipientHash: string): Promise<boole
   return row !== undefined;
 }
 
-/** What an entry of the audit says of addresses. */
+/** Reads which addresses are suppressed, for an audit entry. */
 export function readSuppressionsForAudit(recipientHashes: string[]): AuditedChange["look"] {
   return async (transaction) => {
     const suppressed = [];
@@ -28,7 +28,7 @@ export function readSuppressionsForAudit(recipientHashes: string[]): AuditedChan
   };
 }
 
-/** Suppresses addresses for good, in the caller's transaction. Again is the same. */
+/** Suppresses addresses permanently, in the caller's transaction. Idempotent. */
 export async function suppress(transaction: Db, recipientHashes: string[], nowMs: number): Promise<void> {
   if (recipientHashes.length === 0) return;
   await transaction
@@ -38,7 +38,7 @@ export async function suppress(transaction: Db, recipientHashes: string[], nowMs
     .execute();
 }
 
-/** Follows an account to another address, in the caller's transaction: who stopped our mail stays unmailed there. */
+/** Suppresses an account's new address if its old one is, in the caller's transaction. */
 export async function moveSuppression(
   transaction: Db,
   { from, to }: { from: string; to: string },

@@ -13,7 +13,7 @@ export function mintUnsubscribeToken(
   return sign(accountId, keys[0]);
 }
 
-/** The account id of a token that is ours to the byte, under the newest secret or the one before. */
+/** The account id of a valid token, signed with the current or a previous secret; else `undefined`. */
 export function readUnsubscribeToken(
   token: string,
   keys = derivedKeys("unsubscribe:onboarding:v1"),
@@ -28,12 +28,12 @@ function sign(accountId: string, key: Buffer): string {
   return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
 }
 
-/** The one-click address of an account's emails: what List-Unsubscribe holds (RFC 8058 §3.1). */
+/** The one-click URL for the List-Unsubscribe header (RFC 8058 §3.1). */
 export function unsubscribeUrl(accountId: string): string {
   return `${settings().appUrl}${operations.unsubscribe.path}?token=${mintUnsubscribeToken(accountId)}`;
 }
 
-/** The page of an account's emails that asks before it stops them: what the visible link in a mail opens. */
+/** The URL of the visible link in a mail: a page that asks for confirmation. */
 export function unsubscribePageUrl(accountId: string): string {
   return `${settings().appUrl}${pages.unsubscribe.path}?token=${mintUnsubscribeToken(accountId)}`;
 }

@@ -144,8 +144,8 @@ export const mails: Mutant[] = [
   {
     file: "lib/mail/sign-in-outbox.ts",
     mistake: "a runner waits for the sign-in mails that another one holds",
-    was: ".limit(most).forUpdate().skipLocked()",
-    becomes: ".limit(most).forUpdate()",
+    was: ".limit(limit).forUpdate().skipLocked()",
+    becomes: ".limit(limit).forUpdate()",
     tests: ["tests/lib/auth/sign-in-runner.test.ts"],
   },
   {

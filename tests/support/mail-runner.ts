@@ -10,10 +10,10 @@ import { createResendSender } from "@/lib/mail/resend-sender";
  */
 const { mail } = settings();
 if (mail.kind !== "resend") throw new Error("The fault run sends to the stand-in for Resend.");
-const through = createResendSender(mail, undefined, 1000);
+const mailSender = createResendSender(mail, undefined, 1000);
 for (;;) {
   await store()
-    .then((db) => sendDueMails(db, through, { backoff: () => 200 }))
+    .then((db) => sendDueMails(db, mailSender, { backoff: () => 200 }))
     .catch(() => {});
   await sleep(100);
 }

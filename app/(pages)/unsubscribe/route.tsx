@@ -1,12 +1,12 @@
 import { settings } from "@/lib/config/settings";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
-import { readHalfHiddenEmail, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
+import { readMaskedEmail, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { htmlPage, type Shown } from "../html-page";
 
 /** Explains which emails will stop, and changes nothing: link scanners open every link. */
 export const GET = unsubscribePage(async ({ url }) => {
-  const email = await readHalfHiddenEmail(readUnsubscribeLink(url));
+  const email = await readMaskedEmail(readUnsubscribeLink(url));
   return show(words.ask, { email });
 });
 

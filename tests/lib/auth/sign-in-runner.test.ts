@@ -23,9 +23,9 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   let sent: Mail[];
   let errorParts: (() => SendError) | undefined;
   /** A sender that accepts or refuses as the test requires, and records the mails that it gets. */
-  const through: Sender = {
-    withinMs: 10_000,
-    atOnce: 5,
+  const mailSender: Sender = {
+    timeoutMs: 10_000,
+    maxConcurrent: 5,
     async send(mail) {
       sent.push(mail);
       if (errorParts) throw errorParts();
@@ -48,7 +48,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     await stage.clear();
   });
 
-  const round = () => sendSignInMails(db, through, { now: () => nowMs });
+  const round = () => sendSignInMails(db, mailSender, { now: () => nowMs });
   const rows = () => db.selectFrom("sign_in_mails").selectAll().execute();
   const askForCode = async (to = email) => (await makeCode(db, { email: to }, nowMs))?.code ?? expect.fail();
 
@@ -159,7 +159,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   it("gives each mail to one runner, and a dead runner's mails to another when their lease has expired", async () => {
     for (let n = 0; n < 20; n++)
       await postSignInMail(db, { kind: "code", to: email, code: "1", isLong: false }, life());
-    const claim = () => claimSignInMails(db, { most: 5, leaseMs: 15_000, nowMs });
+    const claim = () => claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
     const claimed = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
     const more = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
     const ids = [...claimed, ...more].map(({ id }) => id);
@@ -182,7 +182,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
         .where("id", "=", held?.id ?? "")
         .forUpdate()
         .execute();
-      return claimSignInMails(db, { most: 5, leaseMs: 15_000, nowMs });
+      return claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
     });
     expect(claimed).toHaveLength(1);
     expect(claimed?.[0]?.id).not.toBe(held?.id);

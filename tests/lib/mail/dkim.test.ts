@@ -12,7 +12,7 @@ const key = {
 };
 const record = `v=DKIM1; k=rsa; p=${publicKey.export({ type: "spki", format: "der" }).toString("base64")}`;
 
-/** What an independent verifier says of each of these messages. */
+/** Verifies messages with an independent implementation: `pass` or `fail` for each. */
 type Verify = (messages: string[]) => Promise<string[]>;
 
 const byMailauth: Verify = (messages) => {
@@ -32,7 +32,7 @@ import sys, json, dkim
 passes = lambda message: dkim.verify(message.encode("latin1"), dnsfunc=lambda name, timeout=5: sys.argv[1].encode())
 print(json.dumps(["pass" if passes(message) else "fail" for message in json.load(sys.stdin)]))`;
 
-/** Debian's python3-dkim is its own Python's. */
+/** Debian installs python3-dkim for /usr/bin/python3. */
 const python = ["/usr/bin/python3", "python3"].find((program) => {
   try {
     execFileSync(program, ["-c", "import dkim"], { stdio: "ignore" });
@@ -80,7 +80,7 @@ describe.each(verifiers)("a signed mail, read by $name,", ({ verify, isInstalled
     );
   };
 
-  it.runIf(isInstalled)("passes, whatever its body is, and after a relay", async () => {
+  it.runIf(isInstalled)("passes for every kind of body, and after a relay", async () => {
     await expectAll("pass", {
       "with words": signed("Hello.\r\n"),
       "without any": signed(""),
@@ -94,7 +94,7 @@ describe.each(verifiers)("a signed mail, read by $name,", ({ verify, isInstalled
     });
   });
 
-  it.runIf(isInstalled)("fails once a second field that matters stands in front", async () => {
+  it.runIf(isInstalled)("fails if a second signed field is prepended", async () => {
     const fields = [
       "From: The bank <bank@evil.example>",
       "Sender: bank@evil.example",
@@ -114,7 +114,7 @@ describe.each(verifiers)("a signed mail, read by $name,", ({ verify, isInstalled
     await expectAll("fail", Object.fromEntries(fields.map((field) => [field, `${field}\r\n${mail}`])));
   });
 
-  it.runIf(isInstalled)("fails once a word or a field is another, or gone", async () => {
+  it.runIf(isInstalled)("fails if a word or a field is changed or removed", async () => {
     const mail = signed("Hello.\r\n");
     await expectAll("fail", {
       "a word": mail.replace("Hello", "Hullo"),

@@ -21,11 +21,11 @@ const runners = 4;
 const unsubscribers = 60;
 const dueWithinMs = 6000;
 const killEveryMs = 500;
-const maxKills = 12; // over about as long as the mails take
+const maxKills = 12; // spread over about the time that the mails take
 const downFromMs = 2500;
 const downForMs = 2000;
 
-/** Chosen by seed, so that a run that fails can be looked at again; what the processes make of it differs. */
+/** Random numbers from a seed, so that a failed run can be repeated, except for the timing of processes. */
 function dice(seed: number) {
   let state = seed;
   return () => {
@@ -56,7 +56,7 @@ describe.each(engines)(
         APP_URL: "https://office.example.com",
         APP_SECRET: appSecret,
       };
-      // The service answers the unsubscribes, and is a fifth runner: with its usual patience, and so without faults.
+      // The service is a fifth runner. It has the usual timeouts, so its provider has no faults.
       const service = await Service.start({ ...environment, RESEND_BASE_URL: stand.calmUrl });
       const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
       const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
@@ -109,7 +109,7 @@ describe.each(engines)(
       expect(new Set(deliveries).size, "nothing is sent twice").toBe(deliveries.length);
       const others = new Set(emails.slice(unsubscribers));
       const delivered = stand.accepted.filter(({ body }) => others.has(body.to)).length;
-      expect(delivered, "whoever did not unsubscribe gets all of them").toBe(5 * others.size);
+      expect(delivered, "a recipient who did not unsubscribe gets all five").toBe(5 * others.size);
       const failed = await db
         .selectFrom("onboarding_emails")
         .select("failure")
@@ -126,7 +126,7 @@ describe.each(engines)(
   },
 );
 
-/** Makes the accounts, and answers the path of each one's one-click link. */
+/** Adds the accounts. Returns the path of each one's one-click link. */
 async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
   const key = Buffer.from(hkdfSync("sha256", appSecret, "", "unsubscribe:onboarding:v1", 32));
   const links = new Map<string, string>();
@@ -137,7 +137,7 @@ async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
   return links;
 }
 
-/** Makes every mail due at some moment of the next seconds. */
+/** Makes every mail due at a random moment of the next seconds. */
 async function jitter(db: Db, random: () => number): Promise<void> {
   const nowMs = Date.now();
   await db.transaction().execute(async (transaction) => {
@@ -152,10 +152,10 @@ async function jitter(db: Db, random: () => number): Promise<void> {
   });
 }
 
-/** Runs four runners and kills one after the other, each replaced at once. Answers how to end them, and counts. */
+/** Runs four runners, and keeps killing and replacing one. Returns a function that ends them and returns the kills. */
 function keepRunnersDying(environment: Environment, random: () => number) {
   const program = join("dist", "tests", `mail-runner-${process.pid}.js`);
-  // As the service is bundled: to look for each package's files would be half of a runner's work.
+  // Bundled, because resolving each package's files would be half of a runner's work.
   buildSync({
     bundle: true,
     platform: "node",

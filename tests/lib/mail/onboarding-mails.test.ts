@@ -23,17 +23,17 @@ const accountId = `acc_${"x".repeat(22)}`;
 const token = `v1\\.${accountId}\\.[\\w-]{43}`;
 
 describe("the onboarding series", () => {
-  it("says how many mails it has over how many days, each with a subject of its own", () => {
+  it("states the number of mails and days, and has a different subject for each", () => {
     const mails = onboardingKinds.map((kind) => renderOnboarding(kind, accountId));
     expect(new Set(mails.map(({ subject }) => subject)).size).toBe(mails.length);
-    const counts = "these 5 mails, over your first 14 days";
+    const counts = "these 5 emails over your first 14 days";
     for (const { text } of mails) expect(text).toContain(counts);
   });
 
   describe.each(onboardingKinds)("%s", (kind) => {
     const mail = () => renderOnboarding(kind, accountId);
 
-    it("can be stopped with one click (RFC 8058), and answered by nobody's machine (RFC 3834)", () => {
+    it("has one-click unsubscribe (RFC 8058) and suppresses automatic replies (RFC 3834)", () => {
       expect(mail().headers).toEqual({
         "List-Unsubscribe": expect.stringMatching(
           new RegExp(
@@ -45,7 +45,7 @@ describe("the onboarding series", () => {
       });
     });
 
-    it("says the same as text and as HTML, with the visible link and a person's address in both", () => {
+    it("has the same words as text and HTML, with the visible link and the support address in both", () => {
       const { text, html } = mail();
       const page = new RegExp(`${base}/unsubscribe\\?token=${token}`);
       expect(text).toMatch(page);
@@ -60,7 +60,7 @@ describe("the onboarding series", () => {
       expect(words(plain)).toBe(words(withoutLinks));
     });
 
-    it("loads nothing, and links to nobody but us", () => {
+    it("loads nothing, and only links to this service", () => {
       const { html } = mail();
       expect(html).not.toMatch(/<img|<script|<link|url\(|@import|src=/i);
       for (const [, url = ""] of html.matchAll(/href="([^"]+)"/g))
@@ -68,15 +68,15 @@ describe("the onboarding series", () => {
       expect(Buffer.byteLength(html), "Gmail clips a mail over 102 KB").toBeLessThan(20_000);
     });
 
-    it("has a short subject, and is the same for every attempt", () => {
+    it("has a short subject, and the same content on every attempt", () => {
       expect(mail().subject.length).toBeLessThanOrEqual(50);
       expect(mail()).toEqual(mail());
     });
   });
 });
 
-describe("a letter", () => {
-  const letter = {
+describe("a mail's content", () => {
+  const content = {
     subject: "<b>&",
     preview: '"',
     body: [
@@ -88,33 +88,33 @@ describe("a letter", () => {
     footer: ["end"],
   };
 
-  it("is set as text", () => {
-    expect(renderText(letter)).toBe(
+  it("is rendered as text", () => {
+    expect(renderText(content)).toBe(
       "a < b\n\n1. one\n2. two\n\n* p\n\ngo:\nhttps://x.example/?a=1&b=2\n\n-- \nend\n",
     );
   });
 
   it("is escaped in HTML", () => {
-    const html = renderHtml(letter);
+    const html = renderHtml(content);
     expect(html).toContain("<title>&#60;b&#62;&#38;</title>");
     expect(html).toContain("a &#60; b");
     expect(html).toContain('href="https://x.example/?a=1&#38;b=2"');
     expect(escapeHtml("'")).toBe("&#39;");
   });
 
-  it("takes its colours from the tokens, whose contrast their own test holds", () => {
+  it("takes its colours from the theme", () => {
     expect(readFileSync("lib/mail/mail-content.ts", "utf8")).not.toMatch(/#[0-9a-f]{6}/);
-    const html = renderHtml(letter);
+    const html = renderHtml(content);
     for (const [light, dark] of [colours.ink, colours.paper, colours.quiet, colours.accent]) {
       expect(html).toContain(light);
       expect(html).toContain(`${dark} !important`);
     }
   });
 
-  it("has the mark without an image, one button that Outlook draws, and a code once", () => {
+  it("has a logo without an image, one button that Outlook draws, and a code once", () => {
     const html = renderHtml({
-      ...letter,
-      body: [...letter.body, { label: "more", url: "https://x.example/" }],
+      ...content,
+      body: [...content.body, { label: "more", url: "https://x.example/" }],
     });
     expect(html).toContain(`border-color: ${colours.ink[0]} ${colours.accent[0]};`);
     expect(html.match(/mso-padding-alt/g)).toHaveLength(1);

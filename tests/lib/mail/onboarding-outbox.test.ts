@@ -4,7 +4,7 @@ import { deleteAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { dayMs } from "@/lib/config/durations";
 import { type Db, Store } from "@/lib/db/store";
-import { type ClaimedEmail, claimDueMails, finish, type Outcome } from "@/lib/mail/onboarding-claims";
+import { type ClaimedEmail, claimDueMails, type Outcome, recordOutcomes } from "@/lib/mail/onboarding-claims";
 import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { engines, type Stage } from "@/tests/support/engines";
 
@@ -37,8 +37,8 @@ describe.each(engines)("the outbox on $name", (engine) => {
     return store.ready();
   }
 
-  const claim = async (nowMs: number, most = 5, by = db) =>
-    (await claimDueMails(by, { most, leaseMs, nowMs })) ?? [];
+  const claim = async (nowMs: number, limit = 5, by = db) =>
+    (await claimDueMails(by, { limit, leaseMs, nowMs })) ?? [];
   const one = async (nowMs: number): Promise<ClaimedEmail> => {
     const [email] = await claim(nowMs, 1);
     if (!email) throw new Error("nothing was due");
@@ -46,10 +46,10 @@ describe.each(engines)("the outbox on $name", (engine) => {
   };
   const states = async (id = accountId) => (await listEmails(db, id)).map(({ state }) => state);
   const kinds = (emails: ClaimedEmail[]) => emails.map(({ kind }) => kind);
-  const settle = (email: ClaimedEmail, outcome: Outcome) => finish(db, [{ email, outcome }]);
+  const settle = (email: ClaimedEmail, outcome: Outcome) => recordOutcomes(db, [{ email, outcome }]);
   const retry = { state: "scheduled", failure: "smtp: 451 DATA", mayArrive: false } as const;
 
-  it("gives each mail out when it is due, to the account's address, and not before", async () => {
+  it("claims each mail when it is due, for the account's address", async () => {
     expect(await claim(atMs - 1)).toEqual([]);
     const welcome = await one(atMs);
     const lease = { attempts: 1, leaseUntilMs: atMs + leaseMs };
@@ -60,11 +60,11 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await states()).toEqual(["sent", "sending", "scheduled", "scheduled", "scheduled"]);
   });
 
-  it("gives each mail to one runner, however many ask at the same moment", async () => {
+  it("gives each mail to one of several concurrent runners", async () => {
     for (let n = 0; n < 12; n++) await addAccount(db, `${n}@example.com`, {}, atMs);
     const runners = await Promise.all(Array.from({ length: 4 }, open));
     const given: ClaimedEmail[] = [];
-    // A runner that loses a race for its rows comes back for more.
+    // A runner that loses a race for rows claims again.
     for (let round = 0; round < 60 && given.length < 65; round++) {
       const batches = await Promise.all(runners.map((runner) => claim(atMs + 14 * dayMs, 5, runner)));
       given.push(...batches.flat());
@@ -73,7 +73,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(new Set(given.map(({ id }) => id)).size).toBe(65);
   });
 
-  it("gives a mail out again once the lease is over, and does not hear the first runner any more", async () => {
+  it("claims a mail again when its lease has expired, and ignores the first runner's outcome", async () => {
     const first = await one(atMs);
     expect(await claim(first.leaseUntilMs - 1)).toEqual([]);
     const second = await one(first.leaseUntilMs);
@@ -86,7 +86,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await claim(atMs + hourMs)).toEqual([]);
   });
 
-  it("tries a mail again when its time has come, and says what went wrong", async () => {
+  it("retries a mail at the given time, and lists its last failure", async () => {
     await settle(await one(atMs), { ...retry, nextAttemptAtMs: atMs + hourMs });
     const [welcome] = await listEmails(db, accountId);
     expect(welcome).toMatchObject({ state: "scheduled", failure: "smtp: 451 DATA" });
@@ -95,7 +95,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect((await listEmails(db, accountId))[0]).not.toHaveProperty("failure");
   });
 
-  it("gives up a mail that was first tried 23 hours ago, because Resend forgets an id after 24", async () => {
+  it("fails a mail that was first attempted 23 hours ago, because Resend forgets an id after 24", async () => {
     await settle(await one(atMs), { ...retry, nextAttemptAtMs: atMs });
     await settle(await one(atMs + 23 * hourMs - 1), { ...retry, nextAttemptAtMs: atMs });
     expect(await claim(atMs + 23 * hourMs)).toEqual([]);
@@ -105,21 +105,21 @@ describe.each(engines)("the outbox on $name", (engine) => {
     });
   });
 
-  it("gives up a mail whose runner died and that nobody looked at for a day: it may have been sent", async () => {
+  it("fails a mail whose runner died a day ago, as its delivery is unknown", async () => {
     await one(atMs);
     expect(await claim(atMs + 24 * hourMs - 1)).toEqual([]);
     const [welcome] = await listEmails(db, accountId);
-    expect(welcome).toMatchObject({ state: "failed", failure: "not known whether it was sent" });
+    expect(welcome).toMatchObject({ state: "failed", failure: "delivery unknown" });
   });
 
-  it("stops what is scheduled, for good, and gives none of it out", async () => {
+  it("stops scheduled mails permanently", async () => {
     await settle(await one(atMs), { state: "sent" });
     for (let n = 0; n < 2; n++) await stopLaterEmails(db, accountId, atMs + hourMs);
     expect(await states()).toEqual(["sent", "stopped", "stopped", "stopped", "stopped"]);
     expect(await claim(atMs + 15 * dayMs)).toEqual([]);
   });
 
-  it("waits for the mail that is being sent, and stops what its failure left to be tried again", async () => {
+  it("waits for a mail that is being sent, and stops its retry", async () => {
     const sending = await one(atMs);
     const stopped = stopLaterEmails(db, accountId, atMs);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -128,7 +128,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await states()).toEqual(Array(5).fill("stopped"));
   });
 
-  it("stops what is put back between its last stop and its last look, too", async () => {
+  it("stops a mail that is rescheduled between its last update and its last check", async () => {
     const sending = await one(atMs);
     const runner = await open();
     let updates = 0;
@@ -139,7 +139,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
       },
       async transformResult({ result }) {
         if (updates === 2)
-          await finish(runner, [{ email: sending, outcome: { ...retry, nextAttemptAtMs: atMs } }]);
+          await recordOutcomes(runner, [{ email: sending, outcome: { ...retry, nextAttemptAtMs: atMs } }]);
         return result;
       },
     };
@@ -147,14 +147,14 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await states()).toEqual(Array(5).fill("stopped"));
   });
 
-  it("does not say that they are stopped while one may still arrive", async () => {
+  it("throws while a mail may still arrive", async () => {
     const sending = await one(atMs);
     const startedAtMs = performance.now();
     await expect(stopLaterEmails(db, accountId, atMs)).rejects.toThrow(StillSendingError);
     expect(performance.now() - startedAtMs).toBeGreaterThan(1500);
     expect(await states()).toEqual(["sending", ...Array(4).fill("stopped")]);
 
-    // Nobody knows whether it was accepted: it is tried no more, and its lease runs out all the same.
+    // The delivery is unknown: the mail is not retried, and its lease expires.
     await settle(sending, { ...retry, mayArrive: true, nextAttemptAtMs: atMs });
     await expect(stopLaterEmails(db, accountId, sending.leaseUntilMs - 2000)).rejects.toThrow(
       StillSendingError,
@@ -163,13 +163,13 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await states()).toEqual(Array(5).fill("stopped"));
   });
 
-  it("waits for a mail of the account that is being sent to another address of it", async () => {
+  it("waits for a mail that is being sent to another address of the account", async () => {
     const { id } = await one(atMs);
     await stage.query(`UPDATE onboarding_emails SET recipient_hash = 'another' WHERE id = '${id}'`);
     await expect(stopLaterEmails(db, accountId, atMs)).rejects.toThrow(StillSendingError);
   });
 
-  it("stops them for good at every address that the account has and had", async () => {
+  it("stops the mails to the account's current and former addresses", async () => {
     const had = email;
     const has = "new@example.com";
     await stage.query(`UPDATE accounts SET email = '${has}' WHERE id = '${accountId}'`);
@@ -182,20 +182,20 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await claim(atMs + 15 * dayMs)).toEqual([]);
   });
 
-  it("leaves kinds alone that a newer version has written", async () => {
+  it("ignores kinds that a newer version has written", async () => {
     await stage.query(`UPDATE onboarding_emails SET kind = 'newer' WHERE kind = 'welcome'`);
     expect(kinds(await claim(atMs + dayMs))).toEqual(["first-assistant"]);
   });
 
-  it("stops a mail whose runner died as soon as its lease is over, and not before", async () => {
+  it("stops a mail whose runner died once its lease has expired", async () => {
     const sending = await one(atMs);
     await stopLaterEmails(db, accountId, sending.leaseUntilMs - 500);
     expect(await states()).toEqual(Array(5).fill("stopped"));
     await settle(sending, { state: "sent" });
-    expect((await states())[0], "a word that comes too late changes nothing").toBe("stopped");
+    expect((await states())[0], "a late outcome changes nothing").toBe("stopped");
   });
 
-  it("takes a lease for over that ends too late: it was written before a clock was set back", async () => {
+  it("treats a lease that ends too far in the future as expired: a clock was set back", async () => {
     const sending = await one(atMs + 2 * hourMs);
     await stopLaterEmails(db, accountId, atMs);
     expect(await states()).toEqual(Array(5).fill("stopped"));
@@ -204,10 +204,10 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(kinds(await claim(atMs))).toEqual(["welcome"]);
     await settle(sending, { state: "sent" });
     await settle(ahead, { state: "sent" });
-    expect((await states(other))[0], "the first one's word comes too late").toBe("sending");
+    expect((await states(other))[0], "the first outcome is too late").toBe("sending");
   });
 
-  it("sends to the address that the account has by then, unless that one is suppressed", async () => {
+  it("sends to the account's current address, unless that is suppressed", async () => {
     await stage.query(`UPDATE accounts SET email = 'new@example.com' WHERE id = '${accountId}'`);
     expect(await claim(atMs)).toEqual([]);
     expect(await claim(atMs)).toMatchObject([{ to: "new@example.com" }]);
@@ -217,7 +217,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect((await states())[1]).toBe("stopped");
   });
 
-  it("sends nothing to an account that is gone, whose link still works for an account with its address", async () => {
+  it("sends nothing to a deleted account, whose link still works for a new account with its address", async () => {
     await deleteAccount(db, email, atMs);
     expect(await claim(atMs)).toEqual([]);
     const anew = await addAccount(db, email, {}, atMs);
@@ -226,7 +226,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await claim(atMs + 15 * dayMs)).toEqual([]);
   });
 
-  it("stops the mails to an address that is suppressed by somebody else's word", async () => {
+  it("stops the mails to an address that the provider suppresses", async () => {
     const other = await addAccount(db, "other@example.com", {}, atMs);
     await suppressEmail(db, email.toUpperCase(), atMs);
     expect(await states()).toEqual(Array(5).fill("stopped"));

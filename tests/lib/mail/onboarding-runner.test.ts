@@ -23,14 +23,14 @@ const list = (service: Service, email: string) => service.adminJson<Listed[]>("e
 const leaseMs = 15_000;
 const world = { APP_URL: "https://office.example.com" };
 
-/** The one-click link of an account, as a path on this service. */
+/** The path of an account's one-click link. */
 async function linkOf(service: Service, email: string): Promise<string> {
   const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
   return url.slice(service.url.length);
 }
 
 describe("retryAfterMs", () => {
-  it("waits three times as long each time, and four hours at most", () => {
+  it("triples the delay after each failure, up to four hours", () => {
     const minutes = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryAfterMs(attempts) / 60_000);
     expect(minutes).toEqual([1, 3, 9, 27, 81, 240, 240]);
   });
@@ -41,12 +41,12 @@ describe("a server without a sender", () => {
   const email = "ceo@example.com";
   beforeAll(async () => {
     service = await Service.make({ SIGN_IN: "local" });
-    await service.adminJson("account", "add", email); // before it begins: it looks again in seconds
+    await service.adminJson("account", "add", email); // before the start, because the runner polls every five seconds
     await service.run();
   });
   afterAll(() => service.stop());
 
-  it("writes a mail that is due to DATA_DIR/mail itself", async () => {
+  it("writes a due mail to DATA_DIR/mail", async () => {
     const [mail, ...others] = await eventually(async () => {
       const mails = await mailsTo(service.dataDir, email);
       expect(mails).not.toEqual([]);
@@ -58,14 +58,14 @@ describe("a server without a sender", () => {
     await eventually(async () => expect((await list(service, email))[0]?.state).toBe("sent"));
   });
 
-  it("shows no previews of the mails in production", async () => {
+  it("answers 404 for mail previews in production", async () => {
     expect((await service.ask("/previews/emails")).status).toBe(404);
     expect((await service.ask("/previews/emails/welcome")).status).toBe(404);
   });
 });
 
 describe("a mail that is due", () => {
-  it("reaches a real SMTP server over TLS, sent by `emails send-due` while no server runs", async () => {
+  it("is sent to an SMTP server over TLS by `emails send-due` while no server runs", async () => {
     const inbox = await startSmtpInbox({ ...certificate(), secure: true });
     const service = await Service.make({
       ...world,
@@ -86,7 +86,7 @@ describe("a mail that is due", () => {
     await inbox.stop();
   });
 
-  it("gives up visibly when it is refused for good, and waits its turn after a failure that may pass", async () => {
+  it("fails visibly after a permanent refusal, and is retried later after a temporary failure", async () => {
     const stand = await startResendStandIn();
     const service = await Service.make({ ...world, ...stand.environment });
     stand.fault = "422";
@@ -111,7 +111,7 @@ describe("a mail that is due", () => {
     await stand.stop();
   });
 
-  it("waits as long as a 429 says, and is sent then", async () => {
+  it("is sent after the delay that a 429 asks for", async () => {
     const faults = ["429", "none"] as const;
     let request = 0;
     const stand = await startResendStandIn(async () => faults[request++] ?? "none");
@@ -124,7 +124,7 @@ describe("a mail that is due", () => {
     await stand.stop();
   });
 
-  it("is told of by `check`, as is a sender that does not answer", async () => {
+  it("is reported by `check`, as is a sender that does not answer", async () => {
     const stand = await startResendStandIn();
     const service = await Service.make({ ...world, ...stand.environment });
     const mailOf = async () => {
@@ -137,8 +137,8 @@ describe("a mail that is due", () => {
   });
 });
 
-describe.each(engines)("a mail whose acceptance got lost on the way, on $name", (engine) => {
-  it("is sent twice by SMTP, with the Message-ID that tells them for one", async () => {
+describe.each(engines)("a mail whose confirmation is lost, on $name", (engine) => {
+  it("is sent again by SMTP with the same Message-ID", async () => {
     const stage = await engine.prepare();
     const inbox = await startSmtpInbox();
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
@@ -148,10 +148,10 @@ describe.each(engines)("a mail whose acceptance got lost on the way, on $name", 
     const SMTP_URL = `smtp://127.0.0.1:${inbox.port}`;
     const { mail } = parseSettings({ ...world, EMAIL_FROM: "office@example.com", SMTP_URL });
     if (mail.kind !== "smtp") throw new Error("unreachable");
-    const through = createSmtpSender(mail, undefined);
+    const mailSender = createSmtpSender(mail, undefined);
 
     inbox.fault = "lost";
-    const sending = sendDueMails(db, through, { backoff: () => 0 });
+    const sending = sendDueMails(db, mailSender, { backoff: () => 0 });
     await eventually(() => expect(inbox.received).toHaveLength(1));
     inbox.fault = "none";
     const tally = await sending;
@@ -169,10 +169,10 @@ describe.each(engines)("a mail whose acceptance got lost on the way, on $name", 
 });
 
 describe.each(engines)("four runners on $name", (engine) => {
-  const toNobody = 60;
-  const toReaders = 240;
+  const ofDeletedAccounts = 60;
+  const ofAccounts = 240;
 
-  it("go on while anything is due, past whatever is for nobody, and send each mail once", async () => {
+  it("continue past mails of deleted accounts until none is due, and send each mail once", async () => {
     const stage = await engine.prepare();
     const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
     const stores = Array.from(
@@ -183,35 +183,35 @@ describe.each(engines)("four runners on $name", (engine) => {
     if (!db) throw new Error("unreachable");
     await writeDueMails(
       { databaseUrl: DATABASE_URL, dataDir: DATA_DIR },
-      { from: 0, to: toNobody + toReaders },
+      { from: 0, to: ofDeletedAccounts + ofAccounts },
     );
-    await stage.query(`DELETE FROM accounts WHERE CAST(substr(id, 5) AS INTEGER) < ${toNobody}`);
+    await stage.query(`DELETE FROM accounts WHERE CAST(substr(id, 5) AS INTEGER) < ${ofDeletedAccounts}`);
     const given = new Map<string, number>();
-    const through: Sender = {
-      withinMs: 10_000,
-      atOnce: 5,
+    const mailSender: Sender = {
+      timeoutMs: 10_000,
+      maxConcurrent: 5,
       async send({ to }) {
         given.set(to, (given.get(to) ?? 0) + 1);
         await new Promise((resolve) => setTimeout(resolve, 20));
       },
       check: async () => "",
     };
-    const tallies = await Promise.all([db, ...others].map((store) => sendDueMails(store, through)));
-    expect(tallies.reduce((sum, { sent }) => sum + sent, 0)).toBe(toReaders);
+    const tallies = await Promise.all([db, ...others].map((store) => sendDueMails(store, mailSender)));
+    expect(tallies.reduce((sum, { sent }) => sum + sent, 0)).toBe(ofAccounts);
     for (const { sent } of tallies) expect(sent).toBeGreaterThan(20);
-    expect([...given.values()]).toEqual(Array(toReaders).fill(1));
+    expect([...given.values()]).toEqual(Array(ofAccounts).fill(1));
     expect(await stage.query("SELECT id FROM onboarding_emails WHERE state = 'scheduled'")).toEqual([]);
     await Promise.all(stores.map((store) => store.close()));
     await stage.clear();
   });
 });
 
-describe.each(engines)("what happens while a mail is being sent, on $name", (engine) => {
+describe.each(engines)("while a mail is being sent, on $name", (engine) => {
   let stage: Stage;
   let stand: Awaited<ReturnType<typeof startResendStandIn>>;
   let service: Service;
   const clock = makeClock();
-  /** How long the provider does nothing with what it is sent. */
+  /** The provider answers once this resolves. */
   let held = Promise.resolve();
 
   beforeAll(async () => {
@@ -232,7 +232,7 @@ describe.each(engines)("what happens while a mail is being sent, on $name", (eng
   const click = (target: string) =>
     service.ask(target, { method: "POST", body: "List-Unsubscribe=One-Click" });
 
-  /** A new account whose first mail has just reached the provider, which does with it what `fault` says. */
+  /** Adds an account and waits until its first mail reaches the provider, which answers with `fault`. */
   async function inFlight(email: string, fault: typeof stand.fault) {
     stand.fault = fault;
     const before = stand.requests;
@@ -242,11 +242,11 @@ describe.each(engines)("what happens while a mail is being sent, on $name", (eng
     return target;
   }
 
-  it("lets an unsubscribe wait for it, and answer 200 once it is delivered", async () => {
+  it("an unsubscribe waits, and answers 200 once the mail is delivered", async () => {
     const target = await inFlight("slow@example.com", "slow");
     let clickedAtMs = performance.now();
     let answer = await click(target);
-    // On a machine that is busy the mail may take longer than it waits.
+    // On a busy machine the mail can take longer than the unsubscribe waits.
     while (answer.status === 502 && performance.now() - clickedAtMs >= 1500) {
       clickedAtMs = performance.now();
       answer = await click(target);
@@ -259,18 +259,18 @@ describe.each(engines)("what happens while a mail is being sent, on $name", (eng
     ]);
   });
 
-  it("has an unsubscribe answer 502 while nobody knows, its runner killed too, and 200 once nothing can arrive any more", async () => {
+  it("an unsubscribe answers 502 while the delivery is unknown, also after a kill, and 200 once the lease has expired", async () => {
     const target = await inFlight("silent@example.com", "silent");
     const startedAtMs = Date.now();
     expectRefusal(service, await click(target), { status: 502, code: "upstream_failed" });
     expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(1500);
-    expect(Date.now() - startedAtMs, "it does not wait for the end of the lease").toBeLessThan(10_000);
+    expect(Date.now() - startedAtMs, "it does not wait for the lease to expire").toBeLessThan(10_000);
 
     await service.kill();
     stand.fault = "none";
     await service.run();
     expectRefusal(service, await click(target), { status: 502, code: "upstream_failed" });
-    clock.pass(leaseMs); // and nobody holds it any more
+    clock.pass(leaseMs);
     expectAnswer(service, operations.unsubscribe, await click(target), 200);
     await service.adminJson("emails", "send-due");
     expect(stand.accepted.map(({ body }) => body.to)).not.toContain("silent@example.com");
@@ -279,10 +279,10 @@ describe.each(engines)("what happens while a mail is being sent, on $name", (eng
     );
   });
 
-  it("lets a stop wait for it, and the mail arrive", async () => {
+  it("a stop of the service waits until the mail is delivered", async () => {
     if (!service.isRunning) await service.run();
     const email = `${crypto.randomUUID()}@example.com`;
-    // What the tests before had it log is in the log once a later line is.
+    // Waits until the log lines of the earlier tests are written.
     const id = crypto.randomUUID();
     await service.ask(operations.health.path, { headers: { "x-request-id": id } });
     await eventually(() => expect(service.log).toContain(id));

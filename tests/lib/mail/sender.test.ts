@@ -26,7 +26,7 @@ const mail: Mail = {
 };
 const folder = createFolder();
 
-/** What a mail says once a parser that is not the sender's has read it. */
+/** Parses a mail with a library other than the sender's. */
 async function read(raw: Buffer | string) {
   const { headers, from, to, replyTo, subject, text, html } = await PostalMime.parse(raw);
   const field = (name: string) => headers.filter(({ key }) => key === name).map(({ value }) => value);
@@ -65,7 +65,7 @@ const failureOf = (sent: Promise<void>) =>
 describe("files", () => {
   const files = createFileSender({ kind: "files", from: from() }, "help@example.com", folder);
 
-  it("writes each mail once, readable by its owner alone", async () => {
+  it("writes each mail to one file that only its owner can read", async () => {
     await files.send(mail);
     await files.send(mail);
     expect(readdirSync(join(folder, "mail"))).toEqual([`${mail.id}.eml`]);
@@ -76,9 +76,9 @@ describe("files", () => {
     expect(await files.check()).toContain(join(folder, "mail"));
   });
 
-  it("deletes those it is asked to, and goes on where one is gone by then", async () => {
+  it("deletes the matching files, and continues if one has disappeared", async () => {
     await files.send(mail);
-    // A name in the folder behind which nothing is any more: a draft that has become a mail meanwhile.
+    // A dangling link stands for a draft that was renamed after the folder was read.
     symlinkSync("nothing", join(folder, "mail", "0.eml.draft"));
     await eraseMailFilesTo(folder, (email) => email === "somebody@example.org");
     await eraseOldMailFiles(folder, Date.now() - 60_000);
@@ -87,7 +87,7 @@ describe("files", () => {
     expect(readdirSync(join(folder, "mail"))).toEqual(["0.eml.draft"]);
   });
 
-  it("may be tried again when the folder cannot be written", async () => {
+  it("allows a retry if the folder cannot be written", async () => {
     const nowhere = createFileSender({ kind: "files", from: from() }, undefined, "/dev/null");
     expect(await failureOf(nowhere.send(mail))).toMatchObject({ message: "files: ENOTDIR", mayRetry: true });
   });
@@ -123,14 +123,16 @@ describe("SMTP", () => {
   }
   const plain = (environment: Environment = {}) => smtp(`smtp://127.0.0.1:${inbox.port}`, environment);
 
-  it("delivers what a strict parser reads back, from us and to them", async () => {
+  it("delivers a mail that a strict parser reads back unchanged", async () => {
     await plain().send(mail);
     expect(inbox.received).toMatchObject([{ from: "office@example.com", to: "ceo@example.org" }]);
     await expectTheMail(inbox.received[0]?.raw ?? "");
-    expect(await plain().check()).toBe("the SMTP server answers; it has to sign with DKIM, as we do not");
+    expect(await plain().check()).toBe(
+      "the SMTP server answers; it has to sign with DKIM, because no DKIM key is set here",
+    );
   });
 
-  it("signs with DKIM, both List-Unsubscribe fields and all that a person sees included", async () => {
+  it("signs the visible fields and both List-Unsubscribe fields with DKIM", async () => {
     await plain(dkim).send(mail);
     const raw = inbox.received[0]?.raw.toString("latin1") ?? "";
     const spki = publicKey.export({ type: "spki", format: "der" }).toString("base64");
@@ -154,7 +156,7 @@ describe("SMTP", () => {
     expect(await verify(raw.replace(/^List-Unsubscribe-Post:.*\r\n/m, ""))).toEqual(["fail"]);
   });
 
-  it("says nothing to a server whose certificate it cannot trust", async () => {
+  it("sends nothing to a server whose certificate is not trusted", async () => {
     const { key, cert } = certificate();
     const strict = await startSmtpInbox({ key, cert });
     const startTls = await failureOf(smtp(`smtp://localhost:${strict.port}`).send(mail));
@@ -166,14 +168,14 @@ describe("SMTP", () => {
     await Promise.all([strict.stop(), implicit.stop()]);
   });
 
-  it("tells a server elsewhere nothing before TLS", async () => {
-    // The same loopback server, by a name of it that is not recognised as loopback.
+  it("sends nothing to a remote server without TLS", async () => {
+    // The loopback server under an address that is not recognised as loopback.
     const failure = await failureOf(smtp(`smtp://me:pw@[::ffff:127.0.0.1]:${inbox.port}`).send(mail));
     expect(failure).toMatchObject({ message: "smtp: 500 STARTTLS", mayRetry: true });
     expect(inbox.received).toEqual([]);
   });
 
-  it("gives up a recipient that is refused for good, and tries again what may pass", async () => {
+  it("allows a retry, except after a permanent refusal of the recipient", async () => {
     inbox.fault = "no such recipient";
     expect(await failureOf(plain().send(mail))).toMatchObject({
       message: "smtp: 550 RCPT TO",
@@ -191,15 +193,15 @@ describe("SMTP", () => {
       message: "smtp: ECONNECTION CONN",
       mayRetry: true,
     });
-    const nobody = smtp("smtp://127.0.0.1:9");
-    expect(await failureOf(nobody.send(mail))).toMatchObject({
+    const unreachable = smtp("smtp://127.0.0.1:9");
+    expect(await failureOf(unreachable.send(mail))).toMatchObject({
       message: "smtp: ESOCKET CONN",
       mayRetry: true,
     });
-    await expect(nobody.check()).rejects.toThrow("ECONNREFUSED");
+    await expect(unreachable.check()).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("breaks off when there is no answer in time", async () => {
+  it("gives up after its timeout", async () => {
     inbox.fault = "silent";
     const startedAtMs = Date.now();
     expect(await failureOf(plain().send(mail))).toMatchObject({ message: "smtp: no answer", mayRetry: true });
@@ -225,7 +227,7 @@ describe("Resend", () => {
     return createResendSender(settings, "help@example.com", 1000);
   }
 
-  it("hands over the mail with its id as the idempotency key, which makes two of it one", async () => {
+  it("sends the id as the idempotency key, so that a repeated mail is sent once", async () => {
     await resend().send(mail);
     await resend().send(mail);
     const { to, subject, text, html, headers } = mail;
@@ -246,7 +248,7 @@ describe("Resend", () => {
     ]);
   });
 
-  it("sends once though the answer to the first try was lost", async () => {
+  it("sends once if the response to the first attempt is lost", async () => {
     stand.fault = "lost";
     const lost = { ...mail, id: "11111111-6f4b-4f0e-9f55-0d2f6f0a7c11" };
     expect(await failureOf(resend().send(lost))).toMatchObject({
@@ -260,7 +262,7 @@ describe("Resend", () => {
     expect(await other).toMatchObject({ message: "resend: 409 invalid_idempotent_request", mayRetry: false });
   });
 
-  it("tells apart what to try again, what to give up and when to wait", async () => {
+  it("distinguishes temporary failures, permanent failures and requests to wait", async () => {
     const unknown = { mayRetry: true, mayArrive: true, pauseMs: 0 };
     const refused = { mayRetry: false, mayArrive: false, pauseMs: 0 };
     const faults = [
@@ -272,14 +274,14 @@ describe("Resend", () => {
       ["429", "resend: 429 rate_limit_exceeded", { ...refused, mayRetry: true, pauseMs: 7000 }],
     ] as const;
     stand.retryAfterSeconds = 7;
-    for (const [fault, message, prospects] of faults) {
+    for (const [fault, message, options] of faults) {
       stand.fault = fault;
-      expect(await failureOf(resend().send(mail))).toEqual({ message, ...prospects });
+      expect(await failureOf(resend().send(mail))).toEqual({ message, ...options });
     }
     expect(stand.accepted).toEqual([]);
   });
 
-  it("breaks off when there is no answer in time", async () => {
+  it("gives up after its timeout", async () => {
     stand.fault = "silent";
     const startedAtMs = Date.now();
     expect(await failureOf(resend().send(mail))).toMatchObject({
@@ -289,7 +291,7 @@ describe("Resend", () => {
     expect(Date.now() - startedAtMs).toBeLessThan(2000);
   });
 
-  it("is checked without sending, with a key that may do nothing else", async () => {
+  it("is checked without sending a mail, with a key that may only send", async () => {
     expect(await resend().check()).toBe("Resend answers");
     await expect(resend({ RESEND_API_KEY: "re_other" }).check()).rejects.toThrow(
       "resend: 403 invalid_api_key",
