@@ -75,5 +75,5 @@ export const denialCodes = {
 /** The EntitlementDenied error: an ApiError whose body has `ok`, `status` and `message` next to `error`. */
 function denial(status: DeniedStatus, headers: Record<string, string>): ApiError {
   const { message } = errorCatalogue[denialCodes[status]];
-  return new ApiError(denialCodes[status], { headers, beside: { ok: false, status, message } });
+  return new ApiError(denialCodes[status], { headers, extraFields: { ok: false, status, message } });
 }

@@ -4,60 +4,60 @@ import { pages } from "@/lib/http/pages";
 import { LruCache } from "@/lib/runtime/lru-cache";
 
 export type CatalogueEntry = {
-  /** The HTTP status; `null` for a code kept for private workspace routes, which no public operation sends. */
+  /** The HTTP status; `null` for a code reserved for private workspace routes, which no public operation sends. */
   status: number | null;
-  /** Another status it answers with, and when. */
+  /** Its other statuses, and when they are sent. */
   also?: string;
-  /** Which requests it answers. */
+  /** When it is sent. */
   when: string;
-  /** One plain sentence saying what went wrong. */
+  /** One plain sentence that describes the problem. */
   message: string;
   /** What to do next. */
   hint: string;
 };
 
-const keptForPrivateRoutes = {
+const reserved = {
   status: null,
-  when: "Kept for private workspace routes.",
-  hint: "No public operation sends this code; look at the action in the app that led to it.",
+  when: "Reserved for private workspace routes.",
+  hint: "No public operation sends this code; check the action in the app that caused it.",
 } as const;
 
-/** Every error code there is: the list is closed within major version 1, and clients branch on it. */
+/** Every error code. Clients branch on them, so the list is closed within major version 1. */
 export const errorCatalogue = {
   not_found: {
     status: 404,
-    when: "The path is under `/api` or `/mcp` and is not one of the operations.",
+    when: "The path is under `/api` or `/mcp`, but is not one of the operations.",
     message: "There is nothing at this address.",
-    hint: "Check the spelling of the path against the list of operations: case, slashes and encoding count.",
+    hint: "Compare the path with the list of operations: case, slashes and encoding matter.",
   },
   method_not_allowed: {
     status: 405,
-    when: "The address exists and does not accept the method; `Allow` lists those it does.",
-    message: "This address does not accept that method.",
-    hint: "Use one of the methods that the Allow header lists.",
+    when: "The address exists, but does not accept the method; `Allow` lists those that it accepts.",
+    message: "This address does not accept this method.",
+    hint: "Use one of the methods in the Allow header.",
   },
   signed_out: {
     status: 401,
-    when: "An account route was asked without a session, or with a token that is expired, malformed or ended; so was a tool of the MCP server that reads an account.",
-    message: "There is no signed-in session.",
+    when: "An account route, or an MCP tool that reads an account, was called without a session or with a token that is malformed, expired or ended.",
+    message: "You are not signed in.",
     hint: "Sign in, then send the new session token as 'Authorization: Bearer <SESSION_TOKEN>'.",
   },
   trial_ended: {
     status: 403,
-    when: "Entitlement: signed in, and the trial is over.",
+    when: "Entitlement: signed in, but the trial has ended.",
     message: "The trial of this account has ended.",
-    hint: "Your assistants wait, and nothing of theirs is lost. Ask whoever invited you for a plan; they run again as soon as you have one.",
+    hint: "Your assistants are paused, and nothing is lost. Contact us to choose a plan; they run again as soon as you have one.",
   },
   forbidden: {
     status: 403,
-    when: "Entitlement: signed in, and the account's record is absent or cannot be read. MCP: the request names another host than ours, or a page elsewhere sent it to a loopback address.",
-    message: "The account of this session could not be read, so it may not run.",
-    hint: "If you have just accepted an invitation, look again in a moment. Otherwise ask whoever invited you to check your account.",
+    when: "Entitlement: signed in, but the account's record is missing or cannot be read. MCP: the request names a host other than ours, or a page on another origin sent it to a loopback address.",
+    message: "This account could not be read, so it may not run.",
+    hint: "If you have just accepted an invitation, try again in a moment. Otherwise contact us to check your account.",
   },
   invalid_request: {
     status: 400,
-    also: "408 when the request took too long to arrive, 415 when a message to the MCP server is not JSON",
-    when: "An unsupported `API-Version`, before the operation runs; or a request that cannot be read as HTTP.",
+    also: "408 if the request took too long to arrive, 415 if a message to the MCP server is not JSON",
+    when: "The `API-Version` is not supported, which is checked before the operation runs, or the request cannot be read as HTTP.",
     message: "The request could not be understood.",
     hint: "Correct the request as the message says, then send it again.",
   },
@@ -69,86 +69,86 @@ export const errorCatalogue = {
   },
   not_configured: {
     status: 503,
-    when: "Entitlement: this deployment has no sign-in.",
+    when: "Entitlement: sign-in is not set up in this deployment.",
     message: "Sign-in is not set up in this deployment.",
-    hint: "Ask whoever operates this service to set up sign-in in its settings; asking again does not help until then.",
+    hint: "Ask the operator of this service to set up sign-in. Until then, trying again does not help.",
   },
   balance_unavailable: {
     status: 503,
-    when: "Credit balance: the account could not be reached or read, or there is no sign-in.",
+    when: "Credit balance: the account could not be reached or read, or sign-in is not set up.",
     message: "The credit balance cannot be read at the moment.",
     hint: "Try again shortly.",
   },
   unavailable: {
     status: 503,
-    also: "429 when too many requests came from one address",
+    also: "429 if too many requests came from one address",
     when: "Entitlement: the account could not be checked in time. With 429: the quota of this address is used up.",
     message: "The service cannot answer this at the moment.",
-    hint: "Wait for the seconds in Retry-After, add a small random delay, then try again.",
+    hint: "Wait for the seconds in Retry-After plus a small random delay, then try again.",
   },
   upstream_failed: {
     status: 502,
     when: "Unsubscribe: the store did not confirm in time, so later emails may still be scheduled.",
-    message: "It is not certain that the later emails are stopped.",
-    hint: "Use the same link again in a moment; it stays valid.",
+    message: "Some of the later emails may still be sent.",
+    hint: "Use the same link again in a moment. It stays valid.",
   },
   too_large: {
     status: 413,
-    also: "431 when it is the headers",
+    also: "431 if the headers are too large",
     when: `The body of an unsubscribe is over ${inKibibytes(bodyLimits.unsubscribe)}, that of an MCP message over ${inKibibytes(bodyLimits.mcp)}, or the headers of any request over ${headBoundsInWords}.`,
     message: "The request is larger than this address accepts.",
     hint: "Send a smaller request.",
   },
   internal_error: {
     status: 500,
-    when: "A fault of ours that has no code of its own.",
+    when: "An unexpected error on our side.",
     message: "Something went wrong on our side.",
-    hint: "Try again; if it happens again, report the X-Request-Id of this answer.",
+    hint: "Try again. If it happens again, report the X-Request-Id of this response.",
   },
   invalid_signature: {
     status: 400,
-    when: "A webhook's signature is missing or wrong; these addresses are for our providers.",
+    when: "A webhook's signature is missing or wrong. Only our providers call these addresses.",
     message: "The signature of this delivery is missing or not valid.",
-    hint: "Check the signing secret of the webhook at its sender.",
+    hint: "Check the webhook's signing secret at the provider.",
   },
-  credits_not_configured: { ...keptForPrivateRoutes, message: "Credits are not set up in this deployment." },
-  billing_not_configured: { ...keptForPrivateRoutes, message: "Billing is not set up in this deployment." },
-  paid_only: { ...keptForPrivateRoutes, message: "This needs a paid plan." },
-  checkout_failed: { ...keptForPrivateRoutes, message: "The checkout could not be started." },
-  portal_failed: { ...keptForPrivateRoutes, message: "The billing portal could not be opened." },
-  limit_required: { ...keptForPrivateRoutes, message: "A spending limit has to be set first." },
-  limit_failed: { ...keptForPrivateRoutes, message: "The spending limit could not be changed." },
-  fulfilment_failed: { ...keptForPrivateRoutes, message: "A purchase could not be fulfilled." },
+  credits_not_configured: { ...reserved, message: "Credits are not set up in this deployment." },
+  billing_not_configured: { ...reserved, message: "Billing is not set up in this deployment." },
+  paid_only: { ...reserved, message: "This needs a paid plan." },
+  checkout_failed: { ...reserved, message: "The checkout could not be started." },
+  portal_failed: { ...reserved, message: "The billing portal could not be opened." },
+  limit_required: { ...reserved, message: "A spending limit has to be set first." },
+  limit_failed: { ...reserved, message: "The spending limit could not be changed." },
+  fulfilment_failed: { ...reserved, message: "A purchase could not be fulfilled." },
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** The codes that a public answer can carry. */
+/** The codes that a public response can have. */
 export type PublicErrorCode = {
   [Code in ErrorCode]: (typeof errorCatalogue)[Code]["status"] extends number ? Code : never;
 }[ErrorCode];
 
 type Details = {
-  /** Instead of the catalogue's status, where one code answers in two ways (503 and 429). */
+  /** Overrides the catalogue's status, for codes with two statuses (503 and 429). */
   status?: number;
   message?: string;
   hint?: string;
   headers?: Record<string, string>;
-  /** Fields beside `error` in the body, as an EntitlementDenied has. */
-  beside?: Record<string, unknown>;
+  /** Additional fields of the body, as in EntitlementDenied. */
+  extraFields?: Record<string, unknown>;
 };
 
-/** A refusal meant for the client. Thrown in a room, answered in the hall; its words are public. */
+/** A refusal for the client. A handler throws it, and its texts are public. */
 export class ApiError extends Error {
   readonly status: number;
   readonly hint: string;
   readonly headers: Record<string, string>;
-  private readonly beside: Record<string, unknown>;
+  private readonly extraFields: Record<string, unknown>;
   private json: object | undefined;
 
   constructor(
     readonly code: PublicErrorCode,
-    { status, message, hint, headers, beside }: Details = {},
+    { status, message, hint, headers, extraFields }: Details = {},
   ) {
     const entry = errorCatalogue[code];
     // A stack that no one reads is a third of the cost of a refusal.
@@ -159,14 +159,14 @@ export class ApiError extends Error {
     this.status = status ?? entry.status;
     this.hint = hint ?? entry.hint;
     this.headers = headers ?? {};
-    this.beside = beside ?? {};
+    this.extraFields = extraFields ?? {};
   }
 
   /** The JSON body: `{error: {code, message, hint, docs}}` and the additional fields. */
   toJSON(): object {
     const { code, message, hint } = this;
     this.json ??= Object.freeze({
-      ...this.beside,
+      ...this.extraFields,
       error: { code, message, hint, docs: `${settings().appUrl}${pages.errors.path}#${code}` },
     });
     return this.json;
@@ -176,7 +176,7 @@ export class ApiError extends Error {
 // A flood is refused in few different words.
 const refusals = new LruCache<ApiError>(200);
 
-/** A 429 (RFC 6585 §4). The list of codes is closed, so its code is `unavailable`. */
+/** A 429 (RFC 6585 §4). Its code is `unavailable`, because the list of codes is closed. */
 export function tooManyRequests({
   message,
   retryAfterSeconds,

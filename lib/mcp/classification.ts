@@ -5,13 +5,13 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Message } from "@/lib/mcp/params";
 
-/** What the library takes a message for, by itself and by the headers that repeat it. */
-export function classify(sent: Headers, body: Message): InboundClassificationOutcome {
+/** The MCP library's classification of a message and its headers. */
+export function classify(headers: Headers, body: Message): InboundClassificationOutcome {
   const [protocolVersionHeader, mcpMethodHeader, mcpNameHeader] = [
     "mcp-protocol-version",
     "mcp-method",
     "mcp-name",
-  ].map((name) => sent.get(name) ?? undefined);
+  ].map((name) => headers.get(name) ?? undefined);
   return classifyInboundRequest({
     httpMethod: "POST",
     body,
@@ -21,8 +21,8 @@ export function classify(sent: Headers, body: Message): InboundClassificationOut
   });
 }
 
-/** The revision that the headers name, where it is none of those before 2026-07-28. */
-export function unknownRevision(sent: Headers): string | undefined {
-  const version = sent.get("mcp-protocol-version");
+/** The protocol version that the headers name, if it is not one of those before 2026-07-28. */
+export function unknownRevision(headers: Headers): string | undefined {
+  const version = headers.get("mcp-protocol-version");
   return version === null || SUPPORTED_PROTOCOL_VERSIONS.includes(version) ? undefined : version;
 }

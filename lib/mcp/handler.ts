@@ -22,16 +22,14 @@ import { requireOurHost } from "@/lib/mcp/host-check";
 import { MessageRequest } from "@/lib/mcp/message-request";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
-import { OneMessage } from "@/lib/mcp/single-message-transport";
+import { SingleMessageTransport } from "@/lib/mcp/single-message-transport";
 import { parseSimpleCall, runSimpleCall } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
 
 /**
- * The route handlers of the MCP server at one of its two addresses. What HTTP can say is refused with an ApiError,
- * what JSON-RPC can say with a JSON-RPC error.
- *
- * @param createServer - makes the server of one request
+ * The route handlers of the MCP server at one of its two paths. Failures of HTTP are answered as an ApiError, failures
+ * of JSON-RPC as a JSON-RPC error. `createServer` is called for each request.
  */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
   return createApiHandlers({ ...mcpServer, path }, (request) => answerMessage(request, createServer), {
@@ -48,13 +46,13 @@ async function answerMessage(
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   const call = parseSimpleCall(message, headers);
   if (call) {
-    const caller = call.tool.needsSession ? await identifyBearer(headers, context) : nobody;
+    const caller = call.tool.needsSession ? await identifyBearer(headers, context) : anonymousCaller;
     return { status: 200, body: await runSimpleCall(call, caller, context) };
   }
   if (!isMessage(message))
-    return refuse(ProtocolErrorCode.InvalidRequest, whatIsWrong(message), idOf(message));
-  const caller = readsAccount(message) ? await identifyBearer(headers, context) : nobody;
-  return exchange(headers, message, caller, context, createServer);
+    return refuse(ProtocolErrorCode.InvalidRequest, invalidMessageReason(message), idOf(message));
+  const caller = needsAccount(message) ? await identifyBearer(headers, context) : anonymousCaller;
+  return exchange(headers, message, () => createServer(caller, context));
 }
 
 function requireJson(headers: Headers): void {
@@ -70,13 +68,13 @@ function isMessage(value: unknown): value is Message {
   return isJSONRPCRequest(value) || isJSONRPCNotification(value) || isJSONRPCResponse(value);
 }
 
-function whatIsWrong(value: unknown): string {
+function invalidMessageReason(value: unknown): string {
   return Array.isArray(value)
     ? "Invalid Request: batches are not accepted, send one message at a time"
     : "Invalid Request: the body is not a JSON-RPC 2.0 message";
 }
 
-/** The id of a message that is not valid otherwise, to be repeated in its error (JSON-RPC 2.0 §5). */
+/** The id of an invalid message, for its error (JSON-RPC 2.0 §5). */
 function idOf(value: unknown): string | number | null {
   const { id } = (value ?? {}) as { id?: unknown };
   return typeof id === "string" || typeof id === "number" ? id : null;
@@ -90,19 +88,18 @@ function rpcError(code: number, message: string, id: string | number | null) {
   return { jsonrpc: "2.0", error: { code, message }, id };
 }
 
-/** Who asks for what anybody may have. */
-const nobody: Caller = { is: "signed-out", tokenWasSent: false };
+const anonymousCaller: Caller = { is: "signed-out", tokenWasSent: false };
 
-/** A client that is refused begins to ask its owner for an account, so only what needs one is. */
-function readsAccount({ method, params }: Message): boolean {
+/** Whether a message needs a token. Others are never refused, because a client starts its sign-in on a 401. */
+function needsAccount({ method, params }: Message): boolean {
   return (
     method === "tools/call" && tools.some(({ name, needsSession }) => needsSession && name === params?.name)
   );
 }
 
 /**
- * Identifies the caller by a bearer token alone: a browser sends a cookie with requests that nobody meant. Throws
- * a 401 without a good one, which tells the client how it is let in.
+ * Identifies the caller by a bearer token, never by a cookie, which browsers also send with forged requests (CSRF).
+ * Throws a 401 with the authorization metadata (RFC 9728) if the token is missing or invalid.
  */
 async function identifyBearer(headers: Headers, context: RequestContext): Promise<Caller> {
   const authorization = headers.get("authorization");
@@ -112,37 +109,29 @@ async function identifyBearer(headers: Headers, context: RequestContext): Promis
     "mcp",
   );
   if (caller.is === "signed-out") {
-    const told = challenge(caller.tokenWasSent, authorizationHint(context.path));
-    throw new ApiError("signed_out", { headers: { "www-authenticate": told } });
+    const value = challenge(caller.tokenWasSent, authorizationHint(context.path));
+    throw new ApiError("signed_out", { headers: { "www-authenticate": value } });
   }
   return caller;
 }
 
-/**
- * Answers a message in the era that it speaks: 2026-07-28, where every request says all about itself, or one of the
- * revisions before, which begin with `initialize`.
- */
+/** Answers a message of protocol 2026-07-28, which is stateless, or of an earlier one, which starts with `initialize`. */
 async function exchange(
-  sent: Headers,
+  headers: Headers,
   message: Message,
-  caller: Caller,
-  context: RequestContext,
-  createServer: typeof createMcpServer,
+  createServer: () => McpServer,
 ): Promise<ResponseParts> {
   const { method, id = null } = message;
-  const route = classify(sent, message);
-  const isOlder = route.kind === "legacy";
-  // To 2026-07-28 `initialize` is no method, whatever its params.
-  const wrong = isOlder || method !== "initialize" ? findParamsProblem(message) : undefined;
-  if (wrong) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, wrong, id) };
-  const refused = isOlder ? refuseRevision(sent, method) : undefined;
-  if (refused) return refused;
-  const serverOfThis = () => createServer(caller, context);
-  return isOlder ? answerOlder(message, serverOfThis()) : answerNewest(sent, message, serverOfThis);
+  const isLegacy = classify(headers, message).kind === "legacy";
+  // In 2026-07-28 `initialize` is an unknown method, whatever its params.
+  const problem = isLegacy || method !== "initialize" ? findParamsProblem(message) : undefined;
+  if (problem) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, problem, id) };
+  if (!isLegacy) return answerModern(headers, message, createServer);
+  return refuseRevision(headers, method) ?? answerLegacy(message, createServer());
 }
 
-async function answerNewest(
-  sent: Headers,
+async function answerModern(
+  headers: Headers,
   message: Message,
   createServer: () => McpServer,
 ): Promise<ResponseParts> {
@@ -150,7 +139,7 @@ async function answerNewest(
   const onerror = (error: Error) => {
     failure = error;
   };
-  const request = new MessageRequest(`${settings().appUrl}/mcp`, sent) as unknown as Request;
+  const request = new MessageRequest(`${settings().appUrl}/mcp`, headers) as unknown as Request;
   const handler = createMcpHandler(createServer, { legacy: "reject", onerror });
   const response = await handler.fetch(request, { parsedBody: message });
   if (response.status >= 500) throw failure ?? new Error(`the MCP library answered ${response.status}`);
@@ -162,27 +151,21 @@ async function answerNewest(
   };
 }
 
-/** Refuses a revision that is none of those before, where one is named and nothing is being agreed on. */
-function refuseRevision(sent: Headers, method: string | undefined): ResponseParts | undefined {
-  const version = unknownRevision(sent);
+/** Refuses an unknown protocol version, except on `initialize`, which negotiates it. */
+function refuseRevision(headers: Headers, method: string | undefined): ResponseParts | undefined {
+  const version = unknownRevision(headers);
   if (version === undefined || method === "initialize") return undefined;
   const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
   return refuse(
-    unnamed,
+    -32000, // implementation-defined: the protocol has no code for this
     `Bad Request: Unsupported protocol version: ${version} (supported versions: ${known})`,
   );
 }
 
-/** Of JSON-RPC's own range, for what the protocol has no code for. */
-const unnamed = -32000;
-
-/**
- * The answer in the revisions before, without a session: a message that expects none is taken (202), and a request has
- * the one that the server sends.
- */
-async function answerOlder(message: Message, server: McpServer): Promise<ResponseParts> {
+/** Answers a message of an earlier protocol, without a session: 202 to anything but a request. */
+async function answerLegacy(message: Message, server: McpServer): Promise<ResponseParts> {
   if (!isJSONRPCRequest(message)) return { status: 202, body: null };
-  const carrier = new OneMessage();
-  await server.connect(carrier);
-  return { status: 200, body: await carrier.carry(message) };
+  const transport = new SingleMessageTransport();
+  await server.connect(transport);
+  return { status: 200, body: await transport.request(message) };
 }

@@ -1,9 +1,9 @@
 import { delegateToReal, type Lazy } from "@/lib/http/lazy-object";
 
-// One answer in JSON suits every client, whatever it says that it accepts; many say something odd.
+// Clients send all kinds of Accept fields, and every client can read JSON.
 const accepted = "application/json, text/event-stream";
 
-/** The headers of a message as the protocol's own library is to see them. */
+/** The request's headers with an Accept field that the MCP library takes. */
 class MessageHeaders implements Lazy<Headers> {
   readonly #sent: Headers;
   #made: Headers | undefined;
@@ -23,22 +23,21 @@ class MessageHeaders implements Lazy<Headers> {
 }
 delegateToReal(MessageHeaders, Headers);
 
-/** The request that a message came with, its body read: the library looks at its headers, and hardly at more. */
+/** The request of a message whose body has been read. The MCP library mostly reads its headers. */
 export class MessageRequest implements Lazy<Request> {
   readonly method = "POST";
   readonly headers: Headers;
-  /** Nobody breaks off what is answered at once. */
   readonly signal = new AbortController().signal;
-  readonly #address: string;
+  readonly #url: string;
   #made: Request | undefined;
 
-  constructor(address: string, sent: Headers) {
-    this.#address = address;
+  constructor(url: string, sent: Headers) {
+    this.#url = url;
     this.headers = new MessageHeaders(sent) as unknown as Headers;
   }
 
   get real(): Request {
-    this.#made ??= new Request(this.#address, { method: this.method, headers: [...this.headers.entries()] });
+    this.#made ??= new Request(this.#url, { method: this.method, headers: [...this.headers.entries()] });
     return this.#made;
   }
 }

@@ -1,9 +1,9 @@
 import { type StandardSchemaV1Sync, specTypeSchemas } from "@modelcontextprotocol/server";
 
-/** A message, as far as it is looked at before the protocol's own library has it. */
+/** The fields of a message that we read before the MCP library does. */
 export type Message = { method?: string; id?: string | number; params?: Record<string, unknown> };
 
-/** The params of the methods that take any: the library answers wrong ones with a dump of these. */
+/** The params of each method, checked here because the library's errors would dump these schemas. */
 const schemas = new Map<string, StandardSchemaV1Sync>([
   ["initialize", specTypeSchemas.InitializeRequestParams],
   ["tools/list", specTypeSchemas.PaginatedRequestParams],
@@ -17,26 +17,23 @@ const schemas = new Map<string, StandardSchemaV1Sync>([
 
 const maxIssues = 3;
 
-/** What is wrong with the params of a message, in words; `undefined` when nothing is. */
+/** Describes why a message's params are invalid; `undefined` if they are valid. */
 export function findParamsProblem({ method = "", params = {} }: Message): string | undefined {
   const { issues } = schemas.get(method)?.["~standard"].validate(params) ?? {};
-  if (issues) return `Invalid params: ${issues.slice(0, maxIssues).map(sayIssue).join("; ")}.`;
+  if (issues) return `Invalid params: ${issues.slice(0, maxIssues).map(describeIssue).join("; ")}.`;
   const { name } = params;
-  // The library looks names up in a plain object, which has more of them than were put in.
+  // The library looks names up in a plain object, which inherits names such as `constructor`.
   const isInherited = typeof name === "string" && name in Object.prototype;
   return isInherited ? `Invalid params: there is no ${name}.` : undefined;
 }
 
 type Issue = { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined };
 
-function sayIssue({ message, path = [] }: Issue): string {
+function describeIssue({ message, path = [] }: Issue): string {
   const name = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
   const [, expected, received] = /expected (\w+), received (\w+)/.exec(message) ?? [];
   if (!expected) return `'${name}' is not valid`;
   const kind = expected === "record" ? "object" : expected;
-  return received === "undefined" ? `'${name}' is missing` : `'${name}' must be ${articled(kind)}`;
-}
-
-function articled(noun: string): string {
-  return `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+  if (received === "undefined") return `'${name}' is missing`;
+  return `'${name}' must be ${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
 }

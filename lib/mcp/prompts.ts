@@ -3,7 +3,7 @@ import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 
-/** A request that a person picks from a menu of their client, instead of finding the words for it. */
+/** A ready-made request that a person picks in their client. */
 export type Prompt = { name: string; title: string; description: string; write: () => string };
 
 /** The prompts, in the order they are listed. */
@@ -11,35 +11,35 @@ export const prompts: readonly Prompt[] = [
   {
     name: "may_my_company_run",
     title: "May my company run?",
-    description: "Whether the account may run, until when, its credits, and what to do where it may not.",
+    description: "Whether the account may run, until when, its credits, and what to do if it may not run.",
     write:
-      () => `Find out with get_entitlement, get_credits_balance and get_site_banner whether my company may run now.
+      () => `Use get_entitlement, get_credits_balance and get_site_banner to check whether my company may run now.
 
-Answer in four sentences at most: may it run, on which plan and until when, how many credits it has, and whether a notice concerns it. Where it may not run, say why and what I can do, in the words of the answer's hint. Where something could not be told, say so and when to ask again; do not guess. ${sessionLimits}`,
+Answer in at most four sentences: whether it may run, on which plan and until when, how many credits it has, and whether a notice affects it. If it may not run, say why and what I can do, based on the error's hint. If something could not be read, say so and when to try again; do not guess. ${sessionLimits}`,
   },
   {
     name: "write_a_client",
-    title: "Write a client that behaves",
-    description: "A small client for the HTTP API that obeys its limits, its errors and its versions.",
+    title: "Write a well-behaved client",
+    description: "A small client for the HTTP API that handles its limits, errors and versions.",
     write:
-      () => `Write a small client for the Corner Office HTTP API at ${settings().appUrl}, in the language of this project, without a dependency that it does not have already.
+      () => `Write a small client for the Corner Office HTTP API at ${settings().appUrl}, in the language of this project and without new dependencies.
 
-Read first with get_doc: ${[documentPages.quickStart, documentPages.authentication, documentPages.errors, documentPages.limits, documentPages.policy].map(({ path }) => path).join(", ")}.
+First read these with get_doc: ${[documentPages.quickStart, documentPages.authentication, documentPages.errors, documentPages.limits, documentPages.policy].map(({ path }) => path).join(", ")}.
 
 - It calls ${[operations.entitlement, operations.creditsBalance].map(({ path }) => `GET ${path}`).join(" and ")}, and sends API-Version: 1.
-- Only a 200 with ok: true means that the account may run. It asks again within recheckAfterSeconds.
-- A 401 means the token is over, and asks for a new one; a 503 does not, and keeps it. Both are told apart by error.code.
-- After a 429 or a 503 it waits the seconds of Retry-After and a little longer, at random, and gives up after four tries. Every request has a deadline.
-- It ignores fields that it does not know, and says in its log when an answer carries Deprecation or Sunset.
+- Only a 200 with ok: true means that the account may run. It checks again within recheckAfterSeconds.
+- On a 401 it asks for a new token; on a 503 it keeps the token. It branches on error.code.
+- After a 429 or a 503 it waits for Retry-After plus a small random delay, and gives up after four attempts. Every request has a timeout.
+- It ignores unknown fields, and logs when a response carries Deprecation or Sunset.
 - The token comes from the environment or the keychain. ${tokenSafety}
 
-Then write tests for each of these against a stand-in server.`,
+Then write a test for each of these against a local fake server.`,
   },
   {
     name: "explain_an_error",
-    title: "Explain an error of the API",
-    description: "What an answer of the API means, whose fault it is, and what to do next.",
+    title: "Explain an API error",
+    description: "What an error of the API means, what caused it, and what to do next.",
     write: () =>
-      `I have an answer of the Corner Office HTTP API that is not a success; I paste it after this, without any token. Find its error.code with search_docs and read that section with get_doc. Say in a few sentences what it means, whether it is my program's fault, and what to do next. If a token is in what I paste, do not repeat it: tell me to sign out, which ends it.`,
+      `I got an error from the Corner Office HTTP API and will paste it next, without any token. Find its error.code with search_docs and read that section with get_doc. Explain in a few sentences what it means, whether my program caused it, and what to do next. If I paste a token, do not repeat it: tell me to sign out, which revokes it.`,
   },
 ];

@@ -1,5 +1,4 @@
-import type { QuotaName } from "@/lib/config/limits";
-import { bodyLimits, quotas } from "@/lib/config/limits";
+import { bodyLimits, type QuotaName, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { portableMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
@@ -19,7 +18,7 @@ export type Resource = {
   read: () => string;
 };
 
-/** The resources, in the order they are listed: every document, and the facts that programs want as data. */
+/** The resources in listing order: every document, then the same facts as data. */
 export const resources: readonly Resource[] = [
   ...documents.map((document) => ({
     uri: `corner-office:/${document.path}`,
@@ -41,7 +40,7 @@ export const resources: readonly Resource[] = [
     uri: "corner-office://limits",
     name: "limits",
     title: "Limits, as data",
-    description: "Requests per window and client address, and the most bytes of a body.",
+    description: "Requests per window and client address, and the maximum bytes of a body.",
     mimeType: "application/json",
     read: () => JSON.stringify(listLimits()),
   },
@@ -49,7 +48,7 @@ export const resources: readonly Resource[] = [
     uri: "corner-office://openapi.json",
     name: "openapi.json",
     title: "API description",
-    description: "The HTTP API in OpenAPI 3.1: every operation, answer, header and schema.",
+    description: "The HTTP API in OpenAPI 3.1: every operation, response, header and schema.",
     mimeType: "application/json",
     read: () => JSON.stringify(openApiDocument()),
   },
@@ -57,7 +56,7 @@ export const resources: readonly Resource[] = [
 
 const sizes = () => processSingleton("sizes of resources", () => new WeakMap<Resource, number>());
 
-/** How many bytes a resource has; nothing in it changes while a process runs. */
+/** The size of a resource in bytes; it does not change while the process runs. */
 export function sizeOf(resource: Resource): number {
   const known = sizes().get(resource);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { files } from "@/lib/http/pages";
 
-/** What the server says of itself. */
+/** The server's name, version and icons. */
 export function describeServer() {
   const { appUrl } = settings();
   return {

@@ -16,23 +16,22 @@ import { describeServer } from "@/lib/mcp/server-info";
 import { callTool } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 
-/** What a model is told of the service before it uses a tool. */
-export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server reads; none of its tools changes anything.
+/** The instructions that a client gives its model. */
+export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server is read-only: none of its tools changes anything.
 
-- Questions about the HTTP API, its error codes, limits or versions: search_docs first, then get_doc for the whole text.
-- get_health, get_site_banner and the documents need no sign-in. get_entitlement and get_credits_balance read an account: on the first call the client asks its owner, in a browser, to let it in, and keeps its token by itself.
+- For questions about the HTTP API, its error codes, limits or versions, use search_docs first, then get_doc for the whole text.
+- get_health, get_site_banner and the documents need no sign-in. get_entitlement and get_credits_balance read an account: on the first call the client asks its owner to approve in a browser, and then keeps its own token.
 - ${sessionLimits} Do not offer them.
-- A token never goes into a chat, an issue or a log. Never ask for one in the conversation, and never repeat one.
-- After a 429, wait the seconds that it names.`;
+- Never put a token into a chat, an issue or a log. Never ask for one in the conversation, and never repeat one.
+- After a 429, wait for as many seconds as it says.`;
 
 const fiveMinutesMs = 5 * 60 * 1000;
-/** Nothing listed or read here depends on who asks; what does is a tool's. */
+/** Lists and resources are the same for every caller; only tool results differ. */
 const forEveryone = { ttlMs: fiveMinutesMs, cacheScope: "public" } as const;
 
-/** Resources are there for the person to pick from and for the model to read. */
 const audience: ("user" | "assistant")[] = ["user", "assistant"];
 
-/** The MCP server of one request. Every request gets its own, so that none sees another's caller. */
+/** Creates the MCP server of one request, so that requests never share a caller. */
 export function createMcpServer(caller: Caller, context: RequestContext): McpServer {
   const server = new McpServer(describeServer(), {
     instructions,
@@ -51,7 +50,7 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
     },
   });
   for (const { tool, about } of listed) {
-    server.registerTool(tool.name, about, (sent) => callTool(tool, sent, caller, context));
+    server.registerTool(tool.name, about, (input) => callTool(tool, input, caller, context));
   }
   for (const resource of resources) {
     const { name, uri, title, description, mimeType } = resource;
@@ -66,10 +65,10 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
   return server;
 }
 
-/** The tools, and what is said of each. */
+/** The tools with their metadata, built once. */
 const listed = tools.map((tool) => {
   const { title, description, input, output } = tool;
-  // Without these, clients take a tool for destructive and for reaching out into the world.
+  // Without these, clients assume that a tool is destructive and reaches external systems.
   const annotations = {
     title,
     readOnlyHint: true,
@@ -95,7 +94,7 @@ function readResource({ uri, mimeType, read }: Resource, context: RequestContext
   }
 }
 
-/** A schema as clients see it: without its dialect, which is the usual one, and an output with room to grow. */
+/** A schema as published: without `$schema`, which is the default, and with open outputs, so that fields can be added. */
 function publish(schema: z.ZodType): StandardSchemaWithJSON {
   const convert = (io: "input" | "output") => {
     const { $schema, ...published } = z.toJSONSchema(schema, {

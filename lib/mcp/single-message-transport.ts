@@ -1,25 +1,22 @@
 import type { JSONRPCMessage, JSONRPCRequest, Transport } from "@modelcontextprotocol/server";
 
-/**
- * Carries one request to a server and its answer back, with no Response being made on the way. What else the server
- * would say has nowhere to go: there is no stream.
- */
-export class OneMessage implements Transport {
+/** A transport for one request and its response. Other messages of the server are dropped: there is no stream. */
+export class SingleMessageTransport implements Transport {
   onmessage?: Transport["onmessage"];
-  private answered: (answer: JSONRPCMessage) => void = () => {};
+  private respond: (response: JSONRPCMessage) => void = () => {};
 
   async start(): Promise<void> {}
 
   async close(): Promise<void> {}
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (!("method" in message)) this.answered(message);
+    if (!("method" in message)) this.respond(message);
   }
 
-  /** The answer to this request, from the server that is connected. */
-  carry(request: JSONRPCRequest): Promise<JSONRPCMessage> {
+  /** Sends a request to the connected server, and resolves with its response. */
+  request(request: JSONRPCRequest): Promise<JSONRPCMessage> {
     return new Promise((resolve) => {
-      this.answered = resolve;
+      this.respond = resolve;
       this.onmessage?.(request);
     });
   }

@@ -9,23 +9,21 @@ import { describeServer } from "@/lib/mcp/server-info";
 import { type Tool, tools } from "@/lib/mcp/tools";
 import { LruCache } from "@/lib/runtime/lru-cache";
 
-/** A call that nothing is wrong with. */
-type SimpleCall = { tool: Tool; input: unknown; id: string | number; isOfNewest: boolean };
+/** A valid tool call. */
+type SimpleCall = { tool: Tool; input: unknown; id: string | number; isModern: boolean };
 
 /**
- * Reads the call of a tool in its plain form, which is nearly all that a client sends: it is answered here, as the
- * protocol's library would, at a fifth of the cost. `undefined` for all else, which that has words for.
- *
- * @param sent - the headers that it came with
+ * Parses a valid tool call, the most frequent message: we answer it as the MCP library would, at a fifth of the cost.
+ * `undefined` for any other message, which the library has to answer.
  */
-export function parseSimpleCall(message: unknown, sent: Headers): SimpleCall | undefined {
+export function parseSimpleCall(message: unknown, headers: Headers): SimpleCall | undefined {
   if (!isPlain(message)) return undefined;
   const { id, params } = message;
   const tool = tools.find(({ name }) => name === params.name);
-  const era = tool && eraOf(message, sent);
+  const era = tool && eraOf(message, headers);
   if (!era) return undefined;
   const input = tool.input.safeParse(params.arguments ?? {});
-  return input.success ? { tool, input: input.data, id, isOfNewest: era === "newest" } : undefined;
+  return input.success ? { tool, input: input.data, id, isModern: era === "modern" } : undefined;
 }
 
 type PlainMessage = {
@@ -53,60 +51,57 @@ const isRecord = (value: unknown): value is Fields =>
 const hasOnly = (value: unknown, names: string[]): value is Fields =>
   isRecord(value) && Object.keys(value).every((name) => names.includes(name));
 
-type Era = "newest" | "older";
+type Era = "modern" | "legacy";
 
-// What a client says of itself it says with every call; what the library held of that is remembered.
+// A client repeats its metadata in every call, so the result of its validation is cached.
 const cached = new LruCache<{ era: Era | undefined }>(200);
-const maxRemembered = 2048; // characters
+const maxKeyCharacters = 2048;
 
-/** The era that a plain message belongs to with all that it says of itself; `undefined` where the library must answer. */
-function eraOf(message: PlainMessage, sent: Headers): Era | undefined {
+/** The protocol era of a valid call; `undefined` if the library must answer. */
+function eraOf(message: PlainMessage, headers: Headers): Era | undefined {
   const { name, _meta: { progressToken, ...meta } = {} } = message.params;
-  const headers = ["mcp-protocol-version", "mcp-method", "mcp-name"].map((header) => sent.get(header));
-  const said = JSON.stringify([name, meta, headers]);
-  const known = cached.get(said);
+  const values = ["mcp-protocol-version", "mcp-method", "mcp-name"].map((header) => headers.get(header));
+  const key = JSON.stringify([name, meta, values]);
+  const known = cached.get(key);
   if (known) return known.era;
-  const era = validate(message, sent);
-  if (said.length <= maxRemembered) cached.set(said, { era });
+  const era = validate(message, headers);
+  if (key.length <= maxKeyCharacters) cached.set(key, { era });
   return era;
 }
 
-function validate(message: PlainMessage, sent: Headers): Era | undefined {
-  const route = classify(sent, message);
+function validate(message: PlainMessage, headers: Headers): Era | undefined {
+  const route = classify(headers, message);
   if (findParamsProblem(message)) return undefined;
-  if (route.kind === "legacy") return unknownRevision(sent) === undefined ? "older" : undefined;
-  const isSaid = route.kind === "modern" && saysItAll(route.classification.revision, message, sent);
-  return isSaid ? "newest" : undefined;
+  if (route.kind === "legacy") return unknownRevision(headers) === undefined ? "legacy" : undefined;
+  if (route.kind !== "modern" || route.classification.revision !== "2026-07-28") return undefined;
+  return headersMatchMessage(message, headers) ? "modern" : undefined;
 }
 
-/** Whether the headers repeat a message of 2026-07-28 in plain letters. The library has compared the first two. */
-function saysItAll(revision: string | undefined, { params }: PlainMessage, sent: Headers): boolean {
+/** Whether the headers repeat the message, unencoded. The library has compared the first two. */
+function headersMatchMessage({ params }: PlainMessage, headers: Headers): boolean {
   return (
-    revision === "2026-07-28" &&
-    sent.get("mcp-protocol-version") !== null &&
-    sent.get("mcp-method") !== null &&
-    sent.get("mcp-name") === params.name
+    headers.get("mcp-protocol-version") !== null &&
+    headers.get("mcp-method") !== null &&
+    headers.get("mcp-name") === params.name
   );
 }
 
-/** The answer to a plain call. */
+/** Answers a valid tool call. */
 export async function runSimpleCall(
-  { tool, input, id, isOfNewest }: SimpleCall,
+  { tool, input, id, isModern }: SimpleCall,
   caller: Caller,
   context: RequestContext,
 ): Promise<object> {
   const called = await callTool(tool, input, caller, context);
-  const result = isOfNewest
+  const result = isModern
     ? { ...called, resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: describeServer() } }
     : called;
   return { result, jsonrpc: "2.0", id };
 }
 
 /**
- * Calls a tool. A no is an answer; that nothing could be told is an error, for the model to read as well, and a failure
- * nobody foresaw has fixed words.
- *
- * @param input - parsed by the tool's own schema
+ * Calls a tool with input parsed by its schema. A 403 is a normal result; any other failure is an `isError` result for
+ * the model to read, with a fixed message if it was unexpected.
  */
 export async function callTool(
   tool: Tool,
@@ -121,16 +116,16 @@ export async function callTool(
   } catch (thrown) {
     const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, context);
     const body = error.toJSON();
-    // Some clients hold even an error to the output schema: where that has no room for it, the text alone is sent.
+    // Some clients validate errors against the output schema too, so an error that does not fit is sent as text only.
     const result = resultOf(body, tool.output?.safeParse(body).success === true);
     if (error.status === 403) return result;
     const wait = error.headers["retry-after"];
-    if (wait) result.content.push({ type: "text", text: `Wait ${wait} seconds before you try again.` });
+    if (wait) result.content.push({ type: "text", text: `Wait ${wait} seconds before trying again.` });
     return { ...result, isError: true };
   }
 }
 
-function resultOf(body: object, isAsPublished: boolean): CallToolResult {
+function resultOf(body: object, matchesSchema: boolean): CallToolResult {
   const text = { type: "text", text: JSON.stringify(body) } as const;
-  return { content: [text], ...(isAsPublished && { structuredContent: body }) };
+  return { content: [text], ...(matchesSchema && { structuredContent: body }) };
 }

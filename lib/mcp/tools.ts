@@ -12,36 +12,36 @@ import * as schemas from "@/lib/http/schemas";
 import { readDocumentForModel } from "@/lib/mcp/document-reader";
 import { readSiteBanner } from "@/lib/site-banner";
 
-/** A tool, as the MCP server, the documents and the tests read it. None changes anything. */
+/** A tool, as the MCP server, the documents and the tests read it. All tools are read-only. */
 export type Tool = {
-  /** Stable: clients keep it. */
+  /** Stable, because clients store it. */
   name: string;
   title: string;
-  /** For the model: what it answers, and when to use it. */
+  /** Tells the model what the tool returns and when to use it. */
   description: string;
-  /** Whether it reads the caller's account, and so needs a bearer token. */
+  /** Whether it reads the caller's account and requires a bearer token. */
   needsSession: boolean;
   input: z.ZodType;
-  /** Also of an answered no. Without one it answers a text, which says everything once. */
+  /** The schema of a result, a 403 included; a tool without one returns text. */
   output?: z.ZodType;
-  /** Throws an ApiError to refuse. `input` has been parsed. */
+  /** Takes the parsed input. Throws an ApiError to refuse. */
   run: (input: never, caller: Caller) => object | string | Promise<object>;
 };
 
 const nothing = z.strictObject({});
 
-/** As the HTTP API has it, in fewer words: a model pays for every one, and needs no list of the codes. */
+/** The denial of the HTTP API in a shorter schema without the list of codes, which would cost a model tokens. */
 const entitlementDenied = schemas.entitlementDenied.extend({
   message: z.string(),
   error: z.strictObject({ code: z.string(), message: z.string(), hint: z.string(), docs: z.string() }),
 });
 
-const query = z.string().trim().min(2).max(200).describe("Words to look for, 2 to 200 characters.");
+const query = z.string().trim().min(2).max(200).describe("Words to search for, 2 to 200 characters.");
 
 const maxResults = 10;
-const usualResults = 3;
+const defaultResults = 3;
 
-/** The tools, in the order they are listed. Plain data: adding one starts here. */
+/** The tools in listing order. To add a tool, start here. */
 export const tools: readonly Tool[] = [
   define({
     name: "get_health",
@@ -57,7 +57,7 @@ export const tools: readonly Tool[] = [
     name: "get_site_banner",
     title: "Site banner",
     description:
-      "Reads the notice shown at the top of the site, or null when there is none. Use it to learn of an outage, repairs or an offer.",
+      "Returns the notice at the top of the site, or null if there is none. Use it to learn about outages, maintenance or offers.",
     needsSession: false,
     input: nothing,
     output: schemas.siteBannerResponse,
@@ -67,7 +67,7 @@ export const tools: readonly Tool[] = [
     name: "get_entitlement",
     title: "Entitlement of the account",
     description:
-      "Reports whether the signed-in account may run, its plan, when its trial ends and how many assistants it may hire. Needs a bearer token. Only ok: true means that it may run.",
+      "Reports whether the signed-in account may run, its plan, when its trial ends and how many assistants it may hire. Needs a bearer token. The account may run only if ok is true.",
     needsSession: true,
     input: nothing,
     output: z.union([schemas.entitlementAllowed, entitlementDenied]),
@@ -77,7 +77,7 @@ export const tools: readonly Tool[] = [
     name: "get_credits_balance",
     title: "Credit balance of the account",
     description:
-      "Reads how many credits the signed-in account has: a count of credits, never money. Needs a bearer token.",
+      "Returns the credit balance of the signed-in account: a count of credits, never money. Needs a bearer token.",
     needsSession: true,
     input: nothing,
     output: schemas.creditsBalance,
@@ -87,11 +87,16 @@ export const tools: readonly Tool[] = [
     name: "search_docs",
     title: "Search the documents",
     description:
-      "Searches the documents of Corner Office (HTTP API, error codes, limits, versions, MCP) and answers the best sections with a short excerpt each. Use it first for any question about the API, then get_doc for the whole text.",
+      "Searches the documents of Corner Office (HTTP API, error codes, limits, versions, MCP) and returns the best sections, each with a short excerpt. Use it first for any question about the API, then get_doc for the whole text.",
     needsSession: false,
     input: z.strictObject({
       query,
-      limit: z.int().min(1).max(maxResults).default(usualResults).describe("The most results to answer."),
+      limit: z
+        .int()
+        .min(1)
+        .max(maxResults)
+        .default(defaultResults)
+        .describe("The maximum number of results."),
     }),
     output: z.strictObject({
       results: z.array(
@@ -102,18 +107,18 @@ export const tools: readonly Tool[] = [
     run: ({ query, limit }) => {
       const results = searchDocuments(query, limit).map(({ path, title, snippet }) => ({
         path,
-        url: addressOf(path),
+        url: settings().appUrl + path,
         title,
         snippet: snippet.replaceAll(placeholderAddress, settings().appUrl),
       }));
-      return { results, ...(results.length === 0 && { hint: nothingFound() }) };
+      return { results, ...(results.length === 0 && { hint: noResultsHint() }) };
     },
   }),
   define({
     name: "get_doc",
     title: "Read a document",
     description:
-      "Reads a document, or one section of it, as Markdown, by a path that search_docs answered. A long document ends with the paths of its other sections.",
+      "Returns a document, or one section of it, as Markdown, by a path from search_docs. A long document is cut and ends with the paths of its other sections.",
     needsSession: false,
     input: z.strictObject({
       path: z
@@ -126,7 +131,7 @@ export const tools: readonly Tool[] = [
   }),
 ];
 
-/** Ties the types of a tool's schemas to its work. */
+/** Checks the type of a tool's `run` against its schemas. */
 function define<Input extends z.ZodType, Output extends z.ZodType = z.ZodNever>(
   tool: Omit<Tool, "input" | "output" | "run"> & {
     input: Input;
@@ -140,12 +145,8 @@ function define<Input extends z.ZodType, Output extends z.ZodType = z.ZodNever>(
   return tool as Tool;
 }
 
-/** What a model does next where nothing speaks of what it asked: it must not make an answer up. */
-function nothingFound(): string {
+/** Tells a model what to do next, so that it does not invent an answer. */
+function noResultsHint(): string {
   const paths = documents.map(({ path }) => path).join(", ");
-  return `Nothing here speaks of that. Ask in fewer or other words, or read one of ${paths}.`;
-}
-
-function addressOf(path: string): string {
-  return settings().appUrl + path;
+  return `Nothing found. Search with fewer or other words, or read one of ${paths}.`;
 }

@@ -144,7 +144,7 @@ export const sessions: Mutant[] = [
   {
     file: "lib/mcp/tool-call.ts",
     mistake: "what an MCP client says of itself in another header counts for what it said before",
-    was: "JSON.stringify([name, meta, headers])",
+    was: "JSON.stringify([name, meta, values])",
     becomes: "JSON.stringify([name, meta])",
     tests: ["tests/lib/mcp/tool-call.test.ts"],
   },

@@ -88,7 +88,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expect((await ask(token)).status).toBe(200);
   });
 
-  const signedOut = { ok: false, status: "signed-out", message: "There is no signed-in session." };
+  const signedOut = { ok: false, status: "signed-out", message: "You are not signed in." };
 
   it("answers 401 without a session, with a challenge that names no error", async () => {
     const answer = await service.ask(entitlement.path);

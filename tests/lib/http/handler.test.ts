@@ -36,7 +36,7 @@ describe("the hall", () => {
         error: {
           code: "internal_error",
           message: "Something went wrong on our side.",
-          hint: "Try again; if it happens again, report the X-Request-Id of this answer.",
+          hint: "Try again. If it happens again, report the X-Request-Id of this response.",
           docs: "https://office.example.com/docs/api/errors#internal_error",
         },
       });

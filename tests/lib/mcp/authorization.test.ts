@@ -7,13 +7,13 @@ import { startOutside } from "@/tests/support/outside";
 import { answerApp } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
-/* The official clients, given our address and a provider that keeps what they learn, let in by their owner's click. */
+/* The official clients with an in-memory store, approved by an owner. */
 
 const email = "ceo@example.com";
 const redirectUrl = "http://127.0.0.1:51999/callback";
 const metadata = { client_name: "A client", redirect_uris: [redirectUrl] };
 
-/** As Claude Code and Codex publish theirs: no port, and not a word of being native. */
+/** A metadata document as Claude Code and Codex publish it, without a port and without `application_type`. */
 const clientMetadataUrl = "https://claude.ai/oauth/claude-code-client-metadata";
 const published = {
   client_id: clientMetadataUrl,
@@ -26,33 +26,33 @@ const published = {
 
 const evil = "http://desk.example.com/callback";
 
-/** What no client's document may say, though its host is on the list. */
+/** Changes that make a metadata document invalid, even on an allowed host. */
 const refusedDocuments: [string, string, object][] = [
-  ["an answer over plain http elsewhere", "plain-http", { redirect_uris: [evil] }],
+  ["a plain http redirect URI elsewhere", "plain-http", { redirect_uris: [evil] }],
   [
-    "that it is a web application, with an answer over plain http",
+    "the type web and a plain http redirect URI",
     "plain-http-web",
     { application_type: "web", redirect_uris: [evil] },
   ],
-  ["one such answer among good ones", "mixed", { redirect_uris: [redirectUrl, evil] }],
-  ["an answer behind a user name", "user-name", { redirect_uris: ["https://claude.ai@evil.example/"] }],
-  ["an answer that is spelled oddly", "spelling", { redirect_uris: ["https://EVIL.example/a"] }],
-  ["a script for an answer", "script", { redirect_uris: ["javascript:alert(1)"] }],
-  ["another's name for its own", "other", { client_id: clientMetadataUrl }],
-  ["a secret that all can read", "secret", { client_secret: "s" }],
-  ["that it keeps a secret", "confidential", { token_endpoint_auth_method: "client_secret_post" }],
-  ["more than a document says", "long", { client_name: "x".repeat(100_000) }],
+  ["a bad redirect URI among good ones", "mixed", { redirect_uris: [redirectUrl, evil] }],
+  ["a user name in a redirect URI", "user-name", { redirect_uris: ["https://claude.ai@evil.example/"] }],
+  ["a redirect URI that is not normalized", "spelling", { redirect_uris: ["https://EVIL.example/a"] }],
+  ["a script as a redirect URI", "script", { redirect_uris: ["javascript:alert(1)"] }],
+  ["the id of another client", "other", { client_id: clientMetadataUrl }],
+  ["a published secret", "secret", { client_secret: "s" }],
+  ["authentication by secret", "confidential", { token_endpoint_auth_method: "client_secret_post" }],
+  ["too much text", "long", { client_name: "x".repeat(100_000) }],
 ];
 const addressOf = (name: string) => `https://claude.ai/${name}.json`;
 
-/** What a client keeps of its authorization, in memory. */
-class Kept {
+/** An in-memory store for a client's authorization. */
+class AuthorizationStore {
   redirectUrl = redirectUrl;
   clientMetadata = metadata;
   clientMetadataUrl?: string;
   client: object | undefined;
-  kept: { access_token: string; refresh_token?: string } | undefined;
-  asked: URL | undefined;
+  savedTokens: { access_token: string; refresh_token?: string } | undefined;
+  requestUrl: URL | undefined;
   verifier = "";
   discovered: object | undefined;
 
@@ -64,12 +64,12 @@ class Kept {
   saveClientInformation = (client: object) => {
     this.client = client;
   };
-  tokens = () => this.kept;
-  saveTokens = (tokens: Kept["kept"]) => {
-    this.kept = tokens;
+  tokens = () => this.savedTokens;
+  saveTokens = (tokens: AuthorizationStore["savedTokens"]) => {
+    this.savedTokens = tokens;
   };
-  redirectToAuthorization = (address: URL) => {
-    this.asked = address;
+  redirectToAuthorization = (url: URL) => {
+    this.requestUrl = url;
   };
   saveCodeVerifier = (verifier: string) => {
     this.verifier = verifier;
@@ -89,11 +89,11 @@ type AnyClient = {
 
 const info = { name: "test", version: "1.0.0" };
 
-const clients: [string, (url: URL, kept: Kept) => Promise<AnyClient>][] = [
+const clients: [string, (url: URL, saved: AuthorizationStore) => Promise<AnyClient>][] = [
   [
     "@modelcontextprotocol/sdk",
-    async (url, kept) => {
-      const transport = new StreamableHTTPClientTransport(url, { authProvider: kept as never });
+    async (url, saved) => {
+      const transport = new StreamableHTTPClientTransport(url, { authProvider: saved as never });
       const client = new Client(info);
       await client.connect(transport as Parameters<typeof client.connect>[0]);
       return Object.assign(client, {
@@ -103,8 +103,8 @@ const clients: [string, (url: URL, kept: Kept) => Promise<AnyClient>][] = [
   ],
   ...(["legacy", "auto"] as const).map((mode): (typeof clients)[number] => [
     `@modelcontextprotocol/client (${mode})`,
-    async (url, kept) => {
-      const transport = new current.StreamableHTTPClientTransport(url, { authProvider: kept as never });
+    async (url, saved) => {
+      const transport = new current.StreamableHTTPClientTransport(url, { authProvider: saved as never });
       const client = new current.Client(info, { versionNegotiation: { mode } });
       await client.connect(transport);
       return Object.assign(client, {
@@ -135,16 +135,16 @@ afterAll(async () => {
 
 describe.each(clients)("%s", (_, connect) => {
   it.each(["native", "published"] as const)(
-    "connects by address alone as %s, asks when an account is needed, and renews by itself",
+    "connects as %s with only the URL, requests approval when it needs an account, and refreshes its tokens",
     async (as) => {
-      const kept = new Kept(as);
-      const client = await connect(new URL("/mcp", service.url), kept);
+      const saved = new AuthorizationStore(as);
+      const client = await connect(new URL("/mcp", service.url), saved);
       expect((await client.listTools()).tools.length).toBeGreaterThan(3);
       const read = () => client.callTool({ name: "get_credits_balance", arguments: {} });
-      expect(kept.asked, "nobody is asked before").toBeUndefined();
+      expect(saved.requestUrl, "no approval is requested yet").toBeUndefined();
 
       await expect(read()).rejects.toThrow();
-      const asked = kept.asked as URL;
+      const asked = saved.requestUrl as URL;
       expect(asked.searchParams.get("client_id")).toBe(as === "native" ? "native" : clientMetadataUrl);
       expect(asked.searchParams.get("resource")).toBe(`${service.url}/mcp`);
       const back = new URL(await answerApp(browser, service, asked.href));
@@ -152,17 +152,17 @@ describe.each(clients)("%s", (_, connect) => {
       await client.finish(back.searchParams);
       expect(await read()).toMatchObject({ structuredContent: { credits: 3 } });
 
-      const { refresh_token } = kept.kept ?? {};
-      kept.asked = undefined;
-      kept.kept = { ...kept.kept, access_token: "over" };
+      const { refresh_token } = saved.savedTokens ?? {};
+      saved.requestUrl = undefined;
+      saved.savedTokens = { ...saved.savedTokens, access_token: "expired" };
       expect(await read()).toMatchObject({ structuredContent: { credits: 3 } });
-      expect(kept.kept?.refresh_token).not.toBe(refresh_token);
-      expect(kept.asked, "nobody is asked again").toBeUndefined();
+      expect(saved.savedTokens?.refresh_token).not.toBe(refresh_token);
+      expect(saved.requestUrl, "no new approval is requested").toBeUndefined();
     },
   );
 });
 
-it("shows the owner whose document it has read, and reads it once in a while", async () => {
+it("shows the owner which host published the client's metadata, which is cached", async () => {
   const query = new URLSearchParams({
     client_id: clientMetadataUrl,
     redirect_uri: redirectUrl,
@@ -173,17 +173,17 @@ it("shows the owner whose document it has read, and reads it once in a while", a
   });
   await browser.open(`/oauth/authorize?${query}`);
   const { text } = await browser.open("/connect");
-  // The answer goes to this computer, where any program can publish another's name as its own.
+  // The redirect goes to this computer, where any program can use another one's metadata.
   expect(text).toContain("A program on this computer asks");
   expect(text).toContain(
     "It calls itself <q><bdi>Claude Code</bdi></q>, an app of claude.ai. We cannot tell whether it is.",
   );
-  // Once in each of our two processes, whoever has asked since.
+  // Fetched once by each of the two processes.
   const times = outside.asked.filter((address) => address === clientMetadataUrl).length;
   expect([1, 2]).toContain(times);
 });
 
-it.each(refusedDocuments)("is no client by a document that says %s", async (_, name, said) => {
+it.each(refusedDocuments)("rejects client metadata with %s", async (_, name, said) => {
   const { redirect_uris: [redirect_uri = ""] = published.redirect_uris } = said as {
     redirect_uris?: string[];
   };

@@ -11,7 +11,7 @@ import { Service } from "@/tests/support/service";
 
 const info = { name: "test", version: "1.0.0" };
 
-/** What the tests ask of a client; the three differ in their types alone. */
+/** The methods of a client that the tests use; the three clients only differ in their types. */
 type AnyClient = {
   listTools: () => Promise<{ tools: { name: string }[] }>;
   listResources: () => Promise<{ resources: { uri: string; mimeType?: string | undefined }[] }>;
@@ -41,7 +41,7 @@ const clients: { name: string; connect: Connect }[] = [
     name: "@modelcontextprotocol/sdk",
     async connect(url, headers = {}) {
       const client = new Client(info);
-      // Its own types do not agree with each other under exactOptionalPropertyTypes.
+      // The library's types conflict with exactOptionalPropertyTypes.
       const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
       await client.connect(transport as Parameters<typeof client.connect>[0]);
       return client as unknown as AnyClient;
@@ -91,14 +91,14 @@ describe.each(clients)("$name", ({ connect }) => {
     await client.close();
   });
 
-  it("accepts a no as an answer, its structured content held to the schema", async () => {
+  it("accepts a denial as a result that matches the schema", async () => {
     await service.adminJson("account", "add", `${++ended}@example.com`, "--trial-ends", "2026-01-01");
     const Authorization = `Bearer ${await service.token(`${ended}@example.com`)}`;
     const client = await connect(at("/mcp"), { Authorization });
     await client.listTools();
-    const no = await client.callTool({ name: "get_entitlement", arguments: {} });
-    expect(no.isError).toBeFalsy();
-    expect(no.structuredContent).toMatchObject({ ok: false, error: { code: "trial_ended" } });
+    const denied = await client.callTool({ name: "get_entitlement", arguments: {} });
+    expect(denied.isError).toBeFalsy();
+    expect(denied.structuredContent).toMatchObject({ ok: false, error: { code: "trial_ended" } });
     const missing = await client.callTool({ name: "get_doc", arguments: { path: "/docs/nothing" } });
     expect(missing.isError).toBe(true);
     await client.close();
@@ -137,18 +137,18 @@ describe.each(clients)("$name", ({ connect }) => {
     await client.close();
   });
 
-  it("meets a 401 where an account is needed, and goes on with the rest, whatever its token", async () => {
+  it("gets a 401 only from tools that need an account", async () => {
     for (const headers of [{}, { Authorization: "Bearer bad" }] as Record<string, string>[]) {
       const client = await connect(at("/mcp"), headers);
       const refused = client.callTool({ name: "get_credits_balance", arguments: {} });
-      await expect(refused).rejects.toThrow(/There is no signed-in session\.|\(HTTP 401\)|Unauthorized/);
+      await expect(refused).rejects.toThrow(/You are not signed in\.|\(HTTP 401\)|Unauthorized/);
       const health = await client.callTool({ name: "get_health", arguments: {} });
       expect(health.structuredContent).toMatchObject({ ok: true });
       await client.close();
     }
   });
 
-  it("finds the prompts, and what each says", async () => {
+  it("lists and reads the prompts", async () => {
     const client = await connect(at("/mcp"));
     for (const { name } of (await client.listPrompts()).prompts) {
       const { messages } = await client.getPrompt({ name });
@@ -157,8 +157,8 @@ describe.each(clients)("$name", ({ connect }) => {
     await client.close();
   });
 
-  it("meets a 429 that says how long to wait", async () => {
-    // Each client is another visitor.
+  it("gets a 429 with the seconds to wait", async () => {
+    // Each client has its own address.
     const client = await connect(at("/mcp", strict), { "x-forwarded-for": `10.8.0.${++addresses}` });
     const calls = async () => {
       for (let n = 0; n < 12; n++) await client.callTool({ name: "get_health", arguments: {} });

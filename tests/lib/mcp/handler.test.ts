@@ -23,7 +23,7 @@ const list = { method: "tools/list" };
 const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
 describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
-  it("answers JSON, counted, to a client of either era", async () => {
+  it("answers JSON with quota headers in every protocol version", async () => {
     for (const answer of [
       await postLegacy(service, list, { path }),
       await postModern(service, list, { path }),
@@ -37,14 +37,14 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
     }
   });
 
-  it("shakes hands in every revision with one, and offers its newest to a client that asks for another", async () => {
+  it("accepts initialize in every version that has it, and offers the newest of them otherwise", async () => {
     const revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-    for (const asked of [...revisions, "2026-07-28", "2099-01-01"]) {
+    for (const requested of [...revisions, "2026-07-28", "2099-01-01"]) {
       const clientInfo = { name: "test", version: "1" };
-      const params = { protocolVersion: asked, capabilities: {}, clientInfo };
+      const params = { protocolVersion: requested, capabilities: {}, clientInfo };
       const answer = await postLegacy(service, { method: "initialize", params }, { path });
       const { protocolVersion, capabilities, serverInfo } = JSON.parse(answer.text).result;
-      expect(protocolVersion).toBe(revisions.includes(asked) ? asked : "2025-11-25");
+      expect(protocolVersion).toBe(revisions.includes(requested) ? requested : "2025-11-25");
       expect(capabilities).toEqual({
         tools: { listChanged: false },
         resources: { listChanged: false },
@@ -54,7 +54,7 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
     }
   });
 
-  it("shakes hands with a client whose header names an older revision than any", async () => {
+  it("accepts initialize from a client whose header names an unknown version", async () => {
     const clientInfo = { name: "test", version: "1" };
     const params = { protocolVersion: "2020-01-01", capabilities: {}, clientInfo };
     const headers = { "MCP-Protocol-Version": "2020-01-01" };
@@ -63,7 +63,7 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
     expect(JSON.parse(answer.text).result.protocolVersion).toBe("2025-11-25");
   });
 
-  it("discovers itself to a client of 2026-07-28", async () => {
+  it("answers server/discover in 2026-07-28", async () => {
     const { result } = JSON.parse((await postModern(service, { method: "server/discover" }, { path })).text);
     expect(result).toMatchObject({
       resultType: "complete",
@@ -73,10 +73,10 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
       cacheScope: "public",
     });
     expect(result.instructions).toContain("cannot make an assistant send, publish, deploy or charge");
-    expect(result.instructions).toContain("A token never goes into a chat, an issue or a log");
+    expect(result.instructions).toContain("Never put a token into a chat, an issue or a log");
   });
 
-  it("takes a notification or a client's response with 202 and no body", async () => {
+  it("answers 202 without a body to a notification or a client's response", async () => {
     const sent = [
       '{"jsonrpc":"2.0","method":"notifications/initialized"}',
       '{"jsonrpc":"2.0","id":7,"result":{}}',
@@ -106,7 +106,7 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
     }
   });
 
-  it("ignores API-Version and a session id, and takes a Content-Type with a charset", async () => {
+  it("ignores API-Version and a session id, and accepts a Content-Type with a charset", async () => {
     const headers = {
       "API-Version": "2",
       "Mcp-Session-Id": "made-up",
@@ -117,7 +117,7 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
   });
 });
 
-describe("a message that is not one", () => {
+describe("an invalid message", () => {
   const parseError = { status: 400, code: -32700, message: "Parse error: the body is not JSON", id: null };
   const notRpc = "Invalid Request: the body is not a JSON-RPC 2.0 message";
   const noBatch = "Invalid Request: batches are not accepted, send one message at a time";
@@ -140,7 +140,7 @@ describe("a message that is not one", () => {
     ],
     ["a batch", `[${ping}]`, { status: 400, code: -32600, message: noBatch, id: null }],
     ["an empty batch", "[]", { status: 400, code: -32600, message: noBatch, id: null }],
-  ])("%s is refused", async (_, body, expected) => {
+  ])("is refused: %s", async (_, body, expected) => {
     const answer = await post(service, body);
     expectRpcError(answer, expected);
     expectMcpStamp(service, answer);
@@ -148,7 +148,7 @@ describe("a message that is not one", () => {
   });
 
   it.each(["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])(
-    "of Content-Type %j is refused with 415",
+    "is refused with 415 if its Content-Type is %j",
     async (type) => {
       const answer = await post(service, ping, { headers: { "Content-Type": type } });
       expectRefusal(service, answer, {
@@ -162,7 +162,7 @@ describe("a message that is not one", () => {
     },
   );
 
-  it("over its bound is refused with 413", async () => {
+  it("is refused with 413 if it is over 64 KiB", async () => {
     const pad = (bytes: number) => ping.padEnd(bytes, " ");
     expect((await post(service, pad(64 * 1024))).status).toBe(200);
     const answer = await post(service, pad(64 * 1024 + 1));
@@ -172,11 +172,11 @@ describe("a message that is not one", () => {
     expectCounted(answer, limit);
   });
 
-  it("over its bound is refused before it has ended, when it comes in pieces that name no length", async () => {
+  it("is refused with 413 before a chunked body has ended", async () => {
     const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const headers = { "Content-Type": "application/json", "Transfer-Encoding": "chunked" };
       const options = { port: service.port, host: "127.0.0.1", path: "/mcp", method: "POST", headers };
-      // The request is never ended: whoever waits for its end waits for ever.
+      // The request never ends.
       const request = sendRequest(options, (response) => {
         let text = "";
         response.on("data", (chunk) => {
@@ -191,14 +191,14 @@ describe("a message that is not one", () => {
     expect(JSON.parse(answer.text).error.code).toBe("too_large");
   });
 
-  it("nested as deep as it is long is refused or answered, and harms nobody", async () => {
+  it("does no harm if it is deeply nested", async () => {
     const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_health","arguments":{"x":${"[".repeat(30_000)}${"]".repeat(30_000)}}}}`;
     expect((await post(service, deep)).status).toBeLessThan(500);
     expect((await post(service, ping)).status).toBe(200);
   });
 });
 
-describe("a request that is not understood", () => {
+describe("an error", () => {
   it("for an unknown method is -32601, with 404 in 2026-07-28", async () => {
     const expected = { code: -32601, message: "Method not found" };
     expectRpcError(await postLegacy(service, { method: "tools/destroy" }), { status: 200, ...expected });
@@ -264,7 +264,7 @@ describe("a request that is not understood", () => {
     ["tools/call", { name: "get_health", arguments: 7 }, "'arguments' must be an object"],
     ["tools/call", { name: "toString" }, "there is no toString"],
     ["prompts/get", { name: "constructor" }, "there is no constructor"],
-  ])("for the params of %s is -32602 in words: %j", async (method, params, words) => {
+  ])("for the params of %s is a readable -32602: %j", async (method, params, words) => {
     for (const send of method === "initialize" ? [postLegacy] : [postLegacy, postModern]) {
       const answer = await send(service, { method, ...(params && { params }) });
       const { message } = expectRpcError(answer, { status: 200, code: -32602 });
@@ -273,7 +273,7 @@ describe("a request that is not understood", () => {
     }
   });
 
-  it("for headers that do not repeat its body is 400 -32020", async () => {
+  it("for headers that do not match the body is 400 -32020", async () => {
     const call = { method: "tools/call", params: { name: "get_health" } };
     for (const headers of [{ "Mcp-Method": "tools/list" }, { "Mcp-Name": "get_doc" }, { "Mcp-Name": "" }]) {
       expectRpcError(await postModern(service, call, { headers }), { status: 400, code: -32020 });
@@ -282,7 +282,7 @@ describe("a request that is not understood", () => {
     expect((await postModern(service, call, { headers: { "Mcp-Name": base64 } })).status).toBe(200);
   });
 
-  it("for its revision is 400: -32022 with what we serve, or -32000 to a client that shakes hands", async () => {
+  it("for an unknown version is 400: -32022 with the supported ones, or -32000 in the earlier versions", async () => {
     const meta = {
       "io.modelcontextprotocol/protocolVersion": "2099-01-01",
       "io.modelcontextprotocol/clientCapabilities": {},
@@ -295,34 +295,34 @@ describe("a request that is not understood", () => {
     expectRpcError(legacy, { status: 400, code: -32000, id: null });
   });
 
-  it("for the lack of what it must say of itself is 400 -32602", async () => {
+  it("for missing client metadata is 400 -32602", async () => {
     const headers = { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list" };
     expectRpcError(await postLegacy(service, list, { headers }), { status: 400, code: -32602 });
   });
 
-  it("as a subscription is acknowledged and ended at once, since nothing here changes", async () => {
+  it("is not sent for a subscription, which ends at once because nothing changes", async () => {
     const params = { notifications: { toolsListChanged: true } };
     const answer = await postModern(service, { method: "subscriptions/listen", params });
     expect(answer.status).toBe(200);
   });
 });
 
-describe("where it may be called from", () => {
+describe("hosts and origins", () => {
   const foreignHost = {
     status: 403,
     code: "forbidden",
-    message: "The Host of the request is not this service's.",
+    message: "The Host of the request is not this service.",
   } as const;
   const foreignOrigin = {
     status: 403,
     code: "forbidden",
     message: "A page on another origin may not call a loopback address.",
-    hint: "Open the page from a loopback address as well, or call the service by its public name.",
+    hint: "Open the page from a loopback address too, or call the service by its public name.",
   } as const;
   const ask = (to: Service, headers: Record<string, string>) => post(to, ping, { headers });
 
-  it("on this machine: by its own names, and by pages of this machine", async () => {
-    const hint = `Send it to ${service.url}.`;
+  it("a local service accepts loopback hosts and pages on loopback addresses", async () => {
+    const hint = `Send the request to ${service.url}.`;
     for (const Host of ["localhost", "localhost:1", "127.0.0.1", "127.8.9.1:80", "[::1]:80"]) {
       expect((await ask(service, { Host })).status, Host).toBe(200);
     }
@@ -330,7 +330,7 @@ describe("where it may be called from", () => {
       const answer = await ask(service, { Host });
       expectRefusal(service, answer, { ...foreignHost, hint });
       expectMcpStamp(service, answer);
-      expect(answer.headers, "and it spends nothing").not.toHaveProperty("ratelimit");
+      expect(answer.headers, "it is not counted").not.toHaveProperty("ratelimit");
     }
     for (const Origin of ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:8443"]) {
       expect((await ask(service, { Origin })).status, Origin).toBe(200);
@@ -342,14 +342,14 @@ describe("where it may be called from", () => {
     }
   });
 
-  it("in public: by its own name, and by pages anywhere", async () => {
+  it("a public service accepts its own host, and pages on any origin", async () => {
     const behindTls = await Service.start({ APP_URL: "https://office.example.com" });
     const Host = "office.example.com";
     for (const Origin of ["https://office.example.com", "https://elsewhere.example", "null"]) {
       expect((await ask(behindTls, { Host, Origin })).status, Origin).toBe(200);
     }
     expect((await ask(behindTls, { Host: "OFFICE.example.com:443" })).status).toBe(200);
-    const hint = "Send it to https://office.example.com.";
+    const hint = "Send the request to https://office.example.com.";
     expectRefusal(behindTls, await ask(behindTls, { Host: "evil.example" }), { ...foreignHost, hint });
     const rebound = { Host: "localhost", Origin: "https://office.example.com" };
     expectRefusal(behindTls, await ask(behindTls, rebound), foreignOrigin);
@@ -367,7 +367,7 @@ describe.each(["/mcp", "/api/mcp"])("another method at %s", (path) => {
     expect(answer.headers).not.toHaveProperty("ratelimit");
   });
 
-  it("OPTIONS is a preflight, which is not counted", async () => {
+  it("OPTIONS answers a preflight and is not counted", async () => {
     const headers = { Origin: "http://localhost:5173", "Access-Control-Request-Method": "POST" };
     const answer = await service.ask(path, { method: "OPTIONS", headers });
     expect(answer).toMatchObject({ status: 204, text: "" });

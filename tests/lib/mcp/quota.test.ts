@@ -9,19 +9,19 @@ const list = { method: "tools/list" };
 const paths = ["/mcp", "/api/mcp"];
 const requests = 60;
 const windowSeconds = 60;
-/** What `RateLimit-Remaining` says after so many. */
-const leftAfter = (spent: number) => String(requests - spent);
+/** The `RateLimit-Remaining` after so many requests. */
+const remainingAfter = (count: number) => String(requests - count);
 
 describe("the quota of the MCP server", () => {
   let service: Service;
   let addresses = 0;
-  /** An address that has spent nothing yet. */
+  /** An address without any requests yet. */
   const newAddress = () => `127.0.3.${++addresses}`;
   beforeEach(async () => {
     service = await unconfigured();
   });
 
-  it("is one for an address, whichever of the two paths it takes", async () => {
+  it("is shared by both paths for each address", async () => {
     const from = newAddress();
     const remaining: number[] = [];
     for (let n = 0; n < requests; n++) {
@@ -46,23 +46,23 @@ describe("the quota of the MCP server", () => {
     }
   });
 
-  it("is spent by every POST that comes in, and by nothing else", async () => {
+  it("counts every POST for our host, and nothing else", async () => {
     const from = newAddress();
     const remaining = async (body: string, headers = {}) =>
       (await post(service, body, { from, headers })).headers["ratelimit-remaining"];
-    expect(await remaining("{")).toBe(leftAfter(1));
-    expect(await remaining("", { "Content-Type": "text/plain" })).toBe(leftAfter(2));
-    expect(await remaining("x".repeat(64 * 1024 + 1))).toBe(leftAfter(3));
-    expect(await remaining("{}", { "API-Version": "2" })).toBe(leftAfter(4));
+    expect(await remaining("{")).toBe(remainingAfter(1));
+    expect(await remaining("", { "Content-Type": "text/plain" })).toBe(remainingAfter(2));
+    expect(await remaining("x".repeat(64 * 1024 + 1))).toBe(remainingAfter(3));
+    expect(await remaining("{}", { "API-Version": "2" })).toBe(remainingAfter(4));
     await service.ask("/mcp", { from, method: "OPTIONS" });
     await service.ask("/mcp", { from });
     await service.ask("/mcp", { from, method: "DELETE" });
     await service.ask("/mcp/", { from, method: "POST" });
     expect(await remaining("{}", { Host: "evil.example" })).toBeUndefined();
-    expect(await remaining("{}")).toBe(leftAfter(5));
+    expect(await remaining("{}")).toBe(remainingAfter(5));
   });
 
-  it("is another than that of the health check", async () => {
+  it("is separate from the quota of the health check", async () => {
     const from = newAddress();
     await postModern(service, list, { from });
     const { headers } = await service.ask(operations.health.path, { from });

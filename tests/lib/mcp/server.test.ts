@@ -29,8 +29,8 @@ function ask(method: string, params: object) {
   return POST(new Request("https://office.example.com/mcp", { method: "POST", headers, body }));
 }
 
-describe("a failure that nobody foresaw", () => {
-  it("in a tool is an isError of fixed words, and its cause goes to the log with the request id", async () => {
+describe("an unexpected failure", () => {
+  it("in a tool is an isError with a fixed message, and the log has its cause and the request id", async () => {
     const logged = vi.spyOn(log(), "error").mockReturnValue();
     const tool = tools.find(({ name }) => name === "get_health");
     vi.spyOn(tool ?? { run: fail }, "run").mockImplementation(fail);
@@ -42,14 +42,14 @@ describe("a failure that nobody foresaw", () => {
       error: {
         code: "internal_error",
         message: "Something went wrong on our side.",
-        hint: "Try again; if it happens again, report the X-Request-Id of this answer.",
+        hint: "Try again. If it happens again, report the X-Request-Id of this response.",
         docs: "https://office.example.com/docs/api/errors#internal_error",
       },
     });
     expect(logged).toHaveBeenCalledWith({ err: cause, requestId: "trace-1" }, "unexpected failure");
   });
 
-  it("in a tool whose result is not what it publishes is one, too", async () => {
+  it("includes a tool result that does not match its schema", async () => {
     const logged = vi.spyOn(log(), "error").mockReturnValue();
     const tool = tools.find(({ name }) => name === "get_health");
     vi.spyOn(tool ?? { run: fail }, "run").mockReturnValue({ ok: true, secret: "hunter2" });
@@ -59,10 +59,10 @@ describe("a failure that nobody foresaw", () => {
     expect(logged).toHaveBeenCalledTimes(1);
   });
 
-  it("in a resource is -32603 with fixed words", async () => {
+  it("in a resource is -32603 with a fixed message", async () => {
     const logged = vi.spyOn(log(), "error").mockReturnValue();
     const resource = resources.find(({ name }) => name === "limits");
-    // Its size is known from here on.
+    // Listing the resources caches their sizes.
     await ask("resources/list", {});
     vi.spyOn(resource ?? { read: fail }, "read").mockImplementation(fail);
     const answer = await ask("resources/read", { uri: "corner-office://limits" });
@@ -74,7 +74,7 @@ describe("a failure that nobody foresaw", () => {
     expect(logged).toHaveBeenCalledWith({ err: cause, requestId: "trace-1" }, "unexpected failure");
   });
 
-  it("in making the server is 500 with fixed words", async () => {
+  it("in creating the server is 500 with a fixed message", async () => {
     const logged = vi.spyOn(log(), "error").mockReturnValue();
     vi.spyOn(prompts as unknown as { [Symbol.iterator]: () => never }, Symbol.iterator).mockImplementation(
       fail,

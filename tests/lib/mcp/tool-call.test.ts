@@ -35,19 +35,19 @@ async function send(params: object, headers: Record<string, string> = {}) {
   return { status: answer.status, text: await answer.text(), byLibrary };
 }
 
-/** Each era, and a call in it that says the same in a form which is left to the library. */
-const eras = {
-  "a revision before 2026-07-28": {
+/** Sends a call in each protocol version, as is and in an equivalent form that is left to the library. */
+const versions = {
+  "an earlier version": {
     plain: (call: Call) => send(call),
-    odd: (call: Call) => send({ ...call, more: 1 }),
+    unusual: (call: Call) => send({ ...call, more: 1 }),
   },
   "2026-07-28": {
-    plain: (call: Call) => sendNewest(call, call.name),
-    odd: (call: Call) => sendNewest(call, `=?base64?${Buffer.from(call.name).toString("base64")}?=`),
+    plain: (call: Call) => sendModern(call, call.name),
+    unusual: (call: Call) => sendModern(call, `=?base64?${Buffer.from(call.name).toString("base64")}?=`),
   },
 };
 
-function sendNewest(call: Call, name: string) {
+function sendModern(call: Call, name: string) {
   const repeated = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name };
   return send({ ...call, _meta: { ...call._meta, ...meta } }, repeated);
 }
@@ -66,11 +66,11 @@ const calls: Call[] = [
   { name: "get_credits_balance" },
 ];
 
-describe.each(Object.entries(eras))("a plain call of a tool, by %s", (_, { plain, odd }) => {
-  it.each(calls)("is answered to the letter as the library would: %j", async (call) => {
-    const [ours, librarys] = [await plain(call), await odd(call)];
-    expect([ours.byLibrary, librarys.byLibrary]).toEqual([false, true]);
-    expect(ours.text).toBe(librarys.text);
+describe.each(Object.entries(versions))("a tool call in %s", (_, { plain, unusual }) => {
+  it.each(calls)("has exactly the response of the library: %j", async (call) => {
+    const [ours, expected] = [await plain(call), await unusual(call)];
+    expect([ours.byLibrary, expected.byLibrary]).toEqual([false, true]);
+    expect(ours.text).toBe(expected.text);
     expect(ours.status).toBe(200);
   });
 
@@ -78,18 +78,18 @@ describe.each(Object.entries(eras))("a plain call of a tool, by %s", (_, { plain
     { name: "get_health", arguments: { surprise: 1 } },
     { name: "search_docs", arguments: { query: 7 } },
     { name: "get_nothing" },
-  ])("that something is wrong with is the library's to refuse: %j", async (call) => {
+  ])("is refused by the library if it is invalid: %j", async (call) => {
     const { text, byLibrary } = await plain(call);
     expect(byLibrary).toBe(true);
     expect(text).toMatch(/Input validation error|not found/);
   });
 });
 
-it("of every tool is among these", () => {
+it("every tool is tested", () => {
   expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(tools.map(({ name }) => name)));
 });
 
-it("whose headers do not repeat it is the library's to refuse, in 2026-07-28", async () => {
+it("a call in 2026-07-28 whose headers do not match is refused", async () => {
   const repeated = {
     "mcp-protocol-version": "2026-07-28",
     "mcp-method": "tools/call",
@@ -104,10 +104,10 @@ it("whose headers do not repeat it is the library's to refuse, in 2026-07-28", a
   expect(JSON.parse(other.text).error.code).toBe(-32020);
 });
 
-describe("what a client says of itself", () => {
+describe("the metadata of a client", () => {
   const call = { name: "get_health", _meta: { "example.com/client": "one" } };
 
-  it("is judged by the library once, and not by a call that something is wrong with", async () => {
+  it("is validated again by neither valid nor invalid calls", async () => {
     for (const odd of [
       { arguments: [] },
       { arguments: 7 },
@@ -122,7 +122,7 @@ describe("what a client says of itself", () => {
     }
   });
 
-  it("is another thing with another revision, method or name in the headers", async () => {
+  it("is validated again if the version in the headers changes", async () => {
     expect((await send(call)).byLibrary).toBe(false);
     expect((await send(call, { "mcp-protocol-version": "2020-01-01" })).status).toBe(400);
     expect((await send(call, { "mcp-protocol-version": "2026-07-28" })).status).toBe(400);

@@ -15,10 +15,10 @@ import { unconfigured } from "@/tests/support/unconfigured";
 type Result = { isError?: boolean; structuredContent?: unknown; content: { type: string; text: string }[] };
 
 let addresses = 0;
-/** An address that has spent nothing yet. */
+/** An address without any requests yet. */
 const newAddress = () => `127.45.${++addresses >> 8}.${addresses & 255}`;
 
-/** Calls a tool in both eras, which must agree, and answers its result. */
+/** Calls a tool in both protocol versions, compares the results and returns one. */
 async function call(
   service: Service,
   name: string,
@@ -32,8 +32,8 @@ async function call(
   const { isError, structuredContent, content } = JSON.parse(legacy.text).result;
   const { resultType, _meta, ...same } = JSON.parse(modern.text).result;
   expect(resultType).toBe("complete");
-  expect(unspread(same)).toEqual(
-    unspread({
+  expect(withoutJitter(same)).toEqual(
+    withoutJitter({
       content,
       ...(structuredContent && { structuredContent }),
       ...(isError && { isError }),
@@ -44,8 +44,8 @@ async function call(
   return same;
 }
 
-/** A result without what no two answers need to share: when to ask again. */
-function unspread(result: object): object {
+/** Replaces the random delays in a result. */
+function withoutJitter(result: object): object {
   return JSON.parse(
     JSON.stringify(result)
       .replace(/(recheckAfterSeconds\\?":)\d+/g, "$1600")
@@ -73,7 +73,7 @@ describe.each(engines)("the tools on $name", (engine) => {
     return { ok: false, status, message, error: detail(code) };
   };
 
-  it("answer the account's entitlement and balance to its bearer token, as the HTTP API does", async () => {
+  it("return the account's entitlement and balance as the HTTP API does", async () => {
     const headers = await bearer("ceo@example.com");
     const entitlement = await call(service, "get_entitlement", { headers });
     expect(entitlement.structuredContent).toEqual({
@@ -83,12 +83,14 @@ describe.each(engines)("the tools on $name", (engine) => {
     });
     expect(entitlement).not.toHaveProperty("isError");
     const overHttp = await service.ask("/api/entitlement", { headers });
-    expect(unspread(entitlement.content)).toEqual(unspread([{ type: "text", text: overHttp.text }]));
+    expect(withoutJitter(entitlement.content)).toEqual(
+      withoutJitter([{ type: "text", text: overHttp.text }]),
+    );
     const balance = await call(service, "get_credits_balance", { headers });
     expect(balance.structuredContent).toEqual({ credits: 12.125 });
   });
 
-  it("refuse an account whose trial has ended with the body of the HTTP API", async () => {
+  it("deny an account whose trial has ended with the body of the HTTP API", async () => {
     await service.adminJson("account", "add", "ended@example.com", "--trial-ends", "2026-01-01");
     const headers = await bearer("ended@example.com");
     const result = await call(service, "get_entitlement", { headers });
@@ -98,26 +100,26 @@ describe.each(engines)("the tools on $name", (engine) => {
   });
 
   it.each(["/mcp", "/api/mcp"])(
-    "at %s that need an account are 401 without a good token: it says who lets in",
+    "answer 401 at %s if they need an account and the token is missing or invalid",
     async (path) => {
       const token = await service.token("ceo@example.com");
       const ended = await service.token("ceo@example.com");
       const { sid } = JSON.parse(Buffer.from(ended.split(".")[1] ?? "", "base64url").toString());
       await stage.query(`DELETE FROM local_sessions WHERE id = '${sid}'`);
       const metadata = `${service.url}/.well-known/oauth-protected-resource${path}`;
-      const letIn = `resource_metadata="${metadata}", scope="account:read"`;
-      const nothing = `Bearer realm="corner-office", ${letIn}`;
-      const bad = `Bearer realm="corner-office", error="invalid_token", ${letIn}`;
-      // The cookie is never looked at.
+      const hint = `resource_metadata="${metadata}", scope="account:read"`;
+      const missing = `Bearer realm="corner-office", ${hint}`;
+      const invalid = `Bearer realm="corner-office", error="invalid_token", ${hint}`;
+      // The cookie is never used.
       const Cookie = `__session=${token}`;
       const attempts: [Record<string, string>, string][] = [
-        [{}, nothing],
-        [{ Cookie }, nothing],
-        [{ Authorization: "Basic dXNlcjpwYXNz", Cookie }, nothing],
-        [{ Authorization: "Bearer bad", Cookie }, bad],
-        [{ Authorization: "Bearer", Cookie }, bad],
-        [{ Authorization: `Bearer ${token}x` }, bad],
-        [{ Authorization: `Bearer ${ended}` }, bad],
+        [{}, missing],
+        [{ Cookie }, missing],
+        [{ Authorization: "Basic dXNlcjpwYXNz", Cookie }, missing],
+        [{ Authorization: "Bearer bad", Cookie }, invalid],
+        [{ Authorization: "Bearer", Cookie }, invalid],
+        [{ Authorization: `Bearer ${token}x` }, invalid],
+        [{ Authorization: `Bearer ${ended}` }, invalid],
       ];
       for (const [headers, challenge] of attempts) {
         for (const name of ["get_entitlement", "get_credits_balance"]) {
@@ -147,7 +149,7 @@ describe.each(engines)("the tools on $name", (engine) => {
     },
   );
 
-  it("say that the account cannot be reached, never that nobody is signed in, and how long to wait", async () => {
+  it("report an outage of the store as unavailable, never as signed out, with the seconds to wait", async () => {
     const headers = await bearer("ceo@example.com");
     await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
     const entitlement = await call(service, "get_entitlement", { headers });
@@ -156,14 +158,14 @@ describe.each(engines)("the tools on $name", (engine) => {
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
     expect(entitlement.isError).toBe(true);
     expect(entitlement.structuredContent).toEqual(denied("unavailable", "unavailable"));
-    expect(entitlement.content[1]?.text).toMatch(/^Wait (?:[5-9]|[12]\d|30) seconds before you try again\.$/);
+    expect(entitlement.content[1]?.text).toMatch(/^Wait (?:[5-9]|[12]\d|30) seconds before trying again\.$/);
     expect(balance.isError).toBe(true);
     expect(JSON.parse(balance.content[0]?.text ?? "")).toEqual({ error: detail("balance_unavailable") });
     expect(health.structuredContent).toMatchObject({ ok: true });
     expect((await call(service, "get_entitlement", { headers })).structuredContent).toMatchObject({
       ok: true,
     });
-    // One of each call.
+    // One error for each of the four calls.
     const errors: string[] = [];
     await eventually(() => {
       errors.push(...service.takeErrors());
@@ -173,12 +175,12 @@ describe.each(engines)("the tools on $name", (engine) => {
 });
 
 const listedTools = [
-  { name: "get_health", title: "Service health", readsAccount: false },
-  { name: "get_site_banner", title: "Site banner", readsAccount: false },
-  { name: "get_entitlement", title: "Entitlement of the account", readsAccount: true },
-  { name: "get_credits_balance", title: "Credit balance of the account", readsAccount: true },
-  { name: "search_docs", title: "Search the documents", readsAccount: false },
-  { name: "get_doc", title: "Read a document", readsAccount: false, answersText: true },
+  { name: "get_health", title: "Service health", needsAccount: false },
+  { name: "get_site_banner", title: "Site banner", needsAccount: false },
+  { name: "get_entitlement", title: "Entitlement of the account", needsAccount: true },
+  { name: "get_credits_balance", title: "Credit balance of the account", needsAccount: true },
+  { name: "search_docs", title: "Search the documents", needsAccount: false },
+  { name: "get_doc", title: "Read a document", needsAccount: false, answersText: true },
 ];
 
 describe("the tools", () => {
@@ -187,7 +189,7 @@ describe("the tools", () => {
     service = await unconfigured();
   });
 
-  it("say so where sign-in is not set up, with a token and without", async () => {
+  it("report that sign-in is not set up, with and without a token", async () => {
     for (const headers of [{}, { Authorization: "Bearer x" }]) {
       const entitlement = await call(service, "get_entitlement", { headers });
       expect(entitlement.isError).toBe(true);
@@ -198,12 +200,12 @@ describe("the tools", () => {
     }
   });
 
-  it("answer what the health check answers", async () => {
+  it("return the same health as the HTTP API", async () => {
     const { structuredContent } = await call(service, "get_health");
     expect(structuredContent).toEqual(JSON.parse((await service.ask("/api/health")).text));
   });
 
-  it("find a document by its words, best first, and read it whole", async () => {
+  it("search the documents, best first, and read them", async () => {
     const arguments_ = { query: "rate limit headers" };
     const found = (await call(service, "search_docs", { arguments: arguments_ })).structuredContent as {
       results: { path: string; url: string; title: string; snippet: string }[];
@@ -215,8 +217,8 @@ describe("the tools", () => {
       expect(snippet.length).toBeLessThanOrEqual(300);
     }
     const { path = "", url = "" } = found.results[0] ?? {};
-    for (const asked of [path, url]) {
-      const read = await call(service, "get_doc", { arguments: { path: asked } });
+    for (const pathOrUrl of [path, url]) {
+      const read = await call(service, "get_doc", { arguments: { path: pathOrUrl } });
       expect(read.content).toHaveLength(1);
       expect(read).not.toHaveProperty("structuredContent");
       expect(read.content[0]?.text).toMatch(/^## /);
@@ -226,16 +228,17 @@ describe("the tools", () => {
     const one = await call(service, "search_docs", { arguments: { query: "limits", limit: 1 } });
     expect((one.structuredContent as { results: unknown[] }).results).toHaveLength(1);
     const none = await call(service, "search_docs", { arguments: { query: "zebra crossing" } });
-    const hint = expect.stringContaining("Nothing here speaks of that.");
+    const hint = expect.stringContaining("Nothing found.");
     expect(none.structuredContent).toEqual({ results: [], hint });
   });
 
-  it("read a long document from its beginning, and say where each other section is", async () => {
+  it("return the beginning of a long document, and the paths of its other sections", async () => {
     const read = async (path: string) =>
       (await call(service, "get_doc", { arguments: { path } })).content[0]?.text ?? "";
     const readAll = async (path: string): Promise<string> => {
       const text = await read(path);
-      const [, rest] = /\n\(This is the beginning\. Read the rest by section: (.+)\.\)\n$/.exec(text) ?? [];
+      const [, rest] =
+        /\n\(This is only the beginning\. Read the other sections at: (.+)\.\)\n$/.exec(text) ?? [];
       const sections = await Promise.all((rest?.split(", ") ?? []).map(readAll));
       return [text, ...sections].join("\n");
     };
@@ -249,7 +252,7 @@ describe("the tools", () => {
     }
   });
 
-  it("refuse a document that is not there with the fields of an ApiError", async () => {
+  it("answer an unknown document with the fields of an ApiError", async () => {
     for (const path of ["/docs/nothing", "/etc/passwd", "https://evil.example/docs/api/limits"]) {
       const result = await call(service, "get_doc", { arguments: { path } });
       expect(result.isError).toBe(true);
@@ -258,7 +261,7 @@ describe("the tools", () => {
         error: {
           code: "not_found",
           message: "There is no document with this path.",
-          hint: "Take a path from search_docs, or from the list of resources.",
+          hint: "Use a path from search_docs or from the list of resources.",
           docs: `${service.url}/docs/api/errors#not_found`,
         },
       });
@@ -268,20 +271,20 @@ describe("the tools", () => {
     expect(noSection.content[0]?.text).toContain("/docs/api/limits#headers");
   });
 
-  it("are all told of in the document about MCP", () => {
-    const told = findDocument("/docs/mcp")?.markdown() ?? "";
-    for (const { name, readsAccount } of listedTools) {
-      const row = told.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
-      expect(row?.includes("a token"), name).toBe(readsAccount);
+  it("are all listed in the MCP document", () => {
+    const markdown = findDocument("/docs/mcp")?.markdown() ?? "";
+    for (const { name, needsAccount } of listedTools) {
+      const row = markdown.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
+      expect(row?.includes("a token"), name).toBe(needsAccount);
     }
   });
 
-  it("are listed in one order, each with a title, both schemas, and as changing nothing", async () => {
+  it("are listed in a fixed order as read-only, with a title and schemas", async () => {
     const { result } = JSON.parse(
       (await postLegacy(service, { method: "tools/list" }, { from: newAddress() })).text,
     );
     expect(result.tools).toHaveLength(listedTools.length);
-    for (const [n, { name, title, readsAccount, answersText }] of listedTools.entries()) {
+    for (const [n, { name, title, needsAccount, answersText }] of listedTools.entries()) {
       const listed = result.tools[n];
       expect(listed).toMatchObject({
         name,
@@ -297,12 +300,11 @@ describe("the tools", () => {
           openWorldHint: false,
         },
       });
-      expect(listed.description.includes("Needs a bearer token")).toBe(readsAccount);
-      expect(
-        JSON.stringify(listed.outputSchema ?? {}),
-        "clients ignore fields that they do not know",
-      ).not.toContain("additionalProperties");
+      expect(listed.description.includes("Needs a bearer token")).toBe(needsAccount);
+      expect(JSON.stringify(listed.outputSchema ?? {}), "fields can be added").not.toContain(
+        "additionalProperties",
+      );
     }
-    expect(JSON.stringify(result).length, "a model pays for every word").toBeLessThan(7000);
+    expect(JSON.stringify(result).length, "a model pays for every token").toBeLessThan(7000);
   });
 });

@@ -77,7 +77,7 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
   it("answers 503 to an account whose record does not parse", async () => {
     await stage.query("UPDATE accounts SET plan = 'platinum'");
     const hint =
-      "If you have just accepted an invitation, look again in a moment. Otherwise ask whoever invited you to check your account.";
+      "If you have just accepted an invitation, try again in a moment. Otherwise contact us to check your account.";
     expectRefusal(service, await ask(), { status: 503, code: "balance_unavailable", hint });
     await stage.query("UPDATE accounts SET plan = 'licensed'");
   });
@@ -89,7 +89,7 @@ describe("GET /api/credits/balance without sign-in", () => {
     expectRefusal(service, await service.ask(creditsBalance.path), {
       status: 503,
       code: "balance_unavailable",
-      hint: "Ask whoever operates this service to set up sign-in in its settings; asking again does not help until then.",
+      hint: "Ask the operator of this service to set up sign-in. Until then, trying again does not help.",
     });
   });
 });
