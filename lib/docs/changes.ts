@@ -1,7 +1,4 @@
-/**
- * What has changed in the API, newest first: `on` is the day it went out. The page of changes, its feed, the policy and
- * the API description read it. `version` is what the description says from then on.
- */
+/** The changes of the API, newest first: the release date, the new `info.version` of the API description, and the text. */
 export const changes = [
   {
     on: "2026-11-21",
@@ -10,5 +7,5 @@ export const changes = [
   },
 ] as const satisfies readonly { on: string; version: string; what: string }[];
 
-/** What `info.version` of the API description says: the latest change's. */
+/** The `info.version` of the API description. */
 export const descriptionVersion = changes[0].version;

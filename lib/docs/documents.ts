@@ -29,14 +29,13 @@ export const documents: readonly DocumentPage[] = [
   mcp,
 ];
 
-/** Whether a path leads to a document and, where it has an anchor, to a section of it. */
+/** Whether a path, with or without an anchor, leads to a document or a section. */
 export function isDocumentPath(path: string): boolean {
   const [page = "", anchor] = path.split("#");
   const document = findDocument(page);
   return document !== undefined && (anchor === undefined || sectionsAt(document, anchor) !== undefined);
 }
 
-/** The document at this path. */
 export function findDocument(path: string): DocumentPage | undefined {
   return documents.find((document) => document.path === path);
 }

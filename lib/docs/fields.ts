@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The fields of a resource, those inside an object by their path. */
+/** The fields of a schema; those of a nested object are named by their path. */
 export function fieldsOf(schema: z.ZodType): FieldDocument[] {
   return fieldsWithin(z.toJSONSchema(schema) as JsonSchema, "");
 }
@@ -36,6 +36,6 @@ function fieldsWithin({ properties = {}, required = [] }: JsonSchema, prefix: st
 function typeOf({ type, enum: values, format, minimum, anyOf }: JsonSchema): string {
   if (anyOf) return anyOf.map(typeOf).join(" or ");
   if (values && values.length <= 5) return `${type}: ${values.map((value) => `\`${value}\``).join(", ")}`;
-  const least = minimum === undefined ? "" : `, at least ${minimum}`;
-  return `${type}${format ? `, ${format}` : ""}${least}`;
+  const minimumText = minimum === undefined ? "" : `, at least ${minimum}`;
+  return `${type}${format ? `, ${format}` : ""}${minimumText}`;
 }

@@ -1,8 +1,8 @@
 import { escapeHtml } from "@/lib/http/escape-html";
 
 /*
- * Colours for code, put in where a document is rendered: a browser loads no script for them. It knows words, texts,
- * numbers, notes and names, which is what makes our short samples easier to read, and no grammar.
+ * Syntax colours, added when a document is rendered, so that no script is needed. It recognises keywords, strings,
+ * numbers, comments and names by regular expressions, which is enough for short samples.
  */
 
 const words = {
@@ -22,12 +22,11 @@ const words = {
 
 export type CodeLanguage = keyof typeof words;
 
-/** Whether code in this language is coloured. */
 export function isCodeLanguage(language: string): language is CodeLanguage {
   return Object.hasOwn(words, language);
 }
 
-/** Code as HTML: escaped, and coloured. */
+/** Renders code as escaped HTML with syntax colours. */
 export function highlight(code: string, language: CodeLanguage): string {
   if (language === "text") return escapeHtml(code);
   const known = new Set<string>(words[language].split(" "));

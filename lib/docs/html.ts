@@ -8,14 +8,14 @@ import { files } from "@/lib/http/pages";
 
 export type RenderedDocument = {
   html: string;
-  /** What stands beside it: the sections that the document keeps there. */
+  /** The sections of the panel at the side. */
   panel: string;
-  /** Its sections, for "on this page". */
+  /** The sections for "On this page". */
   sections: { anchor: string; title: string }[];
 };
 
-/** Renders a document. The Markdown is our own, so nothing in it is escaped but code. */
-export function renderDocument({ markdown, beside = [] }: DocumentPage): RenderedDocument {
+/** Renders a document. Only code is escaped, because the Markdown is our own. */
+export function renderDocument({ markdown, panelSections = [] }: DocumentPage): RenderedDocument {
   const rendered: RenderedDocument = { html: "", panel: "", sections: [] };
   const marked = makeMarked(new Set());
   const tokens = marked.lexer(markdown()).filter(({ type }) => type !== "space");
@@ -26,9 +26,9 @@ export function renderDocument({ markdown, beside = [] }: DocumentPage): Rendere
     const { text } = heading as Tokens.Heading;
     const anchor = anchorOf(text);
     const title = marked.parseInline(text) as string;
-    // A section is what an address with this anchor points at: its heading and all that belongs to it.
+    // The anchor is on the section, so that a link targets the heading with its content.
     const section = `<section id="${anchor}">\n<h2>${title} ${linkTo(anchor, text)}</h2>\n${renderParts(marked, body)}</section>\n`;
-    if (beside.includes(text)) rendered.panel += section;
+    if (panelSections.includes(text)) rendered.panel += section;
     else {
       rendered.html += section;
       rendered.sections.push({ anchor, title });
@@ -37,13 +37,13 @@ export function renderDocument({ markdown, beside = [] }: DocumentPage): Rendere
   return rendered;
 }
 
-/** What a page shows in place of a block of text, by the label of the block. Markdown keeps the text. */
+/** The pictures that replace blocks of text on pages, by the block's label. Markdown keeps the text. */
 const pictures: Record<string, string> = {
   "the-loop": `<picture class="loop"><source media="(max-width: 40rem)" srcset="${files.clientLoopOnPhones.path}" width="340" height="332"><img src="${files.clientLoop.path}" width="700" height="228" alt="The loop of a client, as the list below describes it."></picture>
 `,
 };
 
-/** @param anchors - those of fields that there are already, because one name may come in two lists */
+/** @param anchors - the field anchors so far, because two lists can contain the same name */
 function makeMarked(anchors: Set<string>) {
   return new Marked({
     renderer: {
@@ -72,24 +72,24 @@ function makeMarked(anchors: Set<string>) {
 const isHeading = (token: Token, depth: number): token is Tokens.Heading =>
   token.type === "heading" && token.depth === depth;
 
-/** Every heading and field can be pointed at. */
-function linkTo(anchor: string, what: string): string {
-  return `<a class="anchor" href="#${anchor}" aria-label="Link to ${escapeHtml(what.replaceAll("`", ""))}"></a>`;
+/** A link to a heading or field itself. */
+function linkTo(anchor: string, name: string): string {
+  return `<a class="anchor" href="#${anchor}" aria-label="Link to ${escapeHtml(name.replaceAll("`", ""))}"></a>`;
 }
 
 const isOfFields = ({ header }: Tokens.Table) => ["Field", "Header"].includes(header[0]?.text ?? "");
 
 type RenderCell = (cell: Tokens.TableCell) => string;
 
-/** Fields, one under the other: a table of them would be cut on a phone. */
+/** Renders fields as a list, because a table would not fit on a phone. */
 function fields({ header, rows }: Tokens.Table, cell: RenderCell, anchors: Set<string>): string {
-  const items = rows.map(([name, ...about]) => {
+  const items = rows.map(([name, ...cells]) => {
     if (!name) return "";
     const own = anchorOf(`${header[0]?.text} ${name.text}`);
     const anchor = anchors.has(own) ? `${own}-${anchors.size}` : own;
     anchors.add(anchor);
-    const meaning = about.at(-1);
-    const facts = about.slice(0, -1).flatMap((fact, at) => {
+    const meaning = cells.at(-1);
+    const facts = cells.slice(0, -1).flatMap((fact, at) => {
       const title = header[at + 1]?.text;
       if (title === "Required") return fact.text === "yes" ? [] : ["<i>optional</i>"];
       return [`<span>${title === "On" ? "on " : ""}${cell(fact)}</span>`];
@@ -111,15 +111,15 @@ function tableOf({ header, rows }: Tokens.Table, cell: RenderCell): string {
   return `<table><caption class="unseen">${escapeHtml(caption)}</caption><thead><tr>${head}</tr></thead>\n<tbody>${body.join("\n")}</tbody></table>\n`;
 }
 
-/** The blocks of a section. What is said in several ways, one after the other, becomes tabs. */
+/** Renders the blocks of a section. Consecutive variants of a sample become tabs. */
 function renderParts(marked: Marked, tokens: Token[]): string {
   let html = "";
   for (let at = 0; at < tokens.length; at++) {
-    const ways = waysFrom(tokens.slice(at));
-    if (ways.length < 2) html += marked.parser(tokens.slice(at, at + 1));
+    const variants = variantsFrom(tokens.slice(at));
+    if (variants.length < 2) html += marked.parser(tokens.slice(at, at + 1));
     else {
-      html += tabs(marked, ways);
-      at += ways.length - 1;
+      html += tabs(marked, variants);
+      at += variants.length - 1;
     }
   }
   return html;
@@ -133,7 +133,7 @@ const languages: Record<string, string> = {
   kotlin: "Kotlin",
 };
 
-/** What the bar over a block of code says. */
+/** The languages' names in the bar above a block of code. */
 const namesOfLanguages: Record<string, string> = {
   ...languages,
   sh: "Shell",
@@ -142,33 +142,33 @@ const namesOfLanguages: Record<string, string> = {
   http: "HTTP",
 };
 
-/** What a block of code is a way of: a language, or the status after it (`json 401 signed_out`). */
+/** The label of a variant: the language, or the text after it (`json 401 signed_out`). */
 function labelOf(token: Token): string | undefined {
   if (token.type !== "code") return undefined;
   const [language = "", label] = (token as Tokens.Code).lang?.split(/ (.*)/) ?? [];
   return label || languages[language];
 }
 
-/** The blocks that tokens begin with, each another way. */
-function waysFrom(tokens: Token[]): Tokens.Code[] {
+/** The code blocks with distinct labels at the start of `tokens`. */
+function variantsFrom(tokens: Token[]): Tokens.Code[] {
   const labels = tokens.map(labelOf);
   const end = labels.findIndex((label, at) => !label || labels.indexOf(label) < at);
   return tokens.slice(0, end === -1 ? undefined : end) as Tokens.Code[];
 }
 
-/** Tabs that need no script: one button of a group is chosen, and what belongs to it is shown. */
-function tabs(marked: Marked, ways: Tokens.Code[]): string {
+/** Tabs without a script: radio buttons, and CSS that shows the block of the checked one. */
+function tabs(marked: Marked, variants: Tokens.Code[]): string {
   const group = `ways-${createHash("sha256")
-    .update(ways.map(({ raw }) => raw).join())
+    .update(variants.map(({ raw }) => raw).join())
     .digest("hex")
     .slice(0, 8)}`;
-  const isOfLanguages = ways.every(({ lang = "" }) => lang in languages);
-  const choices = ways.map((way, at) => {
-    const label = labelOf(way) ?? "";
-    const value = isOfLanguages ? way.lang : label;
+  const isOfLanguages = variants.every(({ lang = "" }) => lang in languages);
+  const choices = variants.map((variant, at) => {
+    const label = labelOf(variant) ?? "";
+    const value = isOfLanguages ? variant.lang : label;
     return `<label><input type="radio" name="${group}" value="${value}"${at === 0 ? " checked" : ""}>${label.replace(/_/g, "_<wbr>")}</label>`;
   });
-  const bodies = ways.map((way) => `<div class="way">${marked.parser([way])}</div>`);
+  const bodies = variants.map((variant) => `<div class="way">${marked.parser([variant])}</div>`);
   const kind = isOfLanguages ? "Language" : "Answer";
   return `<div class="tabs" data-kind="${kind}"><fieldset><legend class="unseen">${kind}</legend>${choices.join("")}</fieldset>${bodies.join("")}</div>\n`;
 }

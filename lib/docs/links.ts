@@ -8,15 +8,15 @@ const pathsOf = <Table extends Record<string, { path: string }>>(table: Table) =
     [Name in keyof Table]: Table[Name]["path"];
   };
 
-/** Where the words of the documents lead, by its name in the registers. */
+/** The link targets of the documents, by their names in the registers. */
 export const to = pathsOf({ ...documentPages, ...publications, changes: pages.changes });
 
-/** A link to what is said of an error code. */
+/** A link to the section about an error code. */
 export function toCode(code: PublicErrorCode): string {
   return `[\`${code}\`](${to.errors}#${code})`;
 }
 
-/** A link to what is there for who can sign in; where nobody can it is its address alone. */
+/** A link to a page that needs sign-in; only its path if this deployment has no sign-in. */
 export function linkToPage({ path }: Pick<Route, "path">): string {
   return settings().signIn.kind === "none" ? `\`${path}\`` : `[${path}](${path})`;
 }

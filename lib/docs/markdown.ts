@@ -1,4 +1,4 @@
-/** The address that stands for this service in words which cannot know it; whoever serves them puts in `APP_URL`. */
+/** The placeholder for this service's URL in documents; it is replaced with `APP_URL` when they are served. */
 export const placeholderAddress = "https://office.example.com";
 
 /** A Markdown table. */
@@ -11,15 +11,15 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 type Language = "sh" | "ts" | "python" | "swift" | "kotlin" | "json" | "http" | "console" | "text";
 
 /**
- * A block of code. `sh`, `ts` and `python` are samples: a test runs each as it stands.
+ * A block of code. A test runs every `sh`, `ts` and `python` block as it is.
  *
- * @param label - what it is one way of, where several stand together: a status, or the name of a picture
+ * @param label - the tab's label, or the name of the picture that replaces the block on the page
  */
 export function code(language: Language, text: string, label = ""): string {
   return `\`\`\`${`${language} ${label}`.trim()}\n${text.trim()}\n\`\`\``;
 }
 
-/** The anchor of a heading: its words in lower case, joined by hyphens; an error code stays as it is. */
+/** The anchor of a heading: its words in lower case, joined with hyphens. Error codes stay unchanged. */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

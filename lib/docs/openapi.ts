@@ -15,8 +15,8 @@ import { retirementOf } from "@/lib/http/retirement";
 import * as schemas from "@/lib/http/schemas";
 
 /**
- * The API description: OpenAPI 3.1, made from the register and the schemas, so that it says what the
- * service does. Schemas are open, though answers are sent closed: clients ignore fields they do not know.
+ * The API description in OpenAPI 3.1, generated from the register and the schemas. Schemas are published open, although
+ * responses are validated as closed, because clients must ignore fields that they do not know.
  */
 export function openApiDocument() {
   const { appUrl, supportEmail } = settings();
@@ -34,7 +34,7 @@ export function openApiDocument() {
       },
       license: { name: "MIT", identifier: "MIT" },
     },
-    externalDocs: { description: "The documents", url: `${placeholderAddress}${pages.quickStart.path}` },
+    externalDocs: { description: "Documentation", url: `${placeholderAddress}${pages.quickStart.path}` },
     servers: [{ url: placeholderAddress, description: "This service, in production.", "x-internal": false }],
     tags: Object.values(tags),
     paths: Object.fromEntries(
@@ -51,13 +51,13 @@ export function openApiDocument() {
           type: "http",
           scheme: "bearer",
           bearerFormat: "JWT",
-          description: `A session token, given to a program by the account's owner: a JWT, verified as RFC8725 asks. ${tokenSafety}`,
+          description: `A session token (a JWT, verified according to RFC8725) that the account's owner gives to a program. ${tokenSafety}`,
         },
         sessionCookie: {
           type: "apiKey",
           in: "cookie",
           name: "__session",
-          description: `A browser has it after sign-in at \`${pages.signIn.path}\`.`,
+          description: `The browser's session after sign-in at \`${pages.signIn.path}\`.`,
         },
       },
     },
@@ -68,9 +68,12 @@ export function openApiDocument() {
 type OperationName = keyof typeof operations;
 
 const tags: Record<Operation["access"], { name: string; description: string }> = {
-  anyone: { name: "Open", description: "No sign-in and no header." },
-  session: { name: "Account", description: "With a session: a bearer token or the session cookie." },
-  "signed link": { name: "Email", description: "With the signed link of an email." },
+  anyone: { name: "Open", description: "Operations that need no sign-in." },
+  session: {
+    name: "Account",
+    description: "Operations that need a session: a bearer token or the session cookie.",
+  },
+  "signed link": { name: "Email", description: "Operations that need the signed link of an email." },
 };
 
 function pathItem(name: OperationName) {
@@ -80,7 +83,7 @@ function pathItem(name: OperationName) {
     summary: operation.summary,
     description: [
       `Accepts ${operation.methods.join(", ")}.`,
-      ...(operation.methods.includes("HEAD") ? ["`HEAD` answers as `GET` does, without the body;"] : []),
+      ...(operation.methods.includes("HEAD") ? ["`HEAD` answers like `GET`, without the body."] : []),
       "`OPTIONS` answers `204` with `Allow`. Any other method answers `405`.",
     ].join(" "),
     [method.toLowerCase()]: describeOperation(name, operation, method),
@@ -172,7 +175,7 @@ const requestId = {
   name: "X-Request-Id",
   in: "header",
   required: false,
-  description: "Names this request in our log. One that does not fit is replaced.",
+  description: "An id for this request in our log. An invalid one is replaced.",
   schema: { type: "string", pattern: requestIdPattern.source, maxLength: maxRequestIdCharacters },
   example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
 };
@@ -181,7 +184,7 @@ const signedToken = {
   name: "token",
   in: "query",
   required: true,
-  description: "The signed token of the link, exactly as it was sent. It is the credential.",
+  description: "The signed token of the link, exactly as it was sent. It is the only credential.",
   schema: { type: "string", minLength: 1, maxLength: 1024 },
   example: "v1.acc_example.c2lnbmF0dXJl",
 };

@@ -6,25 +6,25 @@ import { documentPages } from "@/lib/http/pages";
 
 const { requests, windowSeconds } = quotas.health;
 
-/** What the register does not say of an operation: its document, how it behaves, in words, and one example of its 200. */
+/** The documentation of each operation: its document, a description, and an example of its 200. */
 export const operationWords: Record<
   keyof typeof operations,
   { page: DocumentPage["path"]; about: string; example: object | string }
 > = {
   health: {
     page: documentPages.healthOperation.path,
-    about: `Needs no sign-in and reads nothing from an account. It is [counted](${to.limits}): ${requests} requests per ${windowSeconds} seconds and address.`,
+    about: `Needs no sign-in and reads no account. It is [rate limited](${to.limits}): ${requests} requests per ${windowSeconds} seconds and address.`,
     example: { ok: true, service: "corner-office-web", surface: "web", agent: "not-hosted" },
   },
   siteBanner: {
     page: documentPages.siteBannerOperation.path,
     about:
-      "Needs no sign-in; the answer is the same for everyone, and browsers on other origins may read it. Shared caches may keep it briefly: a change is seen within half a minute.",
-    example: { banner: { kind: "warning", message: "We are down for repairs on Friday at noon." } },
+      "Needs no sign-in. The response is the same for everyone, and browsers on other origins may read it. Shared caches may store it briefly, so a change shows within half a minute.",
+    example: { banner: { kind: "warning", message: "We are down for maintenance on Friday at noon." } },
   },
   entitlement: {
     page: documentPages.entitlementOperation.path,
-    about: `Needs [a session](${to.authentication}). Never cached. Only a \`200\` with \`ok: true\` means that the account may run; ask again within \`recheckAfterSeconds\`. An outage is a \`503\`, never a \`401\`.`,
+    about: `Needs [a session](${to.authentication}). Never cached. Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`. An outage is a \`503\`, never a \`401\`.`,
     example: {
       ok: true,
       status: "trial",
@@ -35,12 +35,12 @@ export const operationWords: Record<
   },
   creditsBalance: {
     page: documentPages.creditsBalanceOperation.path,
-    about: `Needs [a session](${to.authentication}). Never cached. Credits are a count with up to three decimal places, and never money.`,
+    about: `Needs [a session](${to.authentication}). Never cached. Credits are a count with up to three decimal places, never money.`,
     example: { credits: 1250.5 },
   },
   unsubscribe: {
     page: documentPages.unsubscribeOperation.path,
-    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent; it does not expire, and using it again answers \`200\` again. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because scanners open links.`,
+    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
     example: "The later onboarding emails are stopped.",
   },
 };

@@ -5,34 +5,34 @@ import { createHandler } from "@/lib/http/handler";
 import type { Route } from "@/lib/http/route";
 
 export type Publication = {
-  /** Its media type. */
+  /** The media type. */
   type: string;
   body: string;
   headers?: Record<string, string>;
 };
 
 type PublishOptions = {
-  /** How long what was made is good here; a day, because security.txt names its end. */
-  goodForMs?: number;
-  /** How long others may keep it. */
+  /** How long this process reuses the body; a day by default, because security.txt has an expiry date. */
+  freshForMs?: number;
+  /** How long caches may store it. */
   maxAgeSeconds?: number;
 };
 
 /**
- * The route handler of something we publish to programs: readable from any origin, with a strong `ETag`, and 304
- * to whoever has it already (RFC 9110 §13.1.2). Where there is nothing to publish, a 404.
+ * The route handler of a publication for programs: readable from any origin, with a strong `ETag` and 304
+ * (RFC 9110 §13.1.2). Answers 404 if `make` returns nothing.
  */
 export function publish(
   route: Route,
   make: () => Publication | undefined | Promise<Publication | undefined>,
-  { goodForMs = dayMs, maxAgeSeconds = 300 }: PublishOptions = {},
+  { freshForMs = dayMs, maxAgeSeconds = 300 }: PublishOptions = {},
 ): (request: Request) => Promise<Response> {
   let made: ReturnType<typeof prepare> | undefined;
   let madeAtMs = Number.NEGATIVE_INFINITY;
   return createHandler(
     route,
     async ({ headers, nowMs }) => {
-      if (nowMs >= madeAtMs + goodForMs) {
+      if (nowMs >= madeAtMs + freshForMs) {
         made = prepare(await make(), maxAgeSeconds);
         madeAtMs = nowMs;
       }

@@ -1,5 +1,4 @@
-import type { QuotaName } from "@/lib/config/limits";
-import { quotas } from "@/lib/config/limits";
+import { type QuotaName, quotas } from "@/lib/config/limits";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import type { Operation } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
@@ -10,13 +9,13 @@ export type HeaderDocument = {
   name: string;
   meaning: string;
   example: string;
-  /** What its value looks like. */
+  /** A regular expression that matches its value. */
   pattern: string;
-  /** Whether every answer of this kind carries it. */
+  /** Whether every response of this kind has it. */
   always: boolean;
 };
 
-/** The headers of an operation's answers with this status. */
+/** The headers of an operation's responses with this status. */
 export function headersOf(operation: Operation, status: number): HeaderDocument[] {
   const headers = [...defaults(status === 200 ? operation.caching : "no-store")];
   if (operation.quota && ![400, 405].includes(status))
@@ -30,16 +29,16 @@ export function headersOf(operation: Operation, status: number): HeaderDocument[
   return headers;
 }
 
-/** What shared caches keep names no request. */
+/** Not on responses that shared caches may store. */
 const requestId: HeaderDocument = {
   name: "X-Request-Id",
-  meaning: "Names this request in our log: the one you sent, when it is sane, or a new one.",
+  meaning: "The id of this request in our log: yours if it was valid, otherwise a new one.",
   example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
   pattern: requestIdPattern.source,
   always: true,
 };
 
-/** What the way out puts on every answer. */
+/** The headers of every response. */
 export function defaults(caching: string): HeaderDocument[] {
   return [
     {
@@ -51,7 +50,7 @@ export function defaults(caching: string): HeaderDocument[] {
     },
     {
       name: "Link",
-      meaning: 'Where the policy on versions and retirement is (`rel="deprecation"`, RFC 9745).',
+      meaning: 'The policy on versions and retirement (`rel="deprecation"`, RFC 9745).',
       example: `<${placeholderAddress}${pages.policy.path}>; rel="deprecation"; type="text/html"`,
       pattern: `^<https?://[^>]+${pages.policy.path}>; rel="deprecation"; type="text/html"`,
       always: true,
@@ -59,7 +58,7 @@ export function defaults(caching: string): HeaderDocument[] {
     ...(caching.startsWith("public") ? [] : [requestId]),
     {
       name: "Cache-Control",
-      meaning: "Who may keep the answer, and how long.",
+      meaning: "Who may store the response, and how long.",
       example: caching,
       pattern: `^${caching}$`,
       always: true,
@@ -73,14 +72,14 @@ function rateLimitHeaders(name: QuotaName, isRefused: boolean): HeaderDocument[]
   return [
     {
       name: "RateLimit-Policy",
-      meaning: "The quota: its name, `q` requests in `w` seconds.",
+      meaning: "The quota: its name, and `q` requests in `w` seconds.",
       example: `"${name}";q=${requests};w=${windowSeconds}`,
       pattern: `^"${name}";q=\\d+;w=\\d+$`,
       always: true,
     },
     {
       name: "RateLimit",
-      meaning: "What is left: `r` requests. On a refusal, `t` seconds until one is accepted.",
+      meaning: "The remaining quota: `r` requests. On a `429`, `t` seconds until one is accepted.",
       example: isRefused ? `"${name}";r=0;t=17` : `"${name}";r=${left}`,
       pattern: isRefused ? `^"${name}";r=0;t=[1-9]\\d*$` : `^"${name}";r=\\d+$`,
       always: true,
@@ -94,7 +93,7 @@ function rateLimitHeaders(name: QuotaName, isRefused: boolean): HeaderDocument[]
     },
     {
       name: "RateLimit-Remaining",
-      meaning: "For older clients: the requests that are left.",
+      meaning: "For older clients: the requests remaining.",
       example: String(left),
       pattern: "^\\d+$",
       always: true,
@@ -105,40 +104,41 @@ function rateLimitHeaders(name: QuotaName, isRefused: boolean): HeaderDocument[]
 const crossOrigin = (reads: string): HeaderDocument[] => [
   {
     name: "Access-Control-Allow-Origin",
-    meaning: "Browsers on any origin may read the answer.",
+    meaning: "Browsers on any origin may read the response.",
     example: "*",
     pattern: "^\\*$",
     always: true,
   },
   {
     name: "Access-Control-Expose-Headers",
-    meaning: "The headers that such a browser may read.",
+    meaning: "The headers that browsers on other origins may read.",
     example: reads,
     pattern: `^${reads}$`,
     always: true,
   },
   {
     name: "Vary",
-    meaning: "A cache keeps one copy for each `API-Version`.",
+    meaning: "Caches store one copy for each `API-Version`.",
     example: "API-Version",
     pattern: "API-Version",
     always: true,
   },
 ];
 
-/** Documented before anything is retired, so that a client can be ready for them. */
+/** Documented before anything is retired, so that clients can prepare. */
 function retirementHeaders(isRetiring: boolean): HeaderDocument[] {
   return [
     {
       name: "Deprecation",
-      meaning: "Only once a retirement is announced: when it is deprecated, `@` and Unix seconds (RFC 9745).",
+      meaning:
+        "Only after a retirement is announced: the deprecation date, as `@` and Unix seconds (RFC 9745).",
       example: "@1801440000",
       pattern: "^@\\d+$",
       always: isRetiring,
     },
     {
       name: "Sunset",
-      meaning: "Only once a retirement is announced: when it stops working, an HTTP date (RFC 8594).",
+      meaning: "Only after a retirement is announced: when it stops working, as an HTTP date (RFC 8594).",
       example: "Thu, 01 Apr 2027 00:00:00 GMT",
       pattern: " GMT$",
       always: isRetiring,
@@ -148,7 +148,7 @@ function retirementHeaders(isRetiring: boolean): HeaderDocument[] {
 
 const challenge: HeaderDocument = {
   name: "WWW-Authenticate",
-  meaning: 'How to sign in (RFC 6750 §3). With `error="invalid_token"` where a token was sent.',
+  meaning: 'The authentication scheme (RFC 6750 §3), with `error="invalid_token"` if a token was sent.',
   example: 'Bearer realm="corner-office"',
   pattern: '^Bearer realm="corner-office"(, error="invalid_token")?$',
   always: true,
@@ -156,7 +156,7 @@ const challenge: HeaderDocument = {
 
 const allow = (methods: string): HeaderDocument => ({
   name: "Allow",
-  meaning: "The methods that the address accepts.",
+  meaning: "The methods that the path accepts.",
   example: methods,
   pattern: `^${methods}$`,
   always: true,

@@ -9,34 +9,34 @@ import { pages } from "@/lib/http/pages";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
 import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 
-/** One kind of answer of an operation, as the reference and the API description tell it. */
+/** One kind of response of an operation, for the reference and the API description. */
 export type AnswerDocument = {
   status: number;
   meaning: string;
-  /** An example for each `error.code` there can be; none where it worked. */
+  /** An example of each possible `error.code`; empty for a success. */
   refusals: Partial<Record<PublicErrorCode, object>>;
   schema: z.ZodType;
   headers: readonly HeaderDocument[];
 };
 
 const meanings: Record<Status, string> = {
-  200: "It worked.",
+  200: "The request succeeded.",
   400: "The request could not be understood.",
-  401: "There is no signed-in session.",
-  403: "Signed in, and the account may not run.",
+  401: "You are not signed in.",
+  403: "Signed in, but the account may not run.",
   405: "The method is not accepted.",
   413: "The body is too large.",
   429: "Too many requests from this address.",
-  500: "A fault of ours.",
-  502: "It is not certain that the emails are stopped; use the link again.",
-  503: "It cannot be answered at the moment.",
+  500: "An unexpected error on our side.",
+  502: "Some of the later emails may still be sent. Use the link again.",
+  503: "The service cannot answer this at the moment.",
 };
 
-/** The answers of an operation, by rising status. */
+/** The responses of an operation, by ascending status. */
 export function answersOf(operation: Operation): AnswerDocument[] {
   return Object.entries(operation.answers).map(([text, schema]) => {
     const status = Number(text) as Status;
-    const message = status === 429 && operation.quota ? spent(quotas[operation.quota]) : undefined;
+    const message = status === 429 && operation.quota ? quotaMessage(quotas[operation.quota]) : undefined;
     const codes = operation.codes[status] ?? [];
     return {
       status,
@@ -48,10 +48,10 @@ export function answersOf(operation: Operation): AnswerDocument[] {
   });
 }
 
-const spent = ({ requests, windowSeconds }: (typeof quotas)["health" | "mcp"]) =>
+const quotaMessage = ({ requests, windowSeconds }: (typeof quotas)["health" | "mcp"]) =>
   rateLimitMessage(requests, windowSeconds, 17);
 
-/** What is answered before anybody knows which operation was meant, so by any of them. */
+/** The refusals before a request is routed, which any operation can answer with. */
 export const earlyRefusals = [
   earlyRefusal("RequestTimeout", 408, "invalid_request", "The request took too long to arrive."),
   earlyRefusal("HeadersTooLarge", 431, "too_large", `The headers are over ${headBoundsInWords}.`),

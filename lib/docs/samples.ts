@@ -2,8 +2,8 @@ import { code } from "@/lib/docs/markdown";
 import type { Operation } from "@/lib/http/operations";
 
 /*
- * Samples run as they stand: the address and the token come from the environment, so that neither is
- * ever pasted into code. `tests/lib/docs/samples.test.ts` runs every one of them.
+ * Samples read the URL and the token from the environment, so that no one pastes a token into code.
+ * `tests/lib/docs/samples.test.ts` runs each of them as it is.
  */
 
 /** One call in curl, TypeScript and Python. */
@@ -72,7 +72,7 @@ except urllib.error.HTTPError as failure:
   );
 }
 
-/** Reads a token without showing it. One line, so that what is pasted after it is not taken for the token. */
+/** Reads a token without echoing it. One line, because otherwise a second pasted line would be read as the token. */
 export const readToken = code("sh", "read -rs CORNER_OFFICE_TOKEN && export CORNER_OFFICE_TOKEN");
 
 /** The check that an app makes before it lets the company run, in TypeScript (which is JavaScript too) and Python. */
@@ -122,24 +122,24 @@ print(check_entitlement())`,
   ),
 ].join("\n\n");
 
-/** A call that obeys the limits: it waits as long as it is told, and a little longer. */
-export const patientCall = [
+/** A call that retries after `Retry-After`. */
+export const callWithRetries = [
   code(
     "ts",
     `
 const pause = (seconds = 0) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
-/** Asks again after a 429, a 502 or a 503, four times at most: as late as we are told, and a little later. */
-async function callPatiently(url = "", options = {}) {
+/** Retries a 429, 502 or 503 up to four times, after Retry-After plus a random delay. */
+async function callWithRetries(url = "", options = {}) {
   for (let attempt = 0; ; attempt++) {
     const response = await fetch(url, options);
     if (![429, 502, 503].includes(response.status) || attempt === 4) return response;
-    const toldSeconds = Number(response.headers.get("Retry-After") ?? 2 ** attempt);
-    await pause(toldSeconds + Math.random() * (1 + toldSeconds / 10));
+    const waitSeconds = Number(response.headers.get("Retry-After") ?? 2 ** attempt);
+    await pause(waitSeconds + Math.random() * (1 + waitSeconds / 10));
   }
 }
 
-const response = await callPatiently(\`\${process.env.CORNER_OFFICE_URL}/api/health\`);
+const response = await callWithRetries(\`\${process.env.CORNER_OFFICE_URL}/api/health\`);
 console.log(response.status, response.headers.get("RateLimit"));`,
   ),
   code(
@@ -147,18 +147,18 @@ console.log(response.status, response.headers.get("RateLimit"));`,
     `
 import os, random, time, urllib.error, urllib.request
 
-def call_patiently(request):
-    """Asks again after a 429, a 502 or a 503, four times at most: as late as we are told, and a little later."""
+def call_with_retries(request):
+    """Retries a 429, 502 or 503 up to four times, after Retry-After plus a random delay."""
     for attempt in range(5):
         try:
             return urllib.request.urlopen(request, timeout=10)
         except urllib.error.HTTPError as failure:
             if failure.code not in (429, 502, 503) or attempt == 4:
                 raise
-            told_seconds = int(failure.headers.get("Retry-After", 2**attempt))
-            time.sleep(told_seconds + random.uniform(0, 1 + told_seconds / 10))
+            wait_seconds = int(failure.headers.get("Retry-After", 2**attempt))
+            time.sleep(wait_seconds + random.uniform(0, 1 + wait_seconds / 10))
 
-with call_patiently(os.environ["CORNER_OFFICE_URL"] + "/api/health") as response:
+with call_with_retries(os.environ["CORNER_OFFICE_URL"] + "/api/health") as response:
     print(response.status, response.headers["RateLimit"])`,
   ),
 ].join("\n\n");

@@ -2,10 +2,10 @@ import { marked, type Token } from "marked";
 import type { DocumentPage } from "@/lib/docs/document";
 import { anchorOf } from "@/lib/docs/markdown";
 
-/** A part of a document: a heading, what stands under it, and how deep it is; the first part has the document's own. */
+/** A heading of a document with its depth and content; the first section has the document's title. */
 export type Section = { heading: string; anchor?: string; depth: number; tokens: Token[] };
 
-/** A document cut at its headings. */
+/** Splits a document at its headings. */
 export function sectionsOf({ title, markdown }: DocumentPage): Section[] {
   const sections: Section[] = [{ heading: title, depth: 1, tokens: [] }];
   for (const token of marked.lexer(markdown())) {
@@ -17,7 +17,7 @@ export function sectionsOf({ title, markdown }: DocumentPage): Section[] {
   return sections;
 }
 
-/** The section at an anchor, with those under it; none where there is no such anchor. */
+/** The section at an anchor, with its subsections; `undefined` if there is none. */
 export function sectionsAt(document: DocumentPage, anchor: string): Section[] | undefined {
   const sections = sectionsOf(document);
   const start = sections.findIndex((section) => section.anchor === anchor);
@@ -27,7 +27,6 @@ export function sectionsAt(document: DocumentPage, anchor: string): Section[] | 
   return sections.slice(start, next === -1 ? undefined : next);
 }
 
-/** The Markdown of sections. */
 export function markdownOf(sections: Section[]): string {
   return sections.flatMap(({ tokens }) => tokens.map(({ raw }) => raw)).join("");
 }

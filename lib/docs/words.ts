@@ -1,4 +1,4 @@
-/** Sentences that several documents say in the same words. */
+/** Sentences that several documents share. */
 
 export const sessionLimits =
   "A session cannot make an assistant send, publish, deploy or charge; those steps wait for the CEO's approval in the app.";

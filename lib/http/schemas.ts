@@ -2,9 +2,8 @@ import * as z from "zod";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 
 /*
- * The resources of the API. Objects are closed: this is what we send, field for field. They are
- * published open, because clients must ignore fields that they do not know. What a resource is called and a
- * field means is said here, and from here in the documents and the API description.
+ * The resources of the API, with the descriptions that the documents and the API description show. Objects are closed,
+ * because we send exactly these fields, but published open, because clients must ignore fields that they do not know.
  */
 
 /** The names of the resources in the API description. */
@@ -14,10 +13,10 @@ export const apiErrorDetail = z
   .strictObject({
     code: z
       .enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]])
-      .describe("Stable between releases; branch on it."),
-    message: z.string().min(1).describe("One plain sentence saying what went wrong."),
+      .describe("The error code. Branch on it; it is stable between releases."),
+    message: z.string().min(1).describe("One plain sentence that describes the problem."),
     hint: z.string().min(1).describe("What to do next."),
-    docs: z.url().describe("Address of the page that explains error codes, at this code."),
+    docs: z.url().describe("The URL of the documentation of this code."),
   })
   .describe("Why it failed, and what to do.")
   .register(resources, { id: "ApiErrorDetail" });
@@ -29,7 +28,7 @@ export const health = z
     ok: z.literal(true).describe("Always `true`."),
     service: z.string().describe("Fixed identifier of the web service."),
     surface: z.string().describe("Which part of the product answered."),
-    agent: z.string().describe("Says whether assistants run in this service: they do not."),
+    agent: z.string().describe("Whether assistants run in this service; they do not."),
   })
   .register(resources, { id: "Health" });
 
@@ -47,7 +46,6 @@ export const siteBannerResponse = z
   })
   .register(resources, { id: "SiteBannerResponse" });
 
-/** The notice that a visitor sees. */
 export type SiteBanner = NonNullable<z.infer<typeof siteBannerResponse>["banner"]>;
 
 export const entitlementAllowed = z
@@ -57,7 +55,11 @@ export const entitlementAllowed = z
       .enum(["licensed", "trial", "hobby"])
       .describe("A licence, an active trial, or the free tier after the trial."),
     trialEndsAt: z.iso.datetime().optional().describe("When the trial ends; present on a trial."),
-    assistantLimit: z.int().min(0).optional().describe("How many named assistants the account may hire."),
+    assistantLimit: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("The maximum number of named assistants that the account may hire."),
     recheckAfterSeconds: z.int().min(1).describe("Ask again within this many seconds."),
   })
   .register(resources, { id: "EntitlementAllowed" });
@@ -68,19 +70,19 @@ export const entitlementDenied = z
     status: z
       .enum(["signed-out", "trial-ended", "invalid", "unconfigured", "unavailable"])
       .describe("Why the account may not run."),
-    message: z.string().min(1).describe("One plain sentence saying why."),
+    message: z.string().min(1).describe("One plain sentence that says why."),
     error: apiErrorDetail,
   })
   .register(resources, { id: "EntitlementDenied" });
 
 export const creditsBalance = z
   .strictObject({
-    credits: z.number().min(0).describe("Balance as a count of credits; never money."),
+    credits: z.number().min(0).describe("The balance as a count of credits, never money."),
   })
   .register(resources, { id: "CreditsBalance" });
 
 export const unsubscribed = z
   .string()
   .regex(/^[^\n]+\n$/)
-  .describe("One line saying that the later emails are stopped.")
+  .describe("One line that confirms that the later emails are stopped.")
   .register(resources, { id: "Unsubscribed" });

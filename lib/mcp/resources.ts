@@ -1,6 +1,6 @@
 import { bodyLimits, type QuotaName, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { portableMarkdown } from "@/lib/docs/document";
+import { makePortable } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { errorCatalogue } from "@/lib/http/errors";
@@ -26,7 +26,7 @@ export const resources: readonly Resource[] = [
     title: document.title,
     description: document.summary,
     mimeType: "text/markdown",
-    read: () => portableMarkdown(document, settings().appUrl),
+    read: () => makePortable(document.markdown(), settings().appUrl),
   })),
   {
     uri: "corner-office://errors",

@@ -17,7 +17,7 @@ export const GET = publish(
     }));
     return { type: "application/jwk-set+json", body: JSON.stringify({ keys }) };
   },
-  { goodForMs: 0, maxAgeSeconds: 30 },
+  { freshForMs: 0, maxAgeSeconds: 30 },
 );
 
 async function readKeys() {

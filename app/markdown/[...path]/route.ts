@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { type DocumentPage, portableMarkdown } from "@/lib/docs/document";
+import { type DocumentPage, makePortable } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { publish } from "@/lib/docs/publication-handler";
 import { markdownPath } from "@/lib/http/pages";
@@ -8,7 +8,7 @@ type Context = { params: Promise<{ path: string[] }> };
 
 const handlers = new Map(documents.map((document) => [document.path as string, publishMarkdown(document)]));
 
-/** A document in Markdown: `next.config.ts` rewrites `<its path>.md` to this route. */
+/** A document as Markdown: `next.config.ts` rewrites `<its path>.md` to this route. */
 export async function GET(request: Request, { params }: Context): Promise<Response> {
   const handler = handlers.get(`/${(await params).path.join("/")}`);
   return handler ? handler(request) : new Response("There is no such document.\n", { status: 404 });
@@ -20,7 +20,7 @@ function publishMarkdown(document: DocumentPage) {
     const { appUrl } = settings();
     return {
       type: "text/markdown; charset=utf-8",
-      body: portableMarkdown(document, appUrl),
+      body: makePortable(document.markdown(), appUrl),
       headers: { Link: `<${appUrl}${path}>; rel="canonical"; type="text/html"` },
     };
   });

@@ -1,24 +1,24 @@
-/** What the desktop's and the phone's file have in common: valid TypeScript, and JavaScript as it stands. */
+/** The common part of the desktop and the phone file: valid both as TypeScript and as JavaScript. */
 export const connectionBase = `
-/** Keeps the session token of an app that its owner has let in, and renews it by itself. */
+/** Keeps and renews the session token of an app that its owner has approved. */
 export class Connection {
   token = "";
-  renewAtMs = 0; // a minute before the token is over
+  renewAtMs = 0; // a minute before the token expires
   turn = Promise.resolve("");
   url;
   clientId;
   vault;
 
-  /** vault keeps one refresh token where the system keeps passwords; read answers "" where there is none. */
+  /** vault stores one refresh token where the system stores passwords; read returns "" if there is none. */
   constructor(url = "", clientId = "", vault = { read: async () => "", write: async (refreshToken = "") => {} }) {
     this.url = url;
     this.clientId = clientId;
     this.vault = vault;
   }
 
-  /** The session token to send; "" when the owner has to be asked. Throws while nobody can tell: try again later. */
+  /** Returns the session token, or "" if the owner has to approve first. Throws during an outage: try again later. */
   readToken(nowMs = Date.now()) {
-    // One at a time: a refresh token is good once, and one that comes twice ends the connection.
+    // One at a time: a refresh token works once, and using it twice ends the connection.
     const next = () => (nowMs < this.renewAtMs ? this.token : this.renew(nowMs));
     this.turn = this.turn.then(next, next);
     return this.turn;
@@ -39,7 +39,7 @@ export class Connection {
     });
     const answer = JSON.parse(await response.text());
     if (answer.error === "invalid_grant") {
-      await this.vault.write(""); // ended: by its owner, by the operator, or after its week
+      await this.vault.write(""); // ended by the owner or the operator, or after its week
       return (this.token = "");
     }
     if (!response.ok) throw new Error("No token now: " + response.status);

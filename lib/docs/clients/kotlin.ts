@@ -1,4 +1,4 @@
-/** A complete client in Kotlin, on Android and the JVM with `org.json`, which Android brings along. */
+/** A complete client in Kotlin, on Android and the JVM with `org.json`, which Android includes. */
 export const kotlinClient = `
 import java.net.HttpURLConnection
 import java.net.URL
@@ -10,19 +10,19 @@ import kotlin.random.Random
 import org.json.JSONObject
 
 /**
- * Knows whether the company may run, and when to ask again. Run while mayRun(), and show why when not.
- * readToken hands out the session token, "" when a person has to sign in first; it throws when it cannot tell.
+ * Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
+ * readToken returns the session token, or "" if a person has to sign in first. It throws during an outage.
  */
 class CompanyGate(private val url: String, private val readToken: () -> String) {
     var why = "not_asked"
         private set
-    private var yesUntilMs = 0L // the last yes holds until then, whatever happens to the network
+    private var yesUntilMs = 0L // the last yes is valid until then, even during an outage
     private var faults = 0
     private var deadToken = ""
 
     fun mayRun(nowMs: Long = System.currentTimeMillis()) = nowMs < yesUntilMs
 
-    /** Asks once, off the main thread. Answers in how many seconds to ask again; null: when there is another token. */
+    /** Asks once, off the main thread. Returns the seconds until the next call; null: call again after a new sign-in. */
     fun ask(nowMs: Long = System.currentTimeMillis()): Double? {
         val token = try {
             readToken()
@@ -42,14 +42,14 @@ class CompanyGate(private val url: String, private val readToken: () -> String) 
         }
         val code = answer.optJSONObject("error")?.optString("code") ?: "unreachable"
         if (status == 401) {
-            deadToken = token // it never works again: have the owner sign in, and do not ask with it
+            deadToken = token // this token never works again: have the owner sign in
             return stop(code, null)
         }
         if (status == 403 || code == "not_configured") return stop(code, 600 * Random.nextDouble(1.0, 1.1))
         return hold(code, retryAfter, nowMs)
     }
 
-    /** 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end. */
+    /** 429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires. */
     private fun hold(code: String, retryAfter: Double, nowMs: Long): Double {
         if (!mayRun(nowMs)) why = code
         val backoff = min(300.0, 5 * 2.0.pow(faults++))

@@ -1,16 +1,16 @@
-/** A complete client in Python 3.9 and newer, with nothing installed. `tests/lib/docs/clients.test.ts` runs it. */
+/** A complete client in Python 3.9 and newer, without dependencies. `tests/lib/docs/clients.test.ts` runs it. */
 export const pythonClient = `
 import datetime, json, math, os, random, time, urllib.error, urllib.request
 
-SECONDS_AFTER_NO = 600  # a no is asked about again: the owner may have bought a plan
-MOST_SECONDS_AFTER_FAULT = 300
+SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
+MAX_SECONDS_AFTER_FAULT = 300
 
 
 class CompanyGate:
-    """Knows whether the company may run, and when to ask again. Run while may_run(), and show why when not."""
+    """Tracks whether the company may run and when to ask again. Run while may_run() is true; otherwise show why."""
 
     def __init__(self, url, read_token):
-        """read_token hands out the session token, "" when a person has to sign in first; it raises when it cannot tell."""
+        """read_token returns the session token, or "" if a person has to sign in first. It raises during an outage."""
         self.url, self.read_token = url, read_token
         self.why, self.yes_until, self.faults, self.dead_token = "not_asked", 0.0, 0, ""
 
@@ -18,7 +18,7 @@ class CompanyGate:
         return (time.time() if now is None else now) < self.yes_until
 
     def ask(self, now=None):
-        """Asks once. Answers in how many seconds to ask again; infinity: when there is another token."""
+        """Asks once. Returns the seconds until the next call; infinity: call again after a new sign-in."""
         now = time.time() if now is None else now
         try:
             token = self.read_token()
@@ -36,16 +36,16 @@ class CompanyGate:
             return max(1, answer["recheckAfterSeconds"] * random.uniform(0.9, 1))  # a little early, never late
         code = answer.get("error", {}).get("code", "unreachable")
         if status == 401:
-            self.dead_token = token  # it never works again: have the owner sign in, and do not ask with it
+            self.dead_token = token  # this token never works again: have the owner sign in
             return self.stop(code, math.inf)
         if status == 403 or code == "not_configured":
             return self.stop(code, SECONDS_AFTER_NO * random.uniform(1, 1.1))
         return self.hold(code, retry_after, now)
 
     def hold(self, code, retry_after, now):
-        """429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end."""
+        """429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires."""
         self.why = self.why if self.may_run(now) else code
-        backoff = min(MOST_SECONDS_AFTER_FAULT, 5 * 2**self.faults)
+        backoff = min(MAX_SECONDS_AFTER_FAULT, 5 * 2**self.faults)
         self.faults += 1
         return max(retry_after, backoff) * random.uniform(1, 1.2)
 
@@ -71,6 +71,6 @@ class CompanyGate:
 
 if __name__ == "__main__":
     gate = CompanyGate(os.environ["CORNER_OFFICE_URL"], lambda: os.environ.get("CORNER_OFFICE_TOKEN", ""))
-    seconds = gate.ask()  # an app asks again after so many seconds, and when it wakes up
+    seconds = gate.ask()  # an app asks again after this many seconds, and when it wakes up
     print("run" if gate.may_run() else "wait", gate.why, seconds)
 `;

@@ -1,17 +1,17 @@
-/** A complete client in Swift 5.9 and newer. It runs in a test where a Swift compiler is at hand. */
+/** A complete client in Swift 5.9 and newer. A test runs it if a Swift compiler is installed. */
 export const swiftClient = String.raw`
 import Foundation
 
-/// Knows whether the company may run, and when to ask again. Run while mayRun(), and show why when not.
+/// Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
 actor CompanyGate {
   private(set) var why = "not_asked"
-  private var yesUntil = Date.distantPast  // the last yes holds until then, whatever happens to the network
+  private var yesUntil = Date.distantPast  // the last yes is valid until then, even during an outage
   private var faults = 0
   private var deadToken = ""
   private let url: URL
   private let readToken: @Sendable () async throws -> String
 
-  /// readToken hands out the session token, "" when a person has to sign in first; it throws when it cannot tell.
+  /// readToken returns the session token, or "" if a person has to sign in first. It throws during an outage.
   init(url: URL, readToken: @escaping @Sendable () async throws -> String) {
     self.url = url
     self.readToken = readToken
@@ -19,7 +19,7 @@ actor CompanyGate {
 
   func mayRun(now: Date = Date()) -> Bool { now < yesUntil }
 
-  /// Asks once. Answers in how many seconds to ask again; nil: when there is another token.
+  /// Asks once. Returns the seconds until the next call; nil: call again after a new sign-in.
   func ask(now: Date = Date()) async -> TimeInterval? {
     guard let token = try? await readToken() else { return hold("unreachable", 0, now) }
     if token.isEmpty || token == deadToken { return stop("signed_out", nil) }
@@ -33,14 +33,14 @@ actor CompanyGate {
     }
     let code = (answer["error"] as? [String: Any])?["code"] as? String ?? "unreachable"
     if status == 401 {
-      deadToken = token  // it never works again: have the owner sign in, and do not ask with it
+      deadToken = token  // this token never works again: have the owner sign in
       return stop(code, nil)
     }
     if status == 403 || code == "not_configured" { return stop(code, 600 * Double.random(in: 1...1.1)) }
     return hold(code, retryAfter, now)
   }
 
-  /// 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end.
+  /// 429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires.
   private func hold(_ code: String, _ retryAfter: TimeInterval, _ now: Date) -> TimeInterval {
     if !mayRun(now: now) { why = code }
     let backoff = min(300, 5 * pow(2, Double(faults)))

@@ -1,4 +1,4 @@
-/** A program in a terminal that its owner lets in by a code. `tests/lib/docs/connect-samples.test.ts` runs it. */
+/** A program in a terminal that its owner approves with a code. `tests/lib/docs/connect-samples.test.ts` runs it. */
 export const terminalProgram = `
 import json, os, threading, time, urllib.error, urllib.parse, urllib.request
 
@@ -6,17 +6,17 @@ DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 
 class Connection:
-    """Keeps the session token of a program that its owner has let in, and renews it by itself."""
+    """Keeps and renews the session token of a program that its owner has approved."""
 
     def __init__(self, url, client_id, vault):
-        """vault keeps one refresh token where the system keeps passwords: read() answers "", write(refresh_token)."""
+        """vault stores one refresh token where the system stores passwords: read(), "" if there is none, and write(token)."""
         self.url, self.client_id, self.vault = url, client_id, vault
         self.token, self.renew_at, self.turn = "", 0.0, threading.Lock()
 
     def read_token(self, now=None):
-        """The session token to send; "" when the owner has to be asked. Raises OSError while nobody can tell."""
+        """Returns the session token, or "" if the owner has to approve first. Raises OSError during an outage."""
         now = time.time() if now is None else now
-        with self.turn:  # one at a time: a refresh token is good once, and one that comes twice ends the connection
+        with self.turn:  # one at a time: a refresh token works once, and using it twice ends the connection
             if now < self.renew_at:
                 return self.token
             refresh_token = self.vault.read()
@@ -24,7 +24,7 @@ class Connection:
                 return ""
             status, answer = self.post("/oauth/token", grant_type="refresh_token", refresh_token=refresh_token)
             if answer.get("error") == "invalid_grant":
-                self.vault.write("")  # ended: by its owner, by the operator, or after its week
+                self.vault.write("")  # ended by the owner or the operator, or after its week
                 self.token = ""
                 return ""
             if status != 200:
@@ -32,7 +32,7 @@ class Connection:
             return self.keep(answer, now)
 
     def connect(self, show, pause=time.sleep):
-        """Asks the owner, who approves on any device with a browser. Raises PermissionError when they do not."""
+        """Asks for approval, which the owner gives on any device. Raises PermissionError if they do not."""
         status, asked = self.post("/oauth/device", scope="account:read")
         if status != 200:
             raise OSError(f"no code now: {status}")
@@ -43,14 +43,14 @@ class Connection:
             try:
                 status, answer = self.post("/oauth/token", grant_type=DEVICE_GRANT, device_code=asked["device_code"])
             except OSError:
-                continue  # no network for a moment: the code is still good
+                continue  # no network: the code is still valid
             if status == 200:
                 return self.keep(answer, time.time())
             if answer.get("error") in ("access_denied", "expired_token", "invalid_grant"):
                 raise PermissionError(answer.get("error_description", answer["error"]))
             if answer.get("error") != "authorization_pending":
                 wait += 5  # slow_down, a 429 or a 503
-        raise PermissionError("nobody answered")
+        raise PermissionError("the owner did not answer")
 
     def keep(self, answer, now):
         self.vault.write(answer["refresh_token"])
@@ -67,11 +67,11 @@ class Connection:
             try:
                 return response.status, json.load(response)
             except ValueError:
-                raise OSError("no JSON: not the service, but somebody between") from None
+                raise OSError("no JSON: the response is not from the service") from None
 
 
-class Forgetful:
-    """This vault forgets. A program has the system's, as the package keyring does."""
+class MemoryVault:
+    """This vault is only in memory. In your program, use the system's, for example with the package keyring."""
 
     kept = ""
 
@@ -83,9 +83,9 @@ class Forgetful:
 
 
 if __name__ == "__main__":
-    connection = Connection(os.environ["CORNER_OFFICE_URL"], "native", Forgetful())
+    connection = Connection(os.environ["CORNER_OFFICE_URL"], "native", MemoryVault())
     if connection.read_token() == "":
-        connection.connect(lambda code, where, link: print(f"Open {where} and type {code}, or open {link}", flush=True))
+        connection.connect(lambda code, where, link: print(f"Open {where} and enter {code}, or open {link}", flush=True))
     request = urllib.request.Request(connection.url + "/api/entitlement")
     request.add_header("Authorization", "Bearer " + connection.read_token())
     with urllib.request.urlopen(request, timeout=10) as response:

@@ -1,20 +1,20 @@
-/** A complete client: valid TypeScript, and JavaScript as it stands. `tests/lib/docs/clients.test.ts` runs it. */
+/** A complete client, valid as TypeScript and as JavaScript. `tests/lib/docs/clients.test.ts` runs it. */
 export const typescriptClient = `
-// Runs as it stands: as TypeScript, and as JavaScript on Node 20 and newer, Deno, Bun and in browsers.
+// Valid as TypeScript, and as JavaScript on Node 20 and newer, Deno, Bun and in browsers.
 
-const secondsAfterNo = 600; // a no is asked about again: the owner may have bought a plan
+const secondsAfterNo = 600; // asks again, because the owner may have chosen a plan
 const maxSecondsAfterFault = 300;
 
-/** Knows whether the company may run, and when to ask again. Run while mayRun(), and show why when not. */
+/** Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why. */
 export class CompanyGate {
   why = "not_asked";
-  yesUntilMs = 0; // the last yes holds until then, whatever happens to the network
+  yesUntilMs = 0; // the last yes is valid until then, even during an outage
   faults = 0;
   deadToken = "";
   url;
   readToken;
 
-  /** readToken hands out the session token, "" when a person has to sign in first; it throws when it cannot tell. */
+  /** readToken returns the session token, or "" if a person has to sign in first. It throws during an outage. */
   constructor(url = "", readToken = async () => "") {
     this.url = url;
     this.readToken = readToken;
@@ -24,7 +24,7 @@ export class CompanyGate {
     return nowMs < this.yesUntilMs;
   }
 
-  /** Asks once. Answers in how many seconds to ask again; Infinity: when there is another token. */
+  /** Asks once. Returns the seconds until the next call; Infinity: call again after a new sign-in. */
   async ask(nowMs = Date.now()) {
     let token = "";
     try {
@@ -43,7 +43,7 @@ export class CompanyGate {
     }
     const code = answer.error?.code ?? "unreachable";
     if (status === 401) {
-      this.deadToken = token; // it never works again: have the owner sign in, and do not ask with it
+      this.deadToken = token; // this token never works again: have the owner sign in
       return this.stop(code, Infinity);
     }
     if (status === 403 || code === "not_configured") {
@@ -52,7 +52,7 @@ export class CompanyGate {
     return this.hold(code, retryAfter, nowMs);
   }
 
-  /** 429, 503, no network, an answer that is no JSON: nobody said no. The last yes holds until its end. */
+  /** 429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires. */
   hold(code = "", retryAfter = 0, nowMs = 0) {
     if (!this.mayRun(nowMs)) this.why = code;
     const backoff = Math.min(maxSecondsAfterFault, 5 * 2 ** this.faults++);
@@ -83,6 +83,6 @@ export class CompanyGate {
 
 const { CORNER_OFFICE_URL = "", CORNER_OFFICE_TOKEN = "" } = process.env;
 const gate = new CompanyGate(CORNER_OFFICE_URL, async () => CORNER_OFFICE_TOKEN);
-const seconds = await gate.ask(); // an app asks again after so many seconds, and when it wakes up
+const seconds = await gate.ask(); // an app asks again after this many seconds, and when it wakes up
 console.log(gate.mayRun() ? "run" : "wait", gate.why, seconds);
 `;

@@ -14,10 +14,10 @@ export const apiReference: DocumentPage = {
   path: documentPages.apiReference.path,
   title: "API reference",
   group: "Reference",
-  summary: "The five operations at a glance, and what holds for each of them.",
+  summary: "The five operations at a glance, and what they have in common.",
   markdown: () => `# API reference
 
-${Object.keys(operations).length} operations. They only read, or stop emails. ${sessionLimits}
+There are ${Object.keys(operations).length} operations. They only read data, or stop emails. ${sessionLimits}
 
 ${table(
   ["Operation", "Needs", "Purpose"],
@@ -28,36 +28,36 @@ ${table(
   ]),
 )}
 
-The base address is \`${placeholderAddress}\`, over HTTPS. The same facts for programs: [/openapi.json](${to.openApi}), OpenAPI 3.1.
+The base URL is \`${placeholderAddress}\`, over HTTPS. Programs find the same facts in [/openapi.json](${to.openApi}), an OpenAPI 3.1 description.
 
 ## Statuses
 
 ${table(["Status", "Meaning"], statuses())}
 
-Which code comes with which is on the page of each operation; [the codes](${to.errors}) say what to do.
+Each operation's page lists the error codes of each status. [Error codes](${to.errors}) says what to do about them.
 
 ## Every operation
 
-- The address of an operation is exact: case, slashes and encoding count. Any other address under \`/api\` answers \`404\` ${toCode("not_found")}, in JSON.
-- A method that it does not accept answers \`405\` ${toCode("method_not_allowed")}, with \`Allow\`. Where \`GET\` is accepted so is \`HEAD\`, and \`OPTIONS\` everywhere.
-- Checks come in this order: address, method, \`API-Version\`, quota, the operation.
-- \`API-Version: 1\` may be sent and is [confirmed](${to.policy}) on every answer.
-- \`X-Request-Id\` may be sent (up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`) and comes back on the answer, but for one that shared caches may keep; quote it when you report something.
-- Every failure has the shape of [the error object](${to.errorObject}). What the headers mean is on [a page of its own](${to.headers}).
-- Answers are JSON in UTF-8, but for the one line of text that confirms an unsubscribe. [Ignore fields you do not know](${to.policy}#what-can-change-within-a-version).
-- A request that arrives too slowly or with oversized headers is refused before its address is known: [\`408\` and \`431\`](${to.limits}#sizes-and-deadlines).
+- The path of an operation is exact: case, slashes and encoding matter. Any other path under \`/api\` answers \`404\` ${toCode("not_found")} in JSON.
+- A method that it does not accept answers \`405\` ${toCode("method_not_allowed")} with \`Allow\`. Operations that accept \`GET\` also accept \`HEAD\`, and all accept \`OPTIONS\`.
+- Checks run in this order: path, method, \`API-Version\`, quota, the operation.
+- You can send \`API-Version: 1\`. Every response [confirms](${to.policy}) it.
+- You can send \`X-Request-Id\` (up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`). The response repeats it, unless shared caches may store that response. Quote it when you report a problem.
+- Every failure has the shape of [the error object](${to.errorObject}). [Headers](${to.headers}) explains every header.
+- Responses are JSON in UTF-8, except for the line of text that confirms an unsubscribe. [Ignore fields that you do not know](${to.policy}#what-can-change-within-a-version).
+- A request that arrives too slowly or with oversized headers is refused before its path is known: [\`408\` and \`431\`](${to.limits}#sizes-and-deadlines).
 
-Samples take the address from \`CORNER_OFFICE_URL\` and [the token](${to.authentication}) from \`CORNER_OFFICE_TOKEN\`:
+Samples read the base URL from \`CORNER_OFFICE_URL\` and [the token](${to.authentication}) from \`CORNER_OFFICE_TOKEN\`:
 
 ${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}`)}
 
 ## Generate a client
 
-The description has everything a generator needs:
+The API description has everything that a generator needs:
 
 ${code("sh", `curl -sS --fail-with-body -o openapi.json "$CORNER_OFFICE_URL/openapi.json"`)}
 
-Types for TypeScript, or a client in Go, C#, Swift, Kotlin, Ruby and many more:
+Generate types for TypeScript, or a client in Go, C#, Swift, Kotlin, Ruby and other languages:
 
 ${code(
   "console",
@@ -67,7 +67,7 @@ npx @openapitools/openapi-generator-cli generate -i openapi.json -g go -o corner
 `,
 };
 
-/** Every status that any operation answers, once. */
+/** Every status of any operation, once. */
 function statuses(): string[][] {
   const answers = Object.values<Operation>(operations).flatMap(answersOf);
   const meanings = new Map(answers.map(({ status, meaning }) => [status, meaning]));

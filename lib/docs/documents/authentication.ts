@@ -12,10 +12,10 @@ export const authentication: DocumentPage = {
   path: documentPages.authentication.path,
   title: "Authentication",
   group: "Start",
-  summary: "How a session token is given to a program, sent, renewed and kept safe.",
+  summary: "How a program gets, sends, renews and protects a session token.",
   markdown: () => `# Authentication
 
-An account's own operations need a session; the others need nothing, or a signed link.
+Operations that read an account need a session. The others need nothing, or a signed link.
 
 ${table(["Operation", "Needs"], Object.entries<Operation>(operations).map(needs))}
 
@@ -33,15 +33,15 @@ ${table(
   ],
 )}
 
-When both are sent, the bearer token decides. A bad one is never replaced by the cookie.
+If both are sent, the bearer token counts. If that token is invalid, the cookie is not used instead.
 
 ## How a program gets a token
 
 A program cannot create an account or sign itself in. Self-service sign-up is not open: accounts are created from a waitlist invitation. So the account's owner gives the program a token:
 
 1. The owner signs in at ${linkToPage(pages.signIn)} and opens ${linkToPage(pages.home)}.
-2. The owner presses the button that copies a token for a program.
-3. The program takes it from its environment or its keychain:
+2. The owner clicks the button that copies a token for a program.
+3. The program reads it from its environment or its keychain:
 
 ${readToken}
 
@@ -51,22 +51,22 @@ Long-lived developer tokens are not issued.
 
 ## Connecting an app
 
-An app or an agent need not be given a token by hand. It asks its owner once, in a browser, and renews its token by itself for a week at most: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.home)} lists what was let in, and ends it; its next request is then a \`401\`.
+Nobody has to copy a token into an app or an agent. It asks its owner once, in a browser, and renews its token for up to a week: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.home)} lists the connected apps, where the owner can disconnect them; the next request of a disconnected app gets a \`401\`.
 
 ## How long a token lives
 
-A token belongs to one signed-in account and is short lived: ${programTokenSeconds / 60} minutes at most. One that stops working answers \`401\` with the code ${toCode("signed_out")}; signing in again yields a new one. Signing out may end it sooner.
+A token belongs to one signed-in account and is short lived: ${programTokenSeconds / 60} minutes at most. A token that no longer works answers \`401\` with the code ${toCode("signed_out")}; signing in again yields a new one. Signing out may end it sooner.
 
-A \`401\` always carries a challenge, which tells the two cases apart:
+A \`401\` always carries a challenge, which distinguishes two cases:
 
 ${code("http", `WWW-Authenticate: Bearer realm="corner-office"\nWWW-Authenticate: Bearer realm="corner-office", error="invalid_token"`)}
 
-The first answers a request without a token, the second a token that is expired, altered or ended. An outage of ours is a \`503\` and never a \`401\`: do not throw a token away for it.
+The first answers a request without a token, the second a token that is expired, altered or ended. An outage on our side is a \`503\`, never a \`401\`, so keep your token.
 
 ## Keeping it safe
 
 - ${tokenSafety}
-- Not in an address either: a token in a query is not read.
+- Do not put it into a URL either: a token in the query is ignored.
 - ${sessionLimits}
 `,
 };

@@ -12,13 +12,13 @@ const loop = `
             +--------- before recheckAfterSeconds ----------+
             v                                               |
           [ ask ] -- 200, ok: true --------------------> [ run ]
-          [     ] -- 429, 503, no network, no JSON ----> [ keep the last yes until its end ]
+          [     ] -- 429, 503, no network, no JSON ----> [ keep running until the last yes expires ]
           [     ] -- 403, not_configured --------------> [ stop, and say why ]
           [     ] -- 401 ------------------------------> [ sign in again ]
             ^                                               |
             +--- Retry-After, a little later; a new token --+`;
 
-/** What an app needs and the quick start leaves out: one file a language, run by a test. */
+/** The loop that an app needs, as one tested file per language. */
 export const client: DocumentPage = {
   path: documentPages.client.path,
   title: "A complete client",
@@ -26,40 +26,40 @@ export const client: DocumentPage = {
   summary: "The loop that an app needs, as one tested file in TypeScript, Python, Swift and Kotlin.",
   markdown: () => `# A complete client
 
-An app asks whether its company may run, and goes on asking. This is the whole of it: one file, nothing to install. Copy it.
+An app checks whether its company may run, and keeps checking. This client does that in one file, with nothing to install. Copy it.
 
 ${code("text", loop, "the-loop")}
 
 ## What each answer means
 
 ${table(
-  ["Answer", "May run", "Ask again"],
+  ["Response", "May run", "Ask again"],
   [
-    ["`200` with `ok: true`", "yes, for `recheckAfterSeconds`", "a little before they are over"],
-    [`\`401\` ${toCode("signed_out")}`, "no", "with another token only: this one is over for good"],
+    ["`200` with `ok: true`", "yes, for `recheckAfterSeconds`", "shortly before that time ends"],
+    [`\`401\` ${toCode("signed_out")}`, "no", "only with a new token: this one never works again"],
     [
       `\`403\` ${toCode("trial_ended")}, ${toCode("forbidden")}`,
       "no",
-      "in ten minutes: the owner may have got a plan",
+      "in ten minutes: the owner may have chosen a plan",
     ],
-    [`\`503\` ${toCode("not_configured")}`, "no", "in ten minutes; an operator has to act"],
+    [`\`503\` ${toCode("not_configured")}`, "no", "in ten minutes: an operator has to set up sign-in"],
     [
       `\`429\`, \`503\` ${toCode("unavailable")}`,
-      "as before, until the last yes is over",
-      "after `Retry-After`, and a little later",
+      "as before, until the last yes expires",
+      "after `Retry-After`, plus a random delay",
     ],
     [
-      "No network, no answer in ten seconds, no JSON",
-      "as before, until the last yes is over",
+      "No network, no response within ten seconds, no JSON",
+      "as before, until the last yes expires",
       "after 5, 10, 20 … 300 seconds",
     ],
   ],
 )}
 
-- Nobody said no where nobody answered: an outage of ours, or a train in a tunnel, stops no company before its last yes is over.
-- An hour's token is over sooner than a day's work: have the owner sign in again where ${toCode("signed_out")} comes, and never ask again with a token that was refused.
-- A random part in every wait keeps apps that stopped together from coming back together.
-- Ask at once when the machine wakes up, and when the person presses a button.
+- No answer isn't a refusal: keep running until the last yes expires, through an outage on our side or a train tunnel.
+- A token lives for an hour at most. On ${toCode("signed_out")}, have the owner sign in again, and never retry with a refused token.
+- Every wait has a random part, so that apps that stopped together do not return together.
+- Ask immediately when the machine wakes up, and when the person clicks a button.
 
 ## The file
 
@@ -71,7 +71,7 @@ ${code("swift", swiftClient)}
 
 ${code("kotlin", kotlinClient)}
 
-The last lines ask once. An app asks in a loop: wait as many seconds as \`ask\` answered, then ask again.
+The last lines ask once. An app asks in a loop: it waits for as many seconds as \`ask\` returns, then asks again.
 
 ${sessionLimits}
 `,

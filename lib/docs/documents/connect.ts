@@ -15,138 +15,130 @@ const { authorization, token, device, revocation } = connectEndpoints;
 const days = lifetimes.session / (24 * 60 * 60);
 const minutes = (seconds: number) => `${seconds / 60} minutes`;
 
-/** How an app asks its owner once, and keeps its token by itself: one file for each place an app runs in. */
+/** How an app gets its owner's approval and renews its token: one file for each kind of app. */
 export const connect: DocumentPage = {
   path: documentPages.connectAnApp.path,
   title: "Connect an app",
   group: "Start",
-  summary: "Your app asks its owner once, by one click, and renews its token by itself for a week.",
+  summary: "Your app gets its owner's approval with one click, and renews its token for a week.",
   markdown: () => `# Connect an app
 
-Your app opens a page of ours in its owner's browser. The owner, signed in, sees who asks and what it may see, and approves. From then on the app renews its token by itself, for ${days} days.
+Your app opens our approval page in its owner's browser. The owner signs in, sees which app is asking and what it may read, and approves. The app then renews its token for ${days} days.
 
 ${table(
-  ["Your app runs", "It asks", "The file"],
+  ["Your app runs", "It gets the approval", "The file"],
   [
-    [
-      "on a computer, with a browser beside it",
-      "at a loopback address (RFC 8252)",
-      "[A desktop app](#a-desktop-app)",
-    ],
-    ["on a phone", "at a scheme of its own (RFC 8252)", "[A phone app](#a-phone-app)"],
+    ["on a computer with a browser", "at a loopback address (RFC 8252)", "[A desktop app](#a-desktop-app)"],
+    ["on a phone", "at its own URL scheme (RFC 8252)", "[A phone app](#a-phone-app)"],
     [
       "in a terminal, over SSH, on a device without a browser",
-      "by a code (RFC 8628)",
+      "with a code (RFC 8628)",
       "[A program in a terminal](#a-program-in-a-terminal)",
     ],
-    ["as a client of MCP", "by itself: it needs our address alone", `[MCP](${to.mcp}#connecting)`],
+    ["as an MCP client", "by itself: it only needs our URL", `[MCP](${to.mcp}#connecting)`],
   ],
 )}
 
-Each file below runs as it stands, has nothing to install, and is run by a test against this very service. Its \`readToken\` is what [a complete client](${to.client}) takes.
+Each file below runs as it is, with nothing to install, and our tests run it against this service. Pass its \`readToken\` to [a complete client](${to.client}).
 
 ## A desktop app
 
 ${code("ts", desktopApp)}
 
-In Electron, hand it \`shell.openExternal\`.
+In Electron, pass \`shell.openExternal\` to \`connect\`.
 
 ## A phone app
 
-A scheme is the name of a host of yours turned round. The operator of this service [makes your app known](#who-your-app-is) with it first.
+Use your domain, reversed, as the URL scheme. The operator of this service [registers your app](#who-your-app-is) with it first.
 
 ${code("ts", phoneApp)}
 
-\`openBrowser\` is \`ASWebAuthenticationSession\` on an iPhone and a Custom Tab on Android. Never a web view inside your app: its owner could not see whom they type to.
+\`openBrowser\` is \`ASWebAuthenticationSession\` on an iPhone and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in.
 
 ## A program in a terminal
 
 ${code("python", terminalProgram)}
 
-The owner types the code at ${linkToPage(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}. The address with the code in it leads to the same page, where it is typed all the same: a link alone lets no device in (RFC 8628 §5.4).
+The owner enters the code at ${linkToPage(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
 
 ## What your app gets
 
 ${table(
-  ["It gets", "It lives", "What to do with it"],
+  ["It gets", "Lifetime", "What to do with it"],
   [
-    ["Access token", "an hour at most", "send it as `Authorization: Bearer`; keep it in memory alone"],
+    ["Access token", "an hour at most", "send it as `Authorization: Bearer`; keep it in memory only"],
     [
       "Refresh token",
-      "until the next one, and no longer than the session",
-      "keep it where the system keeps passwords; it is good once",
+      "until it is used, at most as long as the session",
+      "store it where the system stores passwords; it works once",
     ],
     [
       "Session",
-      `${days} days from the owner's click`,
-      `nothing: its owner ends it at ${linkToPage(pages.home)}, the operator by a command`,
+      `${days} days from the approval`,
+      `nothing; the owner can end it at ${linkToPage(pages.home)}, the operator with a command`,
     ],
   ],
 )}
 
 - There is one scope, \`${accountScope}\`: ${accountScopeWords.toLowerCase()}. ${sessionLimits}
-- A token is for the one resource that was asked for: \`resource\` (RFC 8707) is \`/api\` or \`/mcp\` at our address, \`/api\` where you name none.
-- One process renews. A refresh token that comes a second time ends the session, since nobody can tell whether it was stolen; so does a redeemed code.
-- Renew only when you need a token, and not on a timer: an app that sleeps for a day asks once. A session renews ${oauthBounds.refreshes} times in ${minutes(oauthBounds.windowSeconds)} at most.
-- When your app is removed or its owner signs out of it, give the refresh token back at \`${revocation.path}\` (RFC 7009).
+- A token is valid for one resource: \`resource\` (RFC 8707) is \`/api\` or \`/mcp\` at our URL. The default is \`/api\`.
+- Let one process renew the token. If a refresh token or a code is used twice, it may have been stolen, so the session ends.
+- Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.refreshes} times in ${minutes(oauthBounds.windowSeconds)}.
+- When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
 
 ## Who your app is
 
 ${table(
-  ["Client", "Its owner reads", "Where its answers go"],
+  ["Client", "The owner sees", "Redirect URIs"],
   [
     [
       `\`${nativeClient.client_id}\``,
-      "“A program on this computer”; with a code, “a device”, when it asked and from which network",
-      "loopback addresses, on any port, or none for a device code",
+      "“A program on this computer”; for a code, “a device”, with the time and network of the request",
+      "loopback addresses on any port; none for a device code",
     ],
     [
       "one that the operator added",
-      "where its answers go, and the name that the operator gave it as what it calls itself",
-      "the addresses that the operator gave it, to the byte: loopback, a scheme of its own, or HTTPS",
+      "the redirect URI, and the name from the operator as the app's own claim",
+      "exactly those that the operator registered: loopback, its own scheme, or HTTPS",
     ],
     [
-      "the HTTPS address of a document about itself",
-      "where its answers go, and its name as what it calls itself, with the host that vouches for it",
-      "what the document says; the operator lists the hosts that are read",
+      "the HTTPS URL of its metadata document",
+      "the redirect URI, and its name as the app's own claim, with the host of the document",
+      "those in the document; the operator lists the allowed hosts",
     ],
   ],
 )}
 
-Some deployments let an app make itself known by itself (RFC 7591): their metadata names a \`registration_endpoint\`. What registers is forgotten after a day, or 90 days after an owner last let it in. Elsewhere there is none. What registered itself hears of an error that nobody was asked about only when a person follows the link on our page (RFC 9700).
+Some deployments let an app register itself (RFC 7591): their metadata has a \`registration_endpoint\`. A registration expires after a day, or 90 days after an owner last approved the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
 
-An address for answers is spelled as \`new URL(address).href\` spells it, without a user name, white space, a backslash or a fragment. Names lose what shows nothing or turns the line round.
+A redirect URI must be normalized (equal to \`new URL(uri).href\`), without a user name, white space, a backslash or a fragment. Invisible characters and text direction marks are removed from names.
 
-For all of them PKCE with \`S256\` is required, there is no client secret, and everything is found at ${linkToPage(publications.authorizationServer)} (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth needs our address alone. It ends in no slash.
+All clients need PKCE with \`S256\` and have no client secret. The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth only needs our URL, without a slash at the end.
 
-The operator makes an app known by a command:
+The operator registers an app with a command:
 
 ${code("console", `npm run -s admin -- connect add studio "Studio for iPhone" com.example.studio:/signed-in`)}
 
 ## What can go wrong
 
 ${table(
-  ["Your app hears", "It means", "It does"],
+  ["Your app gets", "It means", "It should"],
   [
-    ["`access_denied`", "its owner declined", "nothing, until its owner presses your button again"],
-    ["`invalid_grant`", "the session, or the code, is over", "asks its owner again"],
+    ["`access_denied`", "the owner declined", "wait until the owner clicks your button again"],
+    ["`invalid_grant`", "the session or the code has ended", "ask the owner again"],
+    ["`authorization_pending`", "the owner has not answered yet", "try again after `interval`, or 5 seconds"],
+    ["`expired_token`", "the owner did not answer in time", "start again when the owner wants to"],
+    ["`invalid_request`", "for example, `response_mode` is not `query`", "omit that parameter"],
+    ["`invalid_target`", "the `resource` is not one of ours", "use one of ours"],
     [
-      "`authorization_pending`",
-      "nobody has answered the code yet",
-      "asks again after `interval`, or 5 seconds",
+      "a page with a `400`, and no redirect",
+      "the client or its redirect URI is unknown",
+      "tell its developer: we only redirect to registered URIs",
     ],
-    ["`expired_token`", "nobody answered the code in time", "begins again, when its owner wants to"],
-    ["`invalid_request`", "`response_mode` is not `query`, among others", "leaves it out"],
-    ["`invalid_target`", "that `resource` is not ours", "names one of ours"],
-    [
-      "a page with a `400`, and no answer",
-      "the client or its address is not known",
-      "tells its maker: we send nobody to an address that we cannot trust",
-    ],
-    ["`429`, `5xx`, no network", "nobody said no", "waits, and keeps what it has"],
+    ["`429`, `5xx`, no network", "a temporary failure", "wait, and keep its tokens"],
   ],
 )}
 
-The addresses, for those who want them: \`${authorization.path}\`, \`${token.path}\`, \`${device.path}\`, \`${revocation.path}\`. An answer at your app's address names us as \`iss\` (RFC 9207); hold it against the address that you asked.
+The endpoints are \`${authorization.path}\`, \`${token.path}\`, \`${device.path}\` and \`${revocation.path}\`. A redirect to your app contains our URL as \`iss\` (RFC 9207); compare it with the URL that you used.
 `,
 };

@@ -6,7 +6,6 @@ import { exampleRefusal } from "@/lib/docs/responses";
 import { documentPages } from "@/lib/http/pages";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
 
-/** The one shape of every failure. */
 export const errorObject: DocumentPage = {
   path: documentPages.errorObject.path,
   title: "The error object",
@@ -14,7 +13,7 @@ export const errorObject: DocumentPage = {
   summary: "The one shape of every failure, and how to use its four fields.",
   markdown: () => `# The error object
 
-Every failure of every operation, and every address that is not there, answers this JSON. One parser is enough.
+Every failure of every operation, and every unknown path, answers with this JSON. One parser is enough.
 
 ${code("json", JSON.stringify(exampleRefusal("not_found"), null, 2))}
 
@@ -25,13 +24,13 @@ ${fieldTable(apiError)}
 ## Use it
 
 - Branch on \`error.code\`: it stays the same between releases, and [the list](${to.errors}) is closed within a version.
-- Show \`error.message\` and \`error.hint\` to people: they are plain sentences, and may be put better any day.
-- Open \`error.docs\` for whoever wants to know more: it leads to the code itself.
-- Do not branch on the status alone: \`503\` is ${toCode("unavailable")}, which passes, and ${toCode("not_configured")}, which does not.
+- Show \`error.message\` and \`error.hint\` to people: they are plain sentences whose wording may change.
+- Link to \`error.docs\` for details: it leads to the section about the code.
+- Do not branch on the status alone: \`503\` can be ${toCode("unavailable")}, which is temporary, or ${toCode("not_configured")}, which is not.
 
 ## A denied entitlement
 
-[\`GET /api/entitlement\`](${to.entitlementOperation}) says no with the same object, beside fields of its own:
+[\`GET /api/entitlement\`](${to.entitlementOperation}) denies with the same object and additional fields:
 
 ${code("json", JSON.stringify(exampleRefusal("trial_ended", entitlementDenied), null, 2))}
 `,

@@ -4,7 +4,7 @@ import { table } from "@/lib/docs/markdown";
 import { type CatalogueEntry, errorCatalogue } from "@/lib/http/errors";
 import { documentPages } from "@/lib/http/pages";
 
-/** One anchor a code: where `error.docs` points. */
+/** One section per code, where `error.docs` points. */
 export const errors: DocumentPage = {
   path: documentPages.errors.path,
   title: "Error codes",
@@ -12,10 +12,10 @@ export const errors: DocumentPage = {
   summary: "Every code: what it means, its status, when it is sent and what to do.",
   markdown: () => `# Error codes
 
-Branch on \`error.code\` of [the error object](${to.errorObject}), which is stable between releases. The ${Object.keys(errorCatalogue).length} codes below are all there are in version 1. To report a failure, quote the \`X-Request-Id\` of the answer.
+Branch on \`error.code\` of [the error object](${to.errorObject}), which is stable between releases. Version 1 has only the ${Object.keys(errorCatalogue).length} codes below. To report a failure, quote the \`X-Request-Id\` of the response.
 
 ${table(
-  ["Code", "Status", "In a word"],
+  ["Code", "Status", "Meaning"],
   sent.map(([name, { status, also, message }]) => [
     `[\`${name}\`](#${name})`,
     [status, ...(also?.match(/\b\d{3}\b/g) ?? [])].join(", "),
@@ -27,7 +27,7 @@ ${sent.map(describe).join("\n\n")}
 
 ## Reserved codes
 
-No public operation sends these; they are kept for private workspace routes: ${reserved.map(([name]) => `\`${name}\``).join(", ")}.
+No public operation sends these. They are reserved for private workspace routes: ${reserved.map(([name]) => `\`${name}\``).join(", ")}.
 
 ${reserved.map(([name, { message }]) => `### \`${name}\`\n\n${message}`).join("\n\n")}
 `,

@@ -11,38 +11,41 @@ export const headers: DocumentPage = {
   path: documentPages.headers.path,
   title: "Headers",
   group: "Reference",
-  summary: "Every header that a request may carry and that an answer can bring.",
+  summary: "Every header of requests and responses.",
   markdown: () => `# Headers
 
-Names are in any letter case, as everywhere in HTTP.
+Header names are case-insensitive, as everywhere in HTTP.
 
-## Of a request
+## Request headers
 
-All are optional but \`Authorization\` where [a session](${to.authentication}) is needed.
+All are optional, except \`Authorization\` for operations that need [a session](${to.authentication}).
 
 ${table(
   ["Header", "Meaning"],
   [
-    ["`Authorization`", "`Bearer` and the session token. Two of them are a bad token."],
-    ["`API-Version`", "`1` selects major version 1; so does nothing. Anything else is a `400`."],
+    ["`Authorization`", "`Bearer` and the session token. Two of these headers count as an invalid token."],
+    [
+      "`API-Version`",
+      "`1` selects major version 1, and so does omitting the header. Anything else answers `400`.",
+    ],
     [
       "`X-Request-Id`",
-      `Your name for the request, up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`. It is in our log, and on the answer.`,
+      `Your id for the request, up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`. Our log and the response repeat it.`,
     ],
   ],
 )}
 
-## Of an answer
+## Response headers
 
 ${table(["Header", "Meaning"], described())}
 
-## An answer, whole
+## A complete response
 
 ${code("http", example())}
 `,
 };
 
-/** Each header that any operation answers with, once, with what it means. */
+/** Each header of any response, once, with its meaning. */
 function described(): string[][] {
   const meanings = new Map<string, string>();
   for (const operation of Object.values<Operation>(operations)) {

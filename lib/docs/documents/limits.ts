@@ -10,7 +10,7 @@ import {
 import type { DocumentPage } from "@/lib/docs/document";
 import { toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
-import { patientCall } from "@/lib/docs/samples";
+import { callWithRetries } from "@/lib/docs/samples";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 
@@ -39,19 +39,19 @@ ${table(
   ],
 )}
 
-One client address is an IPv4 address, or an IPv6 /64: one household. Addresses are hashed before they are stored.
+A client address is one IPv4 address, or one IPv6 /64 network, which is usually one household. Addresses are hashed before they are stored.
 
 ## How requests are counted
 
-What counts are the last ${quotas.health.windowSeconds} seconds, with no moment at which all quota returns. Kept per process, the counter counts exactly these. Shared across server instances, where a shared store is configured, it approximates them: it counts whole windows of ${quotas.health.windowSeconds} seconds, and weighs the one before by how much of it the last ${quotas.health.windowSeconds} seconds still hold.
+The window slides: the requests of the last ${quotas.health.windowSeconds} seconds count, and the quota never resets all at once. A counter in one process is exact. A counter that server instances share, if a shared store is configured, is an approximation: it counts in fixed windows of ${quotas.health.windowSeconds} seconds, and adds the previous window in proportion to its overlap with the last ${quotas.health.windowSeconds} seconds.
 
-A refused request is not counted; nor is one that is refused earlier, for its address, its method or its \`API-Version\`; nor is an \`OPTIONS\`.
+Not counted are requests that are refused for the quota, or earlier for their path, method or \`API-Version\`, and \`OPTIONS\` requests.
 
-When the shared store is away, health checks go on being answered, and the remaining quota is reported as zero until it is back; the MCP server counts in each process for as long.
+While the shared store is unavailable, health checks are still answered and report a remaining quota of zero, and the MCP server counts in each process.
 
 ## Headers
 
-Counted answers, a \`429\` included, carry:
+Responses to counted requests, and a \`429\`, carry:
 
 ${table(
   ["Header", "Meaning"],
@@ -60,15 +60,12 @@ ${table(
       "`RateLimit-Policy`",
       "The name of the policy in quotes (`health`, `mcp`), `q` requests, in `w` seconds",
     ],
-    [
-      "`RateLimit`",
-      "The same name, and `r`, the remaining quota; on a refusal `t`, the seconds before asking again",
-    ],
+    ["`RateLimit`", "The same name, and `r`, the remaining quota; on a `429` also `t`, the seconds to wait"],
     ["`RateLimit-Limit`", "For older clients: requests allowed in the window"],
-    ["`RateLimit-Remaining`", "For older clients: requests still available"],
+    ["`RateLimit-Remaining`", "For older clients: requests remaining"],
     [
       "`Retry-After`",
-      "On a `429`: a positive integer, equal to `t`: after so many seconds a request is let in, unless others from your address were sooner",
+      "On a `429`: a positive integer, equal to `t`. After that many seconds one request is accepted, unless another one from your address came first",
     ],
   ],
 )}
@@ -83,25 +80,25 @@ RateLimit-Remaining: 0
 Retry-After: 17`,
 )}
 
-The first two follow an IETF draft (draft-ietf-httpapi-ratelimit-headers-11), not an RFC. Their values are snapshots, not reservations. Do not assume that every answer carries them. Answers that carry them are never cached; the MCP server lets browsers read them.
+The first two follow an IETF draft (draft-ietf-httpapi-ratelimit-headers-11), not an RFC. Their values are snapshots, not reservations. Do not assume that every response carries them. Responses that carry them are never cached. Browsers can read those of the MCP server.
 
 ## Backing off
 
-On a \`429\`, whose code is ${toCode("unavailable")}, wait at least \`Retry-After\` seconds and add a small random delay, so that clients refused together do not come back together. The same goes for a \`503\`.
+On a \`429\`, whose code is ${toCode("unavailable")}, wait at least \`Retry-After\` seconds and add a small random delay, so that clients that were refused together do not return together. Do the same on a \`503\`.
 
-${patientCall}
+${callWithRetries}
 
-Entitlement clients need no such loop for a good answer: they ask again within \`recheckAfterSeconds\`, which is from 600 to 900, and differs so that apps do not come all at once.
+Entitlement clients need no such loop after a \`200\`: they ask again within \`recheckAfterSeconds\`, a random value from 600 to 900, so that apps do not all ask at once.
 
 ## Sizes and deadlines
 
 ${table(
-  ["What", "Limit", "Past it"],
+  ["Part", "Limit", "Beyond the limit"],
   [
     ["Body of an unsubscribe", inKibibytes(bodyLimits.unsubscribe), `\`413\` ${toCode("too_large")}`],
     ["Message to the MCP server", inKibibytes(bodyLimits.mcp), `\`413\` ${toCode("too_large")}`],
     [
-      "Pieces that a body comes in",
+      "Chunks of a body",
       `${bodyPieces.any.toLocaleString("en")}, and one more for each ${bodyPieces.bytesForOneMore} bytes`,
       `\`400\` ${toCode("invalid_request")}`,
     ],
@@ -117,9 +114,9 @@ ${table(
       `\`408\` ${toCode("invalid_request")}`,
     ],
     [
-      "Time from the headers until the whole answer is taken",
+      "Time from the headers until the response has been read",
       seconds(exchangeWithinMs),
-      "The connection is broken off",
+      "The connection is closed",
     ],
   ],
 )}

@@ -12,21 +12,21 @@ export const mcp: DocumentPage = {
   path: documentPages.mcp.path,
   title: "MCP",
   group: "Agents",
-  summary: "Connecting an assistant's client to the MCP server, and the tools it finds there.",
+  summary: "How to connect an assistant to the MCP server, and its tools.",
   markdown: () => `# MCP
 
-The same answers for an assistant: an MCP server at \`/mcp\`, and at \`/api/mcp\`, which is the same one. It takes JSON by \`POST\`, keeps no session between requests and serves protocol 2026-07-28 as well as 2025-11-25 and earlier.
+Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server. It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
 
 ## Tools
 
 ${table(
-  ["Tool", "Needs", "Answers"],
+  ["Tool", "Needs", "Returns"],
   [
     ["`get_health`", "nothing", "that the web app is up"],
     ["`get_site_banner`", "nothing", "the notice at the top of the site"],
     ["`get_entitlement`", "a token", "whether the account may run"],
     ["`get_credits_balance`", "a token", "the account's credits"],
-    ["`search_docs`", "nothing", "where these documents speak of something"],
+    ["`search_docs`", "nothing", "the sections of these documents that match a query"],
     ["`get_doc`", "nothing", "the text of a document, or of one section"],
   ],
 )}
@@ -35,13 +35,13 @@ No tool changes anything. ${sessionLimits}
 
 ## Connecting
 
-A client needs nothing but the address. Connecting, the documents, health and the banner need no sign-in; when it first reads your account it opens our approval page in your browser, you sign in and approve, and from then on it renews its token by itself, for a week at most. Nothing is pasted, and no line below holds a token. What a client was given it keeps itself: in the system's keychain, or, where there is none, in a file under your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.home)} lists what you have let in, and ends it.
+A client only needs the URL. Connecting, the documents, health and the banner need no sign-in. When the client first reads your account, it opens our approval page in your browser; you sign in and approve, and the client renews its token for up to a week. You never paste a token, and no line below contains one. The client stores its token in the system's keychain or, if there is none, in a file in your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.home)} lists the clients that you have connected, and can disconnect them.
 
 ### Claude Code
 
 ${code("console", `claude mcp add --transport http corner-office ${address}\nclaude mcp login corner-office`)}
 
-\`/mcp\` in a session leads to the approval too.
+You can also approve with \`/mcp\` in a session.
 
 ### Codex
 
@@ -61,11 +61,11 @@ ${json({ mcpServers: { "corner-office": { url: address } } })}
 
 ### Claude and ChatGPT
 
-Add a custom connector with the address \`${address}\`.
+Add a custom connector with the URL \`${address}\`.
 
 ### Clients that start a program
 
-For those that speak to a program alone, \`mcp-remote\` stands between. It does not publish who it is, so it comes as the client for any program on your own computer:
+Clients that can only start a program connect through \`mcp-remote\`. It has no published client metadata, so it uses the client id for any program on your computer:
 
 ${code("console", `npx mcp-remote ${address} --static-oauth-client-info '{"client_id":"native"}'`)}
 
@@ -75,7 +75,7 @@ ${code("console", `npx @modelcontextprotocol/inspector --cli ${address} --transp
 
 ### With a token of your own
 
-A client that knows no way to ask can send [a token](${to.authentication}) as \`Authorization: Bearer <SESSION_TOKEN>\`. Have it read the token from its environment or ask for it, never from a file. It lives an hour at most. The cookie of a browser is never looked at.
+A client without OAuth can send [a token](${to.authentication}) as \`Authorization: Bearer <SESSION_TOKEN>\`. Let it read the token from its environment or prompt for it, never from a file. A token lives for an hour at most. Browser cookies are never used.
 
 ## Without a client
 
@@ -88,7 +88,7 @@ ${code(
 
 ## Limits and errors
 
-${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} is a [\`413\`](${to.errors}#too_large). A tool that reads an account answers a \`401\` with a challenge where no good token is sent; nothing else does, so a token that is over takes no document away. A no, such as that of a trial that has ended, is an answer with the same fields as the API's; what could not be told is \`isError\` with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
+${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} answers [\`413\`](${to.errors}#too_large). Only tools that read an account answer \`401\`, if the token is missing or invalid; an expired token never blocks documents. A denial, such as a trial that has ended, is a normal result with the same fields as in the API. Any other failure is an \`isError\` result with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
 
 ${tokenSafety}
 `,

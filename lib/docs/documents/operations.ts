@@ -11,7 +11,7 @@ import * as schemas from "@/lib/http/schemas";
 
 type OperationName = keyof typeof operations;
 
-/** A page an operation: prose and fields, and beside them how it is asked and what it answers. */
+/** One page per operation: its description and fields, with samples and example responses in a panel. */
 export const operationPages: readonly DocumentPage[] = (Object.keys(operations) as OperationName[]).map(
   (name) => {
     const { methods, path, summary } = operations[name];
@@ -21,13 +21,13 @@ export const operationPages: readonly DocumentPage[] = (Object.keys(operations) 
       group: "Reference",
       method: methods[0],
       summary,
-      markdown: () => tellOf(name),
-      beside: ["Request", "Answers"],
+      markdown: () => describeOperation(name),
+      panelSections: ["Request", "Answers"],
     };
   },
 );
 
-function tellOf(name: OperationName): string {
+function describeOperation(name: OperationName): string {
   const operation: Operation = operations[name];
   const { methods, path, summary } = operation;
   const { about } = operationWords[name];
@@ -52,12 +52,12 @@ function fieldLists(operation: Operation): string {
   const { 200: success } = operation.answers;
   const isText = success === undefined || success === schemas.unsubscribed;
   const refused = Object.values(operation.answers).includes(schemas.entitlementDenied)
-    ? `### When the answer is no\n\n${fieldTable(schemas.entitlementDenied)}`
+    ? `### If the account may not run\n\n${fieldTable(schemas.entitlementDenied)}`
     : `A failure is [the error object](${to.errorObject}).`;
   return `${isText ? "One line of plain text." : fieldTable(success)}\n\n${refused}`;
 }
 
-/** The fields of a resource. */
+/** A table of a resource's fields. */
 export function fieldTable(schema: Parameters<typeof fieldsOf>[0]): string {
   return table(
     ["Field", "Type", "Required", "Notes"],
@@ -70,7 +70,7 @@ export function fieldTable(schema: Parameters<typeof fieldsOf>[0]): string {
   );
 }
 
-/** Each answer there can be, as it is sent. */
+/** An example of each possible response. */
 function examples(name: OperationName): string {
   const { example } = operationWords[name];
   const blocks = answersOf(operations[name]).flatMap(({ status, refusals }) =>

@@ -6,12 +6,12 @@ import { operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 
-/** Where the `Link` of every answer points: the versioning and retirement policy, and what is being retired. */
+/** The versioning and retirement policy, where the `Link` of every response points. */
 export const policy: DocumentPage = {
   path: documentPages.policy.path,
   title: "Versions and retirement",
   group: "Rules",
-  summary: "How versions are selected, what may change, how something is retired, and the change log.",
+  summary: "How to select a version, what may change, how something is retired, and the change log.",
   markdown: () => `# Versions and retirement
 
 ## Selecting a version
@@ -34,7 +34,7 @@ ${code("http", "Deprecation: @1801440000\nSunset: Thu, 01 Apr 2027 00:00:00 GMT"
 
 Existing behaviour continues through the window. Urgent security fixes may restrict unsafe behaviour immediately.
 
-Every response, of what is retired and what is not, links to this page:
+Every response links to this page, also if nothing is being retired:
 
 ${code("http", `Link: <${placeholderAddress}${to.policy}>; rel="deprecation"; type="text/html"`)}
 
@@ -46,7 +46,7 @@ ${retirements()}
 
 ## Change log
 
-As a page: [changes](${to.changes}). As a feed: [/changes.atom](${to.changesFeed}).
+It is also available as a [page](${to.changes}) and a [feed](${to.changesFeed}).
 
 ${changes.map(({ on, version, what }) => `- **${on}, ${version}.** ${what}`).join("\n")}
 `,
@@ -55,7 +55,7 @@ ${changes.map(({ on, version, what }) => `- **${on}, ${version}.** ${what}`).joi
 function retirements(): string {
   const lines = listRetirements().map(
     ({ what, retirement: { announcedAt, deprecatedAt, sunsetAt, guide } }) =>
-      `- **${what}:** announced ${announcedAt}, deprecated ${deprecatedAt}, gone from ${sunsetAt} on. [How to migrate](${guide})`,
+      `- **${what}:** announced ${announcedAt}, deprecated ${deprecatedAt}, stops working ${sunsetAt}. [How to migrate](${guide})`,
   );
   return lines.length > 0 ? lines.join("\n") : "No public operation is currently deprecated.";
 }

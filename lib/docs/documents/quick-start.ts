@@ -9,24 +9,24 @@ export const quickStart: DocumentPage = {
   path: documentPages.quickStart.path,
   title: "Quick start",
   group: "Start",
-  summary: "From nothing to a working entitlement check in five minutes.",
+  summary: "Get a working entitlement check in five minutes.",
   markdown: () => `# Quick start
 
-Your app asks Corner Office one question: may this person's company of assistants run? Five minutes from here, it does.
+Your app asks Corner Office one question: may this person's company of assistants run? You can build that in five minutes.
 
-## 1. Say where the service is
+## 1. Set the base URL
 
-It is the one that shows you this page. The first line keeps its address for the steps below.
+The base URL is the site you're on. The first line sets it for the steps below.
 
 ${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}\ncurl -sS "$CORNER_OFFICE_URL/api/health"`)}
 
 ${code("json", `{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}`)}
 
-No account, no key: [health](${to.healthOperation}) and [the banner](${to.siteBannerOperation}) are open to anyone.
+[Health](${to.healthOperation}) and [the banner](${to.siteBannerOperation}) need no account and no key.
 
 ## 2. Get a token
 
-The owner of the account signs in at ${linkToPage(pages.signIn)}, opens ${linkToPage(pages.home)} and copies a token for you. Paste it where it leaves no trace in your shell's history:
+The owner of the account signs in at ${linkToPage(pages.signIn)}, opens ${linkToPage(pages.home)} and copies a token for you. Paste it at this prompt, which keeps it out of your shell's history:
 
 ${readToken}
 
@@ -40,28 +40,28 @@ ${code("json", `{"ok":true,"status":"licensed","assistantLimit":12,"recheckAfter
 
 ## 4. Put it into your app
 
-Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`; after a failure, wait as long as \`Retry-After\` says.
+Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`. After a failure, wait for \`Retry-After\`.
 
 ${entitlementCheck}
 
-Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run \`python3 check.py\`. Both use nothing but what Node and Python bring along. [A complete client](${to.client}) has the rest: the loop, and what to do while nobody answers.
+Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run \`python3 check.py\`. Both only need Node or Python. [A complete client](${to.client}) adds the loop, and handles outages.
 
 ## What to do with the answer
 
 - \`licensed\`, \`trial\` or \`hobby\`: run. On a trial, \`trialEndsAt\` says how long.
-- ${toCode("signed_out")}: ask the person to sign in again; the token has stopped working.
+- ${toCode("signed_out")}: ask the person to sign in again. The token no longer works.
 - ${toCode("trial_ended")} or ${toCode("forbidden")}: do not run, and say why.
-- ${toCode("unavailable")}: nobody can say at the moment. It is not a no; ask again after \`Retry-After\`.
-- ${toCode("not_configured")}: this deployment has no sign-in, so nobody can run. Asking again does not help until its operator has set one up.
+- ${toCode("unavailable")}: a temporary failure, not a refusal. Ask again after \`Retry-After\`.
+- ${toCode("not_configured")}: this deployment has no sign-in, so no account may run. Asking again does not help until its operator sets it up.
 
 ${sessionLimits}
 
 ## Next
 
 - [A complete client](${to.client}): one tested file for TypeScript, Python, Swift or Kotlin.
-- [Authentication](${to.authentication}): what a token is, how long it lives, how one is given.
+- [Authentication](${to.authentication}): what a token is, how long it lives and how to get one.
 - [API reference](${to.apiReference}): every operation, field, status and header, in curl, TypeScript and Python.
 - [Errors](${to.errors}), [limits](${to.limits}), [versions and retirement](${to.policy}).
-- [MCP](${to.mcp}): the same answers for an assistant.
+- [MCP](${to.mcp}): the same data for an assistant.
 `,
 };

@@ -16,7 +16,7 @@ import { entitlementDenied } from "@/lib/http/schemas";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 
-/** What a client says after it asked: may the company run, why, and in how many seconds it asks again (null: never). */
+/** A client's output after a call: whether the company may run, why, and when it asks again (null: never). */
 type Said = { mayRun: boolean; why: string; seconds: number | null };
 
 type Script = (response: ServerResponse) => void;
@@ -42,19 +42,19 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  for (const [, { files, build: [program, ...args] = [] }] of atHand) {
+  for (const [, { files, build: [program, ...args] = [] }] of installed) {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     if (program) await execute(program, args, inFolder);
   }
 }, 300_000);
 afterAll(() => server.close());
 
-/** A client of the documents, and what drives it through moments in time and prints what it says after each. */
+/** A client from the documents, with a program that calls it at given times and prints its state. */
 type Client = {
-  /** The programs and files that its language needs. */
+  /** The programs and files that it needs. */
   needs: string[];
   files: Record<string, string>;
-  /** What makes a program of the files, where something has to. */
+  /** The command that compiles the files, if needed. */
   build?: string[];
   run: string[];
 };
@@ -109,7 +109,7 @@ for moment in sys.argv[2:]:
   Swift: {
     needs: ["swiftc"],
     files: {
-      // Away from Apple's systems a module of its own has what speaks HTTP.
+      // On other systems than Apple's, HTTP is in a separate module.
       "client.swift": `#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n${swiftClient}`,
       "main.swift": `import Foundation
 struct Away: Error {}
@@ -159,10 +159,10 @@ const execute = promisify(execFile);
 const environment = { PATH: process.env.PATH ?? "" } as unknown as NodeJS.ProcessEnv;
 const inFolder = { cwd: folder, env: environment, timeout: 240_000 };
 
-/** In seconds; or the token is another now, or cannot be read any more, or can again. */
+/** A time in seconds, a new token, or a switch between a readable and an unreadable token. */
 type Moment = number | "renew" | "away";
 
-/** Lets a client ask at these moments, each answered by the next of the script. */
+/** Calls a client at these moments. Each call gets the next of the responses. */
 async function drive({ run }: Client, answers: Script[], moments: Moment[]): Promise<Said[]> {
   script = answers;
   tokens = [];
@@ -171,29 +171,29 @@ async function drive({ run }: Client, answers: Script[], moments: Moment[]): Pro
   return stdout.split("\n").flatMap((line) => (line.startsWith("said ") ? [JSON.parse(line.slice(5))] : []));
 }
 
-const isAtHand = (need: string) =>
+const isAvailable = (need: string) =>
   existsSync(need) || isInstalled(need) || (process.env.CI && need === "python3");
-const atHand = Object.entries(clients).filter(([, { needs }]) => needs.every(isAtHand));
-const leftOut = Object.entries(clients).flatMap(([language, { needs }]) => {
-  const missing = needs.find((need) => !isAtHand(need));
+const installed = Object.entries(clients).filter(([, { needs }]) => needs.every(isAvailable));
+const unavailable = Object.entries(clients).flatMap(([language, { needs }]) => {
+  const missing = needs.find((need) => !isAvailable(need));
   return missing ? [{ language, missing }] : [];
 });
 
-// The last lines of `npm test` name what was skipped.
-it.skip.each(leftOut)("the complete client in $language, where a compiler is at hand: no $missing", () => {});
+// `npm test` lists skipped tests at the end.
+it.skip.each(unavailable)("the complete client in $language needs $missing", () => {});
 
-describe.each(atHand)("the complete client in %s", (_, client) => {
+describe.each(installed)("the complete client in %s", (_, client) => {
   const ask = (answers: Script[], moments: Moment[]) => drive(client, answers, moments);
   const t = 1_800_000_000; // 2027, for a trial's end
 
-  it("runs on a yes, and asks again a little before it is over", async () => {
+  it("runs after a yes, and asks again shortly before it expires", async () => {
     const [said] = await ask([json(200, { ...yes, addedLater: 1 })], [t]);
     expect(said).toMatchObject({ mayRun: true, why: "licensed" });
     expect(said?.seconds).toBeGreaterThanOrEqual(540);
     expect(said?.seconds).toBeLessThanOrEqual(600);
   });
 
-  it("holds the last yes while the token cannot be read, and asks nobody with a wrong one", async () => {
+  it("keeps the last yes while the token cannot be read, without sending a request", async () => {
     const said = await ask([json(200, yes), json(200, yes)], [t, "away", t + 60, t + 601, "away", t + 602]);
     expect(said.map(({ mayRun, why }) => [mayRun, why])).toEqual([
       [true, "licensed"],
@@ -212,7 +212,7 @@ describe.each(atHand)("the complete client in %s", (_, client) => {
     expect(said.map(({ mayRun }) => mayRun)).toEqual([true, false]);
   });
 
-  it("keeps the last yes through 503, 429, no JSON and no network, until it is over", async () => {
+  it("keeps the last yes through 503, 429, no JSON and no network, until it expires", async () => {
     const answers: Script[] = [
       json(200, yes),
       refused(503, "unavailable", { "Retry-After": "17" }),
@@ -230,7 +230,7 @@ describe.each(atHand)("the complete client in %s", (_, client) => {
     expect(said.at(-1)?.why).toBe("unreachable");
   });
 
-  it("stops on a 401 and never asks again with a dead token, but with a new one", async () => {
+  it("stops on a 401, and asks again only with a new token", async () => {
     const answers = [json(200, yes), refused(401, "signed_out"), json(200, yes)];
     const said = await ask(answers, [t, t + 1, t + 2, "renew", t + 3]);
     expect(said.map(({ mayRun, seconds }) => [mayRun, seconds === null])).toEqual([
@@ -242,7 +242,7 @@ describe.each(atHand)("the complete client in %s", (_, client) => {
     expect(tokens).toEqual(["Bearer first", "Bearer first", "Bearer second"]);
   });
 
-  it("stops on a 403 and where nothing is set up, and asks again in ten minutes", async () => {
+  it("stops on a 403 and on not_configured, and asks again after ten minutes", async () => {
     const said = await ask(
       [json(200, yes), refused(403, "trial_ended"), refused(503, "not_configured")],
       [t, t + 1, t + 2],
@@ -258,7 +258,7 @@ describe.each(atHand)("the complete client in %s", (_, client) => {
   });
 });
 
-it("the TypeScript files are strict TypeScript as they stand", async () => {
+it("the TypeScript files compile in strict mode", async () => {
   const files = { client: typescriptClient, "desktop-app": desktopApp, "phone-app": phoneApp };
   for (const [name, code] of Object.entries(files)) writeFileSync(join(folder, `${name}.ts`), code);
   const names = Object.keys(files).map((name) => `${name}.ts`);

@@ -28,20 +28,20 @@ beforeAll(async () => {
 });
 afterAll(() => giveBack(service));
 
-/** Runs a file as it stands, and answers what it asks of its owner. Answers what it said, and how it ended. */
+/** Runs a file as it is, and answers its approval request. Returns its output and exit code. */
 function run(program: string, file: string, code: string, word: "approve" | "decline") {
   const path = join(folder, file);
   writeFileSync(path, code);
   const env = { PATH: process.env.PATH, CORNER_OFFICE_URL: service.url } as unknown as NodeJS.ProcessEnv;
-  return new Promise<{ exit: number; said: string }>((resolve) => {
+  return new Promise<{ exit: number; output: string }>((resolve) => {
     let isSettled = false;
-    let said = "";
+    let output = "";
     const child = execFile(program, [path], { env, timeout: 60_000 }, (error, _, stderr) =>
-      resolve({ exit: error ? Number(error.code) : 0, said: said + stderr }),
+      resolve({ exit: error ? Number(error.code) : 0, output: output + stderr }),
     );
     child.stdout?.on("data", async (chunk) => {
-      said += chunk;
-      const [address] = /http\S+(?:\/oauth\/authorize|\?user_code=)\S+(?=\s)/.exec(said) ?? [];
+      output += chunk;
+      const [address] = /http\S+(?:\/oauth\/authorize|\?user_code=)\S+(?=\s)/.exec(output) ?? [];
       if (!address || isSettled) return;
       isSettled = true;
       const back = await answerApp(browser, service, address, word);
@@ -58,20 +58,20 @@ const files = [
 ] as const;
 
 describe.each(files)("%s", (_, program, file, code) => {
-  it("as it stands asks its owner, gets a token and learns that the company may run", async () => {
-    const { exit, said } = await run(program, file, code, "approve");
-    expect(said).toContain('"status":"licensed"');
+  it("asks its owner, gets a token and reads the entitlement", async () => {
+    const { exit, output } = await run(program, file, code, "approve");
+    expect(output).toContain('"status":"licensed"');
     expect(exit).toBe(0);
   });
 
-  it("says so when its owner declines", async () => {
-    const { exit, said } = await run(program, file, code, "decline");
-    expect(said).toContain("The owner of the account declined.");
+  it("prints that its owner declined", async () => {
+    const { exit, output } = await run(program, file, code, "decline");
+    expect(output).toContain("The owner of the account declined.");
     expect(exit).toBe(1);
   });
 });
 
-/** What the desktop's and the phone's file have in common. */
+/** The common interface of the desktop and the phone file. */
 type Connection = {
   token: string;
   readToken: (nowMs?: number) => Promise<string>;
@@ -97,7 +97,7 @@ describe("the phone app", () => {
   const entitlement = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
 
-  it("is answered at its own scheme", async () => {
+  it("gets its answer at its own URL scheme", async () => {
     const connection = make();
     expect(await connection.readToken()).toBe("");
     const token = await connection.connect(scheme, async (address) => {
@@ -109,18 +109,18 @@ describe("the phone app", () => {
     expect(await connection.readToken()).toBe(token);
   });
 
-  it("believes no answer to another question, and none from another service", async () => {
-    for (const auditedTransaction of [
+  it("rejects an answer to another request or from another service", async () => {
+    for (const change of [
       (back: string) => back.replace(/state=[^&]+/, "state=another"),
       (back: string) => back.replace(/iss=[^&]+/, "iss=https%3A%2F%2Fevil.example"),
       () => "",
     ]) {
-      const asked = make().connect(scheme, async (address) => auditedTransaction(await inBrowser(address)));
-      await expect(asked).rejects.toThrow("Somebody else answered.");
+      const asked = make().connect(scheme, async (address) => change(await inBrowser(address)));
+      await expect(asked).rejects.toThrow("The answer is not for this request.");
     }
   });
 
-  it("renews its token by itself, once for all who read it, in a new start as well", async () => {
+  it("renews its token once for concurrent reads, also after a restart", async () => {
     await make().connect(scheme, inBrowser);
     const started = make();
     const [one, other] = await Promise.all([started.readToken(), started.readToken()]);
@@ -129,7 +129,7 @@ describe("the phone app", () => {
     expect(await started.readToken(Date.now() + hourMs)).not.toBe(one);
   });
 
-  it("keeps what it has while nobody can tell, and forgets it once its session has ended", async () => {
+  it("keeps its refresh token during an outage, and deletes it when its session has ended", async () => {
     await make().connect(scheme, inBrowser);
     const before = kept;
     await expect(make("http://127.0.0.1:9").readToken()).rejects.toThrow();

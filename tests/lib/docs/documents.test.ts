@@ -21,7 +21,7 @@ afterAll(() => giveBack(service));
 const idsOf = (html = "") => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
 const textOf = (html = "") => html.replace(/<[^>]+>/g, "").replace(/&(quot|lt|gt|amp|#x27);/g, " ");
 
-/** Pages that send away whoever is not signed in, or has asked for no code. */
+/** Pages that redirect visitors who are not signed in or have not requested a code. */
 const closed = Object.values<Page>(register).filter(
   ({ access, path }) => access === "session" || path === register.code.path,
 );
@@ -31,7 +31,7 @@ describe("every page", () => {
     (page) => page.access === "anyone" && !closed.includes(page),
   );
 
-  it.each(paths)("$path links to nothing that is not there", async ({ path }) => {
+  it.each(paths)("$path has no broken links", async ({ path }) => {
     const html = pages.get(path) ?? (await service.ask(path)).text;
     const targets = [...html.matchAll(/ href="(\/[^"]*|#[^"]+)"/g)].map(([, target = ""]) => target);
     expect(targets.length).toBeGreaterThan(0);
@@ -44,18 +44,18 @@ describe("every page", () => {
     }
   });
 
-  it.each(documents.map(({ path }) => path))("%s has one h1 and no anchor twice", (path) => {
+  it.each(documents.map(({ path }) => path))("%s has one h1 and unique anchors", (path) => {
     const html = pages.get(path) ?? "";
     expect(html.match(/<h1>/g)).toHaveLength(1);
     const ids = idsOf(html);
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  it.each(documents.map(({ path }) => path))("%s names this service, and no placeholder", (path) => {
+  it.each(documents.map(({ path }) => path))("%s contains no placeholder URL", (path) => {
     expect(pages.get(path)).not.toContain("office.example.com");
   });
 
-  it.each(documents)("$path is to be had in Markdown, with whole links to this service", async (document) => {
+  it.each(documents)("$path is available as Markdown with absolute links", async (document) => {
     const page = await service.ask(document.path);
     expect(page.headers.link).toContain(`<${document.path}.md>; rel="alternate"; type="text/markdown"`);
     const { status, headers, text } = await service.ask(`${document.path}.md`);
@@ -69,22 +69,22 @@ describe("every page", () => {
   });
 });
 
-describe("where nobody can sign in", () => {
-  it("no page leads to a door that is closed", async () => {
-    const closedDoors = Object.values<Page>(register).flatMap(({ path, access, under }) =>
+describe("without sign-in", () => {
+  it("no page links to a page that needs sign-in", async () => {
+    const needsSignIn = Object.values<Page>(register).flatMap(({ path, access, under }) =>
       access === "session" || under ? [path] : [],
     );
-    closedDoors.push(register.signIn.path);
+    needsSignIn.push(register.signIn.path);
     const closed = await unconfigured();
     for (const { path, access } of Object.values<Page>(register)) {
-      if (access !== "anyone" || closedDoors.includes(path)) continue;
+      if (access !== "anyone" || needsSignIn.includes(path)) continue;
       const { text } = await closed.ask(path);
       const targets = [...text.matchAll(/ (?:href|action)="(\/[^"#?]*)/g)].map(([, target = ""]) => target);
       expect(targets.length).toBeGreaterThan(0);
       for (const target of new Set(targets)) {
-        expect(closedDoors, `${path} leads to ${target}`).not.toContain(target);
+        expect(needsSignIn, `${path} leads to ${target}`).not.toContain(target);
         const { status } = await closed.ask(target);
-        // A form is posted to: that there is one is a door that is open.
+        // 405: the target of a form.
         expect([200, 405], `${path} leads to ${target}`).toContain(status);
       }
     }
@@ -92,7 +92,7 @@ describe("where nobody can sign in", () => {
 });
 
 describe("/docs/api/errors", () => {
-  it("has one anchor a code, with its meaning, status, moment and remedy", () => {
+  it("has one section per code with its status, when it is sent and what to do", () => {
     const html = pages.get("/docs/api/errors") ?? "";
     const anchors = [...html.matchAll(/<section id="([^"]+)"/g)].map(([, anchor]) => anchor);
     const sent = Object.entries(refusals).flatMap(([code, { status }]) => (status ? [code] : []));
@@ -118,8 +118,8 @@ describe("/docs/api/policy", () => {
   });
 });
 
-describe("what must be said wherever tokens are spoken of", () => {
-  it.each(["/docs", "/docs/authentication", "/docs/mcp"])("is said on %s", (path) => {
+describe("the warnings about tokens", () => {
+  it.each(["/docs", "/docs/authentication", "/docs/mcp"])("are on %s", (path) => {
     const text = textOf(pages.get(path));
     expect(text).toContain("A session cannot make an assistant send, publish, deploy or charge");
     expect(text).toContain("Never put one into a chat, an issue or a log.");
@@ -145,7 +145,7 @@ describe("the reference", () => {
     else expect(html).not.toContain("data-runs");
   });
 
-  it("stands in order, with what comes before and after", () => {
+  it("links to the previous and next documents in order", () => {
     const orders = documents.map(({ group }) => groups.indexOf(group));
     expect(orders).toEqual([...orders].sort((a, b) => a - b));
     const html = pages.get("/docs/client") ?? "";

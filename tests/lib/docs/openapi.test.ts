@@ -7,16 +7,15 @@ import { changes } from "@/lib/docs/changes";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { type Operation, operations } from "@/lib/http/operations";
 
-// Linters take example.com for a server that nobody put in.
+// Linters reject example.com as a placeholder.
 beforeAll(() => vi.stubEnv("APP_URL", "https://corner-office.test"));
 afterAll(() => vi.unstubAllEnvs());
 
 const openToAnyone = "The specification says that it needs no sign-in.";
-const onlyHealthIsCounted = "Health alone has a quota: other answers carry no quota headers, and no 429.";
-const ourOwnWords =
-  "Words that we send: a bound would be a promise that helps nobody and limits our wording.";
+const onlyHealthIsCounted = "Only health has a quota: other operations have no quota headers and no 429.";
+const ourOwnText = "Texts that we send: a bound would limit our wording without helping a client.";
 
-/** What Spectral warns of on purpose: the rule, where, and why it stays. A line that nothing needs fails. */
+/** The warnings of Spectral that we accept, with the reason. An unused entry fails. */
 const explained: { rule: string; at: RegExp; why: string }[] = [
   {
     rule: "owasp:api4:2023-rate-limit",
@@ -28,17 +27,17 @@ const explained: { rule: string; at: RegExp; why: string }[] = [
     at: /^paths\.(?!\/api\/health)/,
     why: onlyHealthIsCounted,
   },
-  { rule: "owasp:api4:2023-string-limit", at: /responses|schemas/, why: ourOwnWords },
-  { rule: "owasp:api4:2023-string-restricted", at: /responses|schemas/, why: ourOwnWords },
+  { rule: "owasp:api4:2023-string-limit", at: /responses|schemas/, why: ourOwnText },
+  { rule: "owasp:api4:2023-string-restricted", at: /responses|schemas/, why: ourOwnText },
   {
     rule: "owasp:api4:2023-string-restricted",
     at: /^paths\.\/api\/email\/unsubscribe\.post\.parameters\.2\.schema$/,
-    why: "The token is used exactly as sent; what it looks like is nobody's business.",
+    why: "The token is opaque and is used exactly as sent.",
   },
   {
     rule: "owasp:api8:2023-define-cors-origin",
     at: /responses\.\w+\.headers$/,
-    why: "The banner alone may be read by other origins; an account must not be.",
+    why: "Only the banner may be read by other origins, an account must not.",
   },
   { rule: "owasp:api2:2023-read-restricted", at: /health|site-banner/, why: openToAnyone },
   {
@@ -59,7 +58,7 @@ const explained: { rule: string; at: RegExp; why: string }[] = [
 ];
 
 describe("the API description", () => {
-  it("passes Redocly's recommended rules, its examples checked against the schemas", async () => {
+  it("passes Redocly's recommended rules, which check examples against schemas", async () => {
     const config = await createConfig({ extends: ["recommended"] });
     const problems = await lintFromString({ source: JSON.stringify(openApiDocument()), config });
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
@@ -67,7 +66,7 @@ describe("the API description", () => {
     );
   });
 
-  it("passes Spectral's OpenAPI and OWASP rules, but for what is explained", async () => {
+  it("passes Spectral's OpenAPI and OWASP rules, except for the explained warnings", async () => {
     const spectral = new Spectral();
     spectral.setRuleset({ extends: [oas, owasp] } as Parameters<typeof spectral.setRuleset>[0]);
     const used = new Set<object>();
@@ -103,7 +102,7 @@ describe("the API description", () => {
     }
   });
 
-  it("gives an example of every header that fits what it says of it", () => {
+  it("has an example of every header that matches its pattern", () => {
     const { paths } = openApiDocument();
     for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
       for (const { headers = {} } of Object.values((operation as Described).responses ?? {})) {
@@ -118,7 +117,7 @@ describe("the API description", () => {
     expect(JSON.stringify(openApiDocument())).not.toContain("additionalProperties");
   });
 
-  it("names our own address, and states the policy and what a session cannot do", () => {
+  it("names our own URL, and states the policy and what a session cannot do", () => {
     const document = openApiDocument();
     expect(document.servers[0]?.url).toBe("https://corner-office.test");
     expect(JSON.stringify(document)).not.toContain("office.example.com");

@@ -10,7 +10,7 @@ import { createFolder } from "@/tests/support/leash";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";
 
-/** A block of code of a document, as the service serves it. */
+/** A block of code of a served document. */
 type Sample = { language: string; code: string };
 
 const folder = createFolder();
@@ -39,7 +39,7 @@ async function samplesOf(path: string): Promise<Sample[]> {
   });
 }
 
-/** Runs a sample exactly as it stands, TypeScript on this very Node, whose oldest knows no types, with a token waiting for whoever reads one from the terminal. */
+/** Runs a sample as it is (TypeScript as JavaScript), with a token on standard input. */
 function run({ language, code }: Sample): Promise<{ exit: number; stdout: string; stderr: string }> {
   const file = join(folder, { sh: "sample.sh", ts: "sample.mjs", python: "sample.py" }[language] ?? "");
   writeFileSync(file, code);
@@ -50,41 +50,41 @@ function run({ language, code }: Sample): Promise<{ exit: number; stdout: string
     const child = execFile(program[0] ?? "", program.slice(1), options, (error, stdout, stderr) =>
       resolve({ exit: error ? Number(error.code) : 0, stdout, stderr }),
     );
-    // A sample that asks for nothing may be gone before this is written.
+    // A sample that reads no input may have ended before.
     child.stdin?.on("error", () => {}).end(`${environment.CORNER_OFFICE_TOKEN}\n`);
   });
 }
 
-const mayBeLeftOut = (program: string) => !process.env.CI && !isInstalled(program);
-const leftOut = new Set(
+const mayBeSkipped = (program: string) => !process.env.CI && !isInstalled(program);
+const skipped = new Set(
   Object.entries({ sh: "curl", python: "python3" }).flatMap(([language, program]) =>
-    mayBeLeftOut(program) ? [language] : [],
+    mayBeSkipped(program) ? [language] : [],
   ),
 );
 
-/** The files of "Connect an app" wait for their owner: `connect-samples.test.ts` runs them. */
+/** The files of "Connect an app" need an owner's approval: `connect-samples.test.ts` runs them. */
 const runHere = documents.filter(({ path }) => path !== documentPages.connectAnApp.path);
 
 describe("the samples", () => {
-  it.each(runHere.map(({ path }) => path))("of %s run as they stand", { timeout: 120_000 }, async (path) => {
+  it.each(runHere.map(({ path }) => path))("of %s run as they are", { timeout: 120_000 }, async (path) => {
     for (const sample of await samplesOf(path)) {
       expect(["sh", "ts", "python", "swift", "kotlin", "json", "http", "console", "text"]).toContain(
         sample.language,
       );
       if (sample.language === "json") JSON.parse(sample.code);
-      if (!["sh", "ts", "python"].includes(sample.language) || leftOut.has(sample.language)) continue;
+      if (!["sh", "ts", "python"].includes(sample.language) || skipped.has(sample.language)) continue;
       const { exit, stdout, stderr } = await run(sample);
       expect(exit, `${sample.code}\n${stdout}${stderr}`).toBe(0);
     }
   });
 
-  it("of the entitlement check say that a licensed account may run, and that nobody else may", async () => {
+  it("of the entitlement check distinguish a licensed account from an invalid token", async () => {
     const checks = (await samplesOf("/docs")).filter(({ code }) =>
       /checkEntitlement|check_entitlement/.test(code),
     );
     expect(checks.map(({ language }) => language)).toEqual(["ts", "python"]);
     const token = environment.CORNER_OFFICE_TOKEN;
-    for (const sample of checks.filter(({ language }) => !leftOut.has(language))) {
+    for (const sample of checks.filter(({ language }) => !skipped.has(language))) {
       expect((await run(sample)).stdout).toMatch(/may_?run'?: 'yes'.*(?:[678]\d\d|900)/is);
       environment.CORNER_OFFICE_TOKEN = "not-a-token";
       expect((await run(sample)).stdout).toMatch(/may_?run'?: 'no'.*signed_out/is);
@@ -92,14 +92,14 @@ describe("the samples", () => {
     }
   });
 
-  it("that reads a token takes the token alone, when the next line is pasted with it", async () => {
+  it("that reads a token reads only the token if more lines are pasted", async () => {
     const [sample] = (await samplesOf("/docs")).filter(({ code }) => code.includes("read -rs"));
     const pasted = `${sample?.code}\nthe-token\nprintenv CORNER_OFFICE_TOKEN\n`;
     expect(sample?.code).not.toContain("\n");
     expect(execFileSync("bash", ["-s"], { input: pasted, encoding: "utf8" })).toBe("the-token\n");
   });
 
-  it("of the check tell an outage and a network that is away from a no", async () => {
+  it("of the check report an unreachable service as unknown", async () => {
     const [ts] = (await samplesOf("/docs")).filter(({ code }) => code.includes("checkEntitlement"));
     const url = environment.CORNER_OFFICE_URL;
     environment.CORNER_OFFICE_URL = "http://127.0.0.1:9";
@@ -107,7 +107,7 @@ describe("the samples", () => {
     environment.CORNER_OFFICE_URL = url;
   });
 
-  it("of the description download it whole", async () => {
+  it("of the API description download it", async () => {
     const [download] = (await samplesOf("/docs/api")).filter(({ code }) => code.includes("-o openapi.json"));
     expect((await run(download as Sample)).exit).toBe(0);
     expect(JSON.parse(readFileSync(join(folder, "openapi.json"), "utf8")).info.title).toBe("Corner Office");

@@ -57,19 +57,19 @@ describe("searchDocuments", () => {
   });
 
   it.each(["the weather in Paris", "quantum entanglement", "zebra crossing", "Überprüfung", "東京", "🦓"])(
-    "finds nothing for %j, which nothing here speaks of",
+    "finds nothing for %j",
     (query) => {
       expect(searchDocuments(query, 3)).toEqual([]);
     },
   );
 
-  it("finds a word while it is typed", () => {
+  it("finds a word by its beginning", () => {
     for (const typed of ["unsu", "unsub", "unsubscri"]) {
       expect(searchDocuments(typed, 3).map(({ path }) => path)).toContain("/docs/api/unsubscribe");
     }
   });
 
-  it("answers short plain text, best first, and no more than was asked for", () => {
+  it("returns plain text snippets, best first, up to the limit", () => {
     const hits = searchDocuments("session token", 4);
     expect(hits).toHaveLength(4);
     expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).sort((a, b) => b - a));
@@ -79,13 +79,13 @@ describe("searchDocuments", () => {
     }
   });
 
-  it("finds nothing where there is nothing", () => {
+  it("finds nothing for empty, common or unknown words", () => {
     for (const query of ["", "  ", "the of and", "xylophone", "<script>", "a".repeat(5000), "(.*"]) {
       expect(searchDocuments(query, 5)).toEqual([]);
     }
   });
 
-  it("answers the same to the same", () => {
+  it("returns the same hits for the same query", () => {
     expect(searchDocuments("quota", 10)).toEqual(searchDocuments("quota", 10));
   });
 });
