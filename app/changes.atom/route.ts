@@ -20,7 +20,7 @@ export const GET = publish(publications.changesFeed, () => {
   const body = `<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
-<title>Changes of the Corner Office API</title>
+<title>Changes to the Corner Office API</title>
 <updated>${changes[0].on}T00:00:00Z</updated>
 <author><name>Corner Office</name></author>
 <link href="${page}"/>

@@ -23,8 +23,8 @@ const published = [
   ["/docs/api.md", "text/markdown; charset=utf-8"],
 ] as const;
 
-describe("what is published for programs", () => {
-  it.each(published)("%s is readable from any origin, and is not sent twice", async (path, type) => {
+describe("publications for programs", () => {
+  it.each(published)("%s is readable from any origin, and answers 304 if unchanged", async (path, type) => {
     const first = await service.ask(path);
     expect(first.status).toBe(200);
     expect(first.headers["content-type"]).toBe(type);
@@ -43,7 +43,7 @@ describe("what is published for programs", () => {
     expect(head.headers.etag).toBe(etag);
   });
 
-  it.each(published.map(([path]) => path))("%s names our own address and no other", async (path) => {
+  it.each(published.map(([path]) => path))("%s contains only our own URL", async (path) => {
     const { text } = await service.ask(path, { headers: { Host: "evil.example" } });
     expect(text).toContain(appUrl);
     expect(text).not.toMatch(/localhost|evil\.example|office\.example\.com/);
@@ -51,14 +51,14 @@ describe("what is published for programs", () => {
 });
 
 describe("/.well-known/mcp/server.json", () => {
-  it("is an entry of the registry of MCP servers, named after our host", async () => {
+  it("is an entry for the MCP registry, named after our host", async () => {
     const entry = JSON.parse((await service.ask("/.well-known/mcp/server.json")).text);
     expect(entry).toMatchObject({
       name: "org.example.office/corner-office",
       version: "1.0.0",
       remotes: [{ type: "streamable-http", url: `${appUrl}/mcp` }],
     });
-    expect(entry.description.length, "the registry takes no more").toBeLessThanOrEqual(100);
+    expect(entry.description.length, "the registry's limit").toBeLessThanOrEqual(100);
     for (const { src } of entry.icons) {
       expect((await service.ask(new URL(src).pathname)).status, src).toBe(200);
     }
@@ -66,7 +66,7 @@ describe("/.well-known/mcp/server.json", () => {
 });
 
 describe("/", () => {
-  it("says where a program finds the rest (RFC 9727, RFC 8631)", async () => {
+  it("links to the API catalog, the description and the documents (RFC 9727, RFC 8631)", async () => {
     expect((await service.ask("/")).headers.link).toBe(
       '</.well-known/api-catalog>; rel="api-catalog", ' +
         '</openapi.json>; rel="service-desc"; type="application/json", ' +
@@ -76,7 +76,7 @@ describe("/", () => {
 });
 
 describe("/.well-known/api-catalog", () => {
-  it("leads to every endpoint, to the description, the documents and the health of the API (RFC 9727)", async () => {
+  it("links to every endpoint, the description, the documents and the status of the API (RFC 9727)", async () => {
     const { text, headers } = await service.ask("/.well-known/api-catalog", { method: "HEAD" });
     expect(text).toBe("");
     expect(headers.link).toBe(
@@ -98,7 +98,7 @@ describe("/.well-known/api-catalog", () => {
 });
 
 describe("/.well-known/security.txt", () => {
-  it("has a contact and an end within a year (RFC 9116)", async () => {
+  it("has a contact and expires within a year (RFC 9116)", async () => {
     const { text } = await service.ask("/.well-known/security.txt");
     expect(text).toContain("Contact: mailto:help@example.org\n");
     const expires = Date.parse(/^Expires: (.+)$/m.exec(text)?.[1] ?? "");
@@ -106,13 +106,13 @@ describe("/.well-known/security.txt", () => {
     expect(expires).toBeLessThan(Date.now() + 365 * 24 * 60 * 60 * 1000);
   });
 
-  it("is not there where nobody is to be told", async () => {
+  it("answers 404 without a support email", async () => {
     expect((await (await unconfigured()).ask("/.well-known/security.txt")).status).toBe(404);
   });
 });
 
 describe("/llms.txt, /sitemap.xml and /robots.txt", () => {
-  it("lead to every document", async () => {
+  it("list every document", async () => {
     const llms = (await service.ask("/llms.txt")).text;
     const sitemap = (await service.ask("/sitemap.xml")).text;
     for (const { path, title } of documents) {
@@ -124,7 +124,7 @@ describe("/llms.txt, /sitemap.xml and /robots.txt", () => {
 });
 
 describe("/docs/search.json", () => {
-  it("answers what the search finds, and nothing to nothing", async () => {
+  it("answers with the hits of the search, or an empty list", async () => {
     const hits = JSON.parse((await service.ask("/docs/search.json?q=trial_ended")).text);
     expect(hits[0].path).toBe("/docs/api/errors#trial_ended");
     for (const query of ["", "?q=", "?q=%00", `?q=${"x".repeat(3000)}`]) {

@@ -14,7 +14,7 @@ const sync = async (data: unknown, nowMs: number) =>
 const end = (how: "ended" | "revoked") => async (data: unknown, nowMs: number) =>
   endClerkSession(await store(), clerkSession.parse(data), how, nowMs);
 
-/** Clerk's webhooks about users and sessions: updates accounts, and ends what depends on an ended session. */
+/** Clerk's webhooks about users and sessions: updates accounts, and ends tokens and app sessions with their session. */
 export const { POST } = webhook(
   hooks.clerk,
   () => {

@@ -19,7 +19,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
   });
   afterAll(() => giveBack(service));
 
-  /** Adds an account and asks what it is entitled to. */
+  /** Adds an account and requests its entitlement. */
   async function askAs(email: string, ...terms: string[]) {
     await service.adminJson("account", "add", email, ...terms);
     return ask(await service.token(email));
@@ -28,7 +28,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
   const ask = (token: string) =>
     service.ask(entitlement.path, { headers: { Authorization: `Bearer ${token}` } });
 
-  it("lets a licensed account run, and asks it to check again in 10 to 15 minutes", async () => {
+  it("answers 200 to a licensed account, with a recheck after 10 to 15 minutes", async () => {
     const answer = await askAs("licensed@example.com", "--plan", "licensed", "--assistant-limit", "12");
     expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
       ok: true,
@@ -39,7 +39,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expect(answer.headers["cache-control"]).toBe("private, no-store");
   });
 
-  it("lets a hobby account run, with no assistant limit where none was given", async () => {
+  it("answers 200 to a hobby account, without an assistant limit if none is set", async () => {
     const answer = await askAs("hobby@example.com", "--plan", "hobby");
     expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
       ok: true,
@@ -48,7 +48,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     });
   });
 
-  it("lets a trial run until its end, which it names", async () => {
+  it("answers 200 to a trial, with its end", async () => {
     const trialEndsAt = new Date(Date.now() + 3 * dayMs).toISOString();
     const answer = await askAs("trial@example.com", "--trial-ends", trialEndsAt, "--assistant-limit", "0");
     expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
@@ -60,7 +60,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     });
   });
 
-  it("asks a trial to check again no later than its end", async () => {
+  it("has a recheck of a trial no later than its end", async () => {
     const trialEndsAt = new Date(Date.now() + 300_000).toISOString();
     const answer = await askAs("short@example.com", "--trial-ends", trialEndsAt);
     const { recheckAfterSeconds } = expectAnswer(service, entitlement, answer, 200) as {
@@ -70,7 +70,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expect(recheckAfterSeconds).toBeLessThanOrEqual(300);
   });
 
-  it("denies an account whose trial has ended: 403 trial_ended", async () => {
+  it("answers 403 trial_ended when the trial has ended", async () => {
     const answer = await askAs("ended@example.com", "--trial-ends", "2026-01-01");
     expectAnswer(service, entitlement, answer, 403);
     expectRefusal(service, answer, {
@@ -80,7 +80,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     });
   });
 
-  it("sees at once what the operator changes", async () => {
+  it("reflects the operator's changes immediately", async () => {
     await service.adminJson("account", "add", "moving@example.com", "--trial-ends", "2026-01-01");
     const token = await service.token("moving@example.com");
     expect((await ask(token)).status).toBe(403);
@@ -90,20 +90,20 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
 
   const signedOut = { ok: false, status: "signed-out", message: "You are not signed in." };
 
-  it("answers 401 without a session, with a challenge that names no error", async () => {
+  it("answers 401 without a session, with a challenge without an error", async () => {
     const answer = await service.ask(entitlement.path);
     expectAnswer(service, entitlement, answer, 401);
     expectRefusal(service, answer, { status: 401, code: "signed_out", beside: signedOut });
     expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office"');
   });
 
-  it("answers 401 to a bad token, with a challenge that says so", async () => {
+  it("answers 401 to an invalid token, with error=invalid_token in the challenge", async () => {
     const answer = await ask("not-a-token");
     expectRefusal(service, answer, { status: 401, code: "signed_out", beside: signedOut });
     expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office", error="invalid_token"');
   });
 
-  it("takes the session from the bearer token in any letter case, or else from the cookie", async () => {
+  it("reads the session from the bearer token, whose scheme is case-insensitive, or else from the cookie", async () => {
     const token = await service.token("licensed@example.com");
     const sent = [
       { Authorization: `Bearer ${token}` },
@@ -122,14 +122,14 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     }
   });
 
-  it("never falls back from a bad bearer token to a good cookie", async () => {
+  it("does not fall back from an invalid bearer token to a valid cookie", async () => {
     const Cookie = `__session=${await service.token("licensed@example.com")}`;
     for (const Authorization of ["Bearer bad", "Bearer", "Bearer ", `Bearer ${"x".repeat(8193)}`]) {
       expect((await service.ask(entitlement.path, { headers: { Authorization, Cookie } })).status).toBe(401);
     }
   });
 
-  it("answers 401 as to a bad token to two Authorization fields, and to a scheme that no space follows", async () => {
+  it("treats two Authorization fields, and a scheme without a space, as an invalid token", async () => {
     const token = await service.token("licensed@example.com");
     const bearer = `Bearer ${token}`;
     for (const Authorization of [
@@ -146,7 +146,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     }
   });
 
-  it("takes no token that stands bare, in the query, or in another cookie", async () => {
+  it("ignores a token without a scheme, in the query or in another cookie", async () => {
     const token = await service.token("licensed@example.com");
     const asked = [
       service.ask(entitlement.path, { headers: { Authorization: token } }),
@@ -159,7 +159,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     }
   });
 
-  it("ends a token with its session", async () => {
+  it("answers 401 to a token whose session has ended", async () => {
     await service.adminJson("account", "add", "leaving@example.com", "--plan", "licensed");
     const token = await service.token("leaving@example.com");
     expect((await ask(token)).status).toBe(200);
@@ -191,7 +191,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     });
   });
 
-  it("answers 503 while the store fails, never 401, and 200 when it is mended", async () => {
+  it("answers 503, never 401, while the store fails, and 200 when it has recovered", async () => {
     const token = await service.token("licensed@example.com");
     await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
     const answer = await ask(token);
@@ -208,13 +208,13 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     await eventually(() => expect(service.takeErrors()).toEqual(["an account could not be read"]));
   });
 
-  it("answers within its deadline while the store is frozen, and 200 when it thaws", async () => {
+  it("answers within its timeout while the store is frozen, and 200 when it has recovered", async () => {
     const token = await service.token("licensed@example.com");
     stage.freeze();
     const startedAtMs = Date.now();
     const answer = await ask(token);
     const tookMs = Date.now() - startedAtMs;
-    // The embedded store goes on reading while another process writes.
+    // The embedded store can read while another process writes.
     expect(answer.status).toBe(stage.freezeStopsReads ? 503 : 200);
     expect(tookMs).toBeLessThan(2500);
     stage.thaw();
@@ -223,21 +223,21 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
       await eventually(() => expect(service.takeErrors()).toEqual(["an account could not be read"]));
   });
 
-  it("answers as before after a kill -9 and a restart, to the same token", async () => {
+  it("gives the same answer to the same token after a kill -9 and a restart", async () => {
     const token = await service.token("trial@example.com");
     const before = await ask(token);
     await service.kill();
     await service.run();
     const after = await ask(token);
     expect(after.status).toBe(200);
-    // When to ask again is spread anew in each answer.
+    // recheckAfterSeconds is random.
     const recheckAfterSeconds = expect.any(Number);
     expect(JSON.parse(after.text)).toEqual({ ...JSON.parse(before.text), recheckAfterSeconds });
   });
 });
 
 describe("GET /api/entitlement without sign-in", () => {
-  it("answers 503 unconfigured, whatever is sent: so does a production server with nothing configured", async () => {
+  it("answers 503 unconfigured, with and without a token, also in production", async () => {
     const service = await unconfigured();
     const headers = { Authorization: "Bearer x" };
     for (const answer of [

@@ -10,7 +10,7 @@ const windowSeconds = 60;
 const policy = `"health";q=${requests};w=${windowSeconds}`;
 let service: Service;
 let addresses = 0;
-/** An address that has spent nothing yet. */
+/** An address without any requests yet. */
 const newAddress = () => `127.0.1.${++addresses}`;
 
 beforeEach(async () => {
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 describe("GET /api/health", () => {
-  it("answers the four fixed fields and nothing else", async () => {
+  it("answers with exactly the four fixed fields", async () => {
     const answer = await service.ask(health.path, { from: newAddress() });
     expect(expectAnswer(service, health, answer, 200)).toEqual({
       ok: true,
@@ -28,7 +28,7 @@ describe("GET /api/health", () => {
     });
   });
 
-  it("counts down the client's quota in the draft's headers and in the older ones", async () => {
+  it("counts down the client's quota in the draft's headers and the older ones", async () => {
     const from = newAddress();
     await service.ask(health.path, { from });
     const { headers } = await service.ask(health.path, { from });
@@ -39,7 +39,7 @@ describe("GET /api/health", () => {
     expect(headers).not.toHaveProperty("retry-after");
   });
 
-  it("refuses one request more than that with 429, and says how long to wait", async () => {
+  it("answers 429 beyond the quota, with the seconds to wait", async () => {
     const from = newAddress();
     const statuses: number[] = [];
     for (let n = 0; n < requests; n++) statuses.push((await service.ask(health.path, { from })).status);
@@ -59,7 +59,7 @@ describe("GET /api/health", () => {
     expect(refused.headers["ratelimit-remaining"]).toBe("0");
   });
 
-  it("gives nobody a new allowance for a header they send", async () => {
+  it("does not trust forwarding headers from clients", async () => {
     const from = newAddress();
     const headers = [
       "X-Forwarded-For",
@@ -75,7 +75,7 @@ describe("GET /api/health", () => {
     }
   });
 
-  it("does not count an OPTIONS, nor a request refused for its method or its version", async () => {
+  it("does not count OPTIONS, or requests refused for their method or version", async () => {
     const from = newAddress();
     await service.ask(health.path, { from, method: "OPTIONS" });
     await service.ask(health.path, { from, method: "DELETE" });
@@ -86,7 +86,7 @@ describe("GET /api/health", () => {
     expect(headers["ratelimit-remaining"]).toBe("119");
   });
 
-  it("answers HEAD with GET's headers and no body", async () => {
+  it("answers HEAD with the headers of GET and no body", async () => {
     const get = await service.ask(health.path, { from: newAddress(), headers: { "X-Request-Id": "r-1" } });
     const head = await service.ask(health.path, {
       from: newAddress(),
@@ -106,7 +106,7 @@ describe("GET /api/health", () => {
     expect(answer.text).toBe("");
   });
 
-  it("keeps a sane X-Request-Id and replaces any other", async () => {
+  it("keeps a valid X-Request-Id and replaces an invalid one", async () => {
     const from = newAddress();
     const sane = await service.ask(health.path, { from, headers: { "X-Request-Id": "trace-01.a:b_c" } });
     expect(sane.headers["x-request-id"]).toBe("trace-01.a:b_c");
@@ -146,7 +146,7 @@ describe("API-Version", () => {
 });
 
 describe("behind trusted proxies", () => {
-  it("takes the address that the proxy appended, and none that the client wrote further left", async () => {
+  it("uses the address that the proxy appended, not those that the client sent", async () => {
     const behindOne = await Service.start({ TRUSTED_PROXY_HOPS: "1" });
     const remainingOf = async (forwarded: string) => {
       const { headers } = await behindOne.ask(health.path, { headers: { "X-Forwarded-For": forwarded } });

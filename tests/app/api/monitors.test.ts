@@ -10,7 +10,7 @@ import { giveBack, lend } from "@/tests/support/lent-service";
 import { reservePort } from "@/tests/support/port";
 import type { Service } from "@/tests/support/service";
 
-/* Health is for monitors: here are two that many people use, where this machine has them. */
+/* Two widely used monitors check the health endpoint, if they are installed. */
 
 const run = promisify(execFile);
 const { path } = operations.health;
@@ -30,13 +30,13 @@ describe.runIf(existsSync(checkHttp))("check_http of the Monitoring Plugins", ()
     ["by the status", "-e", "HTTP/1.1 200"],
     ["by the body", "-s", '"ok":true'],
     ["by a header", "-d", "ratelimit-policy"],
-    ["by HEAD, whose body nobody waits for", "-j", "HEAD"],
+    ["by HEAD", "-j", "HEAD"],
     ["under the name of a virtual host", "-H", "office.example.com"],
-  ])("finds the service well %s", async (_, ...options) => {
+  ])("reports the service as healthy %s", async (_, ...options) => {
     expect((await check(...options)).stdout).toMatch(/^HTTP OK: /);
   });
 
-  it("says what is wrong where something is", async () => {
+  it("reports a wrong method", async () => {
     await expect(check("-j", "DELETE")).rejects.toMatchObject({
       stdout: expect.stringMatching(/^HTTP WARNING: HTTP\/1\.1 405 Method Not Allowed /),
     });
@@ -67,13 +67,16 @@ describe.runIf(isInstalled(exporter))("the blackbox exporter of Prometheus", () 
     return answer.text();
   };
 
-  it.each(["get", "head", "version"] as const)("finds the service well by the module %s", async (module) => {
-    const metrics = await probe(module);
-    expect(metrics).toContain("\nprobe_success 1\n");
-    expect(metrics).toContain("\nprobe_http_status_code 200\n");
-  });
+  it.each(["get", "head", "version"] as const)(
+    "reports the service as healthy with the module %s",
+    async (module) => {
+      const metrics = await probe(module);
+      expect(metrics).toContain("\nprobe_success 1\n");
+      expect(metrics).toContain("\nprobe_http_status_code 200\n");
+    },
+  );
 
-  it("sees a refusal for what it is", async () => {
+  it("reports a refusal as a failure", async () => {
     const metrics = await probe("unsupported");
     expect(metrics).toContain("\nprobe_success 0\n");
     expect(metrics).toContain("\nprobe_http_status_code 400\n");

@@ -8,14 +8,14 @@ import { postLegacy, postModern } from "@/tests/support/mcp";
 import { Service } from "@/tests/support/service";
 
 const { siteBanner } = operations;
-const copyLivesMs = 15_000;
+const maxCopyAgeMs = 15_000;
 
 describe.each(engines)("GET /api/site-banner on $name", (engine) => {
   let stage: Stage;
   let service: Service;
   const clock = makeClock();
 
-  /** What a service says that starts while the store fails, and once it is mended. */
+  /** The responses of a service that starts while the store fails, before and after it recovers. */
   const atStart: Record<string, string> = {};
 
   beforeAll(async () => {
@@ -24,10 +24,10 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     await service.adminJson("banner", "set", "promo", "Begun");
     await stage.query("ALTER TABLE site_banner RENAME TO site_banner_away");
     await service.run();
-    atStart.away = (await askAnew()).text;
+    atStart.failing = (await askAfresh()).text;
     await stage.query("ALTER TABLE site_banner_away RENAME TO site_banner");
     clock.pass(1000);
-    atStart.mended = (await service.ask(siteBanner.path)).text;
+    atStart.recovered = (await service.ask(siteBanner.path)).text;
     await service.adminJson("banner", "clear");
   });
   afterAll(async () => {
@@ -35,25 +35,25 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     await stage.clear();
   });
 
-  /** Asks once the service's copy is too old to be given out. */
-  function askAnew() {
-    clock.pass(copyLivesMs);
+  /** Requests the banner after the service's copy has expired. */
+  function askAfresh() {
+    clock.pass(maxCopyAgeMs);
     return service.ask(siteBanner.path);
   }
 
-  it("answers null while there is no copy, and the notice as soon as the store is mended", () => {
+  it("answers null without a copy while the store fails, and the notice once it has recovered", () => {
     expect(atStart).toEqual({
-      away: '{"banner":null}',
-      mended: '{"banner":{"kind":"promo","message":"Begun"}}',
+      failing: '{"banner":null}',
+      recovered: '{"banner":{"kind":"promo","message":"Begun"}}',
     });
   });
 
-  it("answers null where there is no notice", async () => {
-    const answer = await askAnew();
+  it("answers null if there is no notice", async () => {
+    const answer = await askAfresh();
     expect(expectAnswer(service, siteBanner, answer, 200)).toEqual({ banner: null });
   });
 
-  it.each(["promo", "warning"])("answers a %s with its words, and nothing else of it", async (kind) => {
+  it.each(["promo", "warning"])("answers with the kind and message of a %s", async (kind) => {
     await service.adminJson(
       "banner",
       "set",
@@ -62,7 +62,7 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
       "--ends",
       "2099-01-01",
     );
-    const answer = await askAnew();
+    const answer = await askAfresh();
     expect(expectAnswer(service, siteBanner, answer, 200)).toEqual({
       banner: { kind, message: "We move house on <Friday> & “Saturday”" },
     });
@@ -73,12 +73,12 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     ["after it ends", ["--ends", "2020-01-01"]],
   ])("answers null %s", async (_, times) => {
     await service.adminJson("banner", "set", "promo", "Not now", ...times);
-    expect((await askAnew()).text).toBe('{"banner":null}');
+    expect((await askAfresh()).text).toBe('{"banner":null}');
   });
 
   it("is cacheable by shared caches for 15 seconds and readable by any origin", async () => {
     const { headers } = await service.ask(siteBanner.path, {
-      headers: { Origin: "https://elsewhere.example", "X-Request-Id": "of-who-asked-first" },
+      headers: { Origin: "https://elsewhere.example", "X-Request-Id": "first-visitor" },
     });
     expect(headers["cache-control"]).toBe("public, max-age=15, s-maxage=15");
     expect(headers).not.toHaveProperty("x-request-id");
@@ -109,7 +109,7 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     expect(answer.headers["access-control-max-age"]).toBe("7200");
   });
 
-  it("lets another origin read its refusals as well, uncached", async () => {
+  it("lets another origin read its refusals, uncached", async () => {
     for (const answer of [
       await service.ask(siteBanner.path, { method: "POST" }),
       await service.ask(siteBanner.path, { headers: { "API-Version": "2" } }),
@@ -120,19 +120,19 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     }
   });
 
-  it("is one copy for the API and the pages, though two bundles share the process", async () => {
+  it("shares one copy between the API and the pages", async () => {
     await service.adminJson("banner", "set", "promo", "The copy");
-    expect((await askAnew()).text).toContain("The copy");
+    expect((await askAfresh()).text).toContain("The copy");
     await service.adminJson("banner", "set", "promo", "The store");
     const { text } = await service.ask("/");
     expect(text).toContain("The copy");
     expect(text).not.toContain("The store");
   });
 
-  it("is answered as well by the tool of the MCP server, in both eras", async () => {
+  it("is also the result of the MCP tool, in both protocol versions", async () => {
     await service.adminJson("banner", "set", "warning", "Repairs at <noon>");
     const banner = { kind: "warning", message: "Repairs at <noon>" };
-    expect(JSON.parse((await askAnew()).text)).toEqual({ banner });
+    expect(JSON.parse((await askAfresh()).text)).toEqual({ banner });
     const message = { method: "tools/call", params: { name: "get_site_banner", arguments: {} } };
     for (const send of [postLegacy, postModern]) {
       const { result } = JSON.parse((await send(service, message)).text);
@@ -142,15 +142,15 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     }
   });
 
-  it("shows what the operator sets within 15 seconds, and goes on with its last copy while the store fails", async () => {
+  it("shows a new notice within 15 seconds, and keeps the last copy while the store fails", async () => {
     await service.adminJson("banner", "set", "warning", "First");
-    expect((await askAnew()).text).toContain("First");
+    expect((await askAfresh()).text).toContain("First");
     await service.adminJson("banner", "set", "warning", "Second");
     expect((await service.ask(siteBanner.path)).text).toContain("First");
-    expect((await askAnew()).text).toContain("Second");
+    expect((await askAfresh()).text).toContain("Second");
 
     await stage.query("ALTER TABLE site_banner RENAME TO site_banner_away");
-    expect((await askAnew()).text).toContain("Second");
+    expect((await askAfresh()).text).toContain("Second");
     await eventually(() => expect(service.log).toContain("the banner could not be read"));
     await stage.query("ALTER TABLE site_banner_away RENAME TO site_banner");
   });

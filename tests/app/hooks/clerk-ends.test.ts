@@ -8,13 +8,13 @@ import { openidClient } from "@/tests/support/oauth-libraries";
 import { answerShown, readQuestion } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
-/* What ends here once it has ended at Clerk, and what whoever is signed in for an owner cannot do. */
+/* How users and sessions that end at Clerk end here, and what an impersonator cannot do. */
 
 type Event = Pick<WebhookEvent, "type" | "data">;
 
 const hourMs = 60 * 60 * 1000;
 
-describe.each(engines)("what Clerk ends, on $name", (engine) => {
+describe.each(engines)("Clerk on $name", (engine) => {
   let stage: Stage;
   let clerk: ClerkInstance;
   let service: Service;
@@ -32,8 +32,8 @@ describe.each(engines)("what Clerk ends, on $name", (engine) => {
   });
 
   let owners = 0;
-  /** An owner who is signed in, has copied a token for a program and let an app in. */
-  async function admit() {
+  /** Signs in an owner with a token for a program and a connected app. */
+  async function addOwner() {
     const n = ++owners;
     const [sub, sid, email] = [`user_${n}`, `sess_of_${n}`, `ceo-${n}@example.com`];
     const terms = ["--plan", "licensed", "--subject", sub];
@@ -43,12 +43,12 @@ describe.each(engines)("what Clerk ends, on $name", (engine) => {
     browser.cookies.set("__session", mint());
     const copied = await browser.submit("/home/token", { account });
     const program: string = JSON.parse(copied.text).token;
-    const asked = await (await openidClient.makeApp(service)).ask();
-    const path = asked.address.href.replace(service.url, "");
+    const request = await (await openidClient.makeApp(service)).ask();
+    const path = request.address.href.replace(service.url, "");
     await browser.open(path);
     await answerShown(browser);
     const back = String((await browser.open("/oauth/resume")).headers.location);
-    const { access_token: app } = await asked.redeem(new URL(back));
+    const { access_token: app } = await request.redeem(new URL(back));
     const statuses = async () => ({
       browser: await entitlement(mint()),
       program: await entitlement(program),
@@ -71,88 +71,88 @@ describe.each(engines)("what Clerk ends, on $name", (engine) => {
   const audit = (email: string) =>
     service.adminJson<{ who: string; what: string; after: object | null }[]>("audit", "list", "--of", email);
 
-  const allOver = { browser: 401, program: 401, app: 401 };
-  const allWell = { browser: 200, program: 200, app: 200 };
+  const allEnded = { browser: 401, program: 401, app: 401 };
+  const allValid = { browser: 200, program: 200, app: 200 };
 
   it.each([
     ["bans a user", { banned: true }],
     ["locks a user", { locked: true, lockout_expires_in_seconds: 3600 }],
-    ["locks a user for good", { locked: true, lockout_expires_in_seconds: null }],
-  ])("is everything of an account, at once, when it %s", async (_, changed) => {
-    const [owner, bystander] = [await admit(), await admit()];
+    ["locks a user permanently", { locked: true, lockout_expires_in_seconds: null }],
+  ])("ends all sessions of an account when it %s", async (_, changed) => {
+    const [owner, bystander] = [await addOwner(), await addOwner()];
     await update(owner, 2000, changed);
-    expect(await owner.statuses()).toEqual(allOver);
+    expect(await owner.statuses()).toEqual(allEnded);
     expect(await service.adminJson("session", "list", owner.email)).toEqual([]);
     expect(await audit(owner.email)).toContainEqual(
       expect.objectContaining({ who: "clerk", what: "user barred" }),
     );
-    // Nor does anything begin.
+    // New sessions and approvals are refused too.
     owner.browser.cookies.set("__session", owner.mint());
     await owner.browser.open(owner.path);
     expect((await owner.browser.open("/connect")).text).not.toContain('value="approve"');
     const { status } = await owner.browser.submit("/home/token", { account: owner.account });
     expect(status).toBe(401);
-    expect(await bystander.statuses()).toEqual(allWell);
+    expect(await bystander.statuses()).toEqual(allValid);
   });
 
-  it("is over for good for what was connected, and not for the user whom it lets in again", async () => {
-    const owner = await admit();
+  it("lets an unbanned user in again, but not their programs and apps", async () => {
+    const owner = await addOwner();
     await update(owner, 2000, { banned: true });
     await update(owner, 3000, { banned: false });
-    expect(await owner.statuses()).toEqual({ ...allOver, browser: 200 });
+    expect(await owner.statuses()).toEqual({ ...allEnded, browser: 200 });
   });
 
-  it("is the same in whatever order it tells, and however often", async () => {
-    const [barred, free] = [await admit(), await admit()];
+  it("bans and unbans independently of the order and repetition of events", async () => {
+    const [barred, free] = [await addOwner(), await addOwner()];
     for (const atMs of [3000, 2000, 3000]) await update(barred, atMs, { banned: atMs === 3000 });
-    expect(await barred.statuses()).toEqual(allOver);
+    expect(await barred.statuses()).toEqual(allEnded);
     for (const atMs of [3000, 2000, 3000]) await update(free, atMs, { banned: atMs === 2000 });
-    expect(await free.statuses()).toEqual(allWell);
-    const two = await admit();
+    expect(await free.statuses()).toEqual(allValid);
+    const two = await addOwner();
     for (const banned of [true, false]) await update(two, 4000, { banned });
-    expect(await two.statuses(), "of two at one moment, the one that bars").toEqual(allOver);
+    expect(await two.statuses(), "of two events at the same time, the ban").toEqual(allEnded);
   });
 
-  it("is everything of a user whose email is not verified, too", async () => {
-    const owner = await admit();
+  it("ends all sessions of a banned user whose email is not verified", async () => {
+    const owner = await addOwner();
     const data = { ...makeUser(owner.sub, owner.email, 2000, "unverified"), banned: true };
     await deliver({ type: "user.updated", data });
-    expect(await owner.statuses()).toEqual(allOver);
+    expect(await owner.statuses()).toEqual(allEnded);
   });
 
-  it("is everything of a user whom it deletes", async () => {
-    const owner = await admit();
+  it("ends the access of a deleted user", async () => {
+    const owner = await addOwner();
     await deliver({ type: "user.deleted", data: makeDeletedUser(owner.sub) });
     expect(await owner.statuses()).toEqual({ browser: 403, program: 403, app: 403 });
   });
 
   it.each(["session.ended", "session.removed"])(
-    "is a session that is signed out, and the program that was handed its token: %s",
+    "ends the session and its program's token: %s",
     async (type) => {
-      const owner = await admit();
+      const owner = await addOwner();
       await endSession(type, owner);
-      expect(await owner.statuses()).toEqual({ ...allOver, app: 200 });
+      expect(await owner.statuses()).toEqual({ ...allEnded, app: 200 });
       const { status } = await owner.browser.submit("/home/token", { account: owner.account });
       expect(status).toBe(401);
-      expect(await entitlement(owner.mint({ sid: "sess_another" })), "another of the same user").toBe(200);
+      expect(await entitlement(owner.mint({ sid: "sess_another" })), "another session of the user").toBe(200);
       expect((await audit(owner.email))[0]).toMatchObject({ who: "clerk", what: "session ended" });
     },
   );
 
-  it("is a session that is revoked, with the apps that were let in there", async () => {
-    const owner = await admit();
+  it("ends a revoked session with the apps that were approved in it", async () => {
+    const owner = await addOwner();
     await endSession("session.revoked", owner);
-    expect(await owner.statuses()).toEqual(allOver);
+    expect(await owner.statuses()).toEqual(allEnded);
     expect((await audit(owner.email))[0]).toMatchObject({ who: "clerk", what: "session revoked" });
     await endSession("session.revoked", owner);
     expect((await audit(owner.email)).filter(({ what }) => what === "session revoked")).toHaveLength(1);
   });
 
-  describe("whoever is signed in for an owner (impersonation)", () => {
+  describe("an impersonator", () => {
     const act = { act: { iss: "https://dashboard.clerk.com", sub: "user_support" } };
 
-    it("lets nobody in and is handed no token, and that it was tried is written down", async () => {
-      const owner = await admit();
+    it("cannot approve an app or get a token, and the attempts are audited", async () => {
+      const owner = await addOwner();
       owner.browser.cookies.set("__session", owner.mint(act));
       await owner.browser.open(owner.path);
       const { text } = await owner.browser.open("/connect");
@@ -171,8 +171,8 @@ describe.each(engines)("what Clerk ends, on $name", (engine) => {
       expect(await service.adminJson<object[]>("session", "list", owner.email)).toHaveLength(2);
     });
 
-    it("reads what the owner reads, and what is ended is entered under both names", async () => {
-      const owner = await admit();
+    it("can read like the owner, and is named in the audit when ending sessions", async () => {
+      const owner = await addOwner();
       expect(await entitlement(owner.mint(act))).toBe(200);
       owner.browser.cookies.set("__session", owner.mint(act));
       const fields = { account: owner.account, session: "others" };
@@ -183,16 +183,16 @@ describe.each(engines)("what Clerk ends, on $name", (engine) => {
       });
     });
 
-    it("is nobody where it is not said who", async () => {
-      const owner = await admit();
+    it("gets 401 without an id", async () => {
+      const owner = await addOwner();
       for (const act of ["user_support", {}, { sub: "" }, { sub: 1 }, null])
         expect(await entitlement(owner.mint({ act }))).toBe(401);
     });
   });
 
-  // The last one: it moves the clock.
-  it("comes back by itself when a lock has run out, of which nothing tells", async () => {
-    const owner = await admit();
+  // This test is last, because it moves the clock.
+  it("lets a user in again when a lock has expired, without an event", async () => {
+    const owner = await addOwner();
     await update(owner, 2000, { locked: true, lockout_expires_in_seconds: 3600 });
     clock.pass(hourMs + 1000);
     const [iat, exp] = [0, 60].map((later) => Math.floor((Date.now() + hourMs + 1000) / 1000) + later);

@@ -25,8 +25,8 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
   });
 
   let users = 0;
-  /** The story of a user who was invited, in the order in which it happened. */
-  function tell() {
+  /** The events of an invited user, in order. */
+  function makeEvents() {
     const n = ++users;
     const [id, invited, moved] = [`user_${n}`, `invited-${n}@example.com`, `moved-${n}@example.com`];
     return {
@@ -49,7 +49,7 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
   const invite = (email: string, ...terms: string[]) =>
     service.adminJson<{ url: string }>("invite", email, ...terms);
 
-  /** All that is kept of a user, but for ids and times. */
+  /** Everything stored about a user, except ids and times. */
   async function stateOf({ id, invited, moved }: { id: string; invited: string; moved: string }) {
     const theirs = `email IN ('${invited}', '${moved}')`;
     const accounts = await stage.query(
@@ -68,10 +68,10 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     return JSON.parse(anonymous);
   }
 
-  it("accepts the invitation of a new user, with the operator's terms, and lets the user in", async () => {
-    const story = tell();
+  it("creates the account of an invited user on the operator's terms", async () => {
+    const user = makeEvents();
     const { url } = await invite(
-      story.invited,
+      user.invited,
       "--plan",
       "licensed",
       "--assistant-limit",
@@ -85,28 +85,28 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
         method: "POST",
         path: "/v1/invitations",
         body: {
-          email_address: story.invited,
+          email_address: user.invited,
           redirect_url: "http://localhost:3000/invitation",
           expires_in_days: 14,
           ignore_existing: true,
         },
       },
     ]);
-    const headers = { authorization: `Bearer ${clerk.mint({ sub: story.id })}` };
+    const headers = { authorization: `Bearer ${clerk.mint({ sub: user.id })}` };
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
 
-    await deliver(story.created);
-    expect(await service.adminJson("account", "show", story.invited)).toMatchObject({
-      subject: story.id,
+    await deliver(user.created);
+    expect(await service.adminJson("account", "show", user.invited)).toMatchObject({
+      subject: user.id,
       plan: "licensed",
       assistantLimit: 3,
       credits: 5,
     });
-    expect(await service.adminJson("emails", "list", story.invited)).toHaveLength(5);
+    expect(await service.adminJson("emails", "list", user.invited)).toHaveLength(5);
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(200);
   });
 
-  it("leaves the same state whatever the order, and however often each is delivered", async () => {
+  it("results in the same state for every order and repetition of events", async () => {
     const orders = (events: Event[]): Event[][] =>
       events.length < 2
         ? [events]
@@ -118,92 +118,92 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     ] as const) {
       const states = new Set<string>();
       for (const order of orders(names.map((name) => ({ type: name }) as unknown as Event))) {
-        const story = tell();
-        await invite(story.invited, "--credits", "5");
-        const events = order.map(({ type }) => story[type as unknown as "created" | "updated" | "deleted"]);
+        const user = makeEvents();
+        await invite(user.invited, "--credits", "5");
+        const events = order.map(({ type }) => user[type as unknown as "created" | "updated" | "deleted"]);
         await deliver(...events.flatMap((event) => [event, event]), ...events);
-        states.add(JSON.stringify(await stateOf(story)));
+        states.add(JSON.stringify(await stateOf(user)));
       }
       expect(states.size, [...states].join("\n")).toBe(1);
     }
   });
 
-  it("does the same for an account that the operator added before", async () => {
+  it("results in the same state for an account that the operator added before", async () => {
     const states = new Set<string>();
     for (const order of [
       ["created", "updated"],
       ["updated", "created"],
     ] as const) {
-      const story = tell();
-      await service.adminJson("account", "add", story.invited, "--plan", "hobby");
-      await deliver(...order.map((name) => story[name]));
-      expect(await service.adminJson("account", "show", story.moved)).toMatchObject({ subject: story.id });
-      states.add(JSON.stringify(await stateOf(story)));
+      const user = makeEvents();
+      await service.adminJson("account", "add", user.invited, "--plan", "hobby");
+      await deliver(...order.map((name) => user[name]));
+      expect(await service.adminJson("account", "show", user.moved)).toMatchObject({ subject: user.id });
+      states.add(JSON.stringify(await stateOf(user)));
     }
     expect(states.size, [...states].join("\n")).toBe(1);
   });
 
-  it("makes one account of deliveries that come at once", async () => {
-    const story = tell();
-    await invite(story.invited, "--credits", "5");
-    const answers = await Promise.all([1, 2, 3, 4].map(() => clerk.deliver(service, story.created)));
+  it("creates one account for concurrent deliveries", async () => {
+    const user = makeEvents();
+    await invite(user.invited, "--credits", "5");
+    const answers = await Promise.all([1, 2, 3, 4].map(() => clerk.deliver(service, user.created)));
     expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204]);
-    expect(await service.adminJson("credits", "history", story.invited)).toHaveLength(1);
+    expect(await service.adminJson("credits", "history", user.invited)).toHaveLength(1);
   });
 
-  it("moves the email of an account, and takes no other account's", async () => {
-    const [story, other] = [tell(), tell()];
-    for (const { invited } of [story, other]) await invite(invited);
-    await deliver(story.created, other.created, story.updated);
-    expect(await service.adminJson("account", "show", story.moved)).toMatchObject({ subject: story.id });
-    await deliver({ type: "user.updated", data: makeUser(other.id, story.moved, 3000) });
+  it("changes the email of an account, unless another account has it", async () => {
+    const [user, other] = [makeEvents(), makeEvents()];
+    for (const { invited } of [user, other]) await invite(invited);
+    await deliver(user.created, other.created, user.updated);
+    expect(await service.adminJson("account", "show", user.moved)).toMatchObject({ subject: user.id });
+    await deliver({ type: "user.updated", data: makeUser(other.id, user.moved, 3000) });
     expect(await service.adminJson("account", "show", other.invited)).toMatchObject({ subject: other.id });
   });
 
-  it("leaves an account to its user where another one has its email verified later", async () => {
-    const [story, other] = [tell(), tell()];
-    await invite(story.invited);
-    await deliver(story.created);
-    await deliver({ type: "user.created", data: makeUser(other.id, story.invited, 3000) });
-    expect(await service.adminJson("account", "show", story.invited)).toMatchObject({ subject: story.id });
+  it("keeps an account with its user if another user verifies the same email later", async () => {
+    const [user, other] = [makeEvents(), makeEvents()];
+    await invite(user.invited);
+    await deliver(user.created);
+    await deliver({ type: "user.created", data: makeUser(other.id, user.invited, 3000) });
+    expect(await service.adminJson("account", "show", user.invited)).toMatchObject({ subject: user.id });
     const headers = { authorization: `Bearer ${clerk.mint({ sub: other.id })}` };
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
   });
 
-  it("keeps who unsubscribed unmailed at the new email as well", async () => {
-    const story = tell();
-    await invite(story.invited);
-    await deliver(story.created);
-    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", story.invited);
+  it("keeps an unsubscribe when the email changes", async () => {
+    const user = makeEvents();
+    await invite(user.invited);
+    await deliver(user.created);
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", user.invited);
     expect((await service.ask(url.slice(service.url.length), { method: "POST" })).status).toBe(200);
-    await deliver(story.updated);
-    await service.adminJson("account", "delete", story.moved);
-    await service.adminJson("account", "add", story.moved);
-    const emails = await service.adminJson<{ state: string }[]>("emails", "list", story.moved);
+    await deliver(user.updated);
+    await service.adminJson("account", "delete", user.moved);
+    await service.adminJson("account", "add", user.moved);
+    const emails = await service.adminJson<{ state: string }[]>("emails", "list", user.moved);
     expect(emails.map(({ state }) => state)).toEqual(Array(5).fill("stopped"));
   });
 
-  it("deletes the account of a deleted user, whose token is good for nothing then", async () => {
-    const story = tell();
-    await invite(story.invited);
-    await deliver(story.created, story.deleted);
-    expect(await service.admin("account", "show", story.invited)).toMatchObject({ code: 1 });
-    const headers = { authorization: `Bearer ${clerk.mint({ sub: story.id })}` };
+  it("deletes the account of a deleted user", async () => {
+    const user = makeEvents();
+    await invite(user.invited);
+    await deliver(user.created, user.deleted);
+    expect(await service.admin("account", "show", user.invited)).toMatchObject({ code: 1 });
+    const headers = { authorization: `Bearer ${clerk.mint({ sub: user.id })}` };
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
   });
 
-  it("sends none of the mails of a deleted user that were still to come", async () => {
-    const story = tell();
-    await invite(story.invited);
-    await deliver(story.created);
-    const { id } = await service.adminJson("account", "show", story.invited);
-    await deliver(story.deleted);
+  it("stops the later mails of a deleted user", async () => {
+    const user = makeEvents();
+    await invite(user.invited);
+    await deliver(user.created);
+    const { id } = await service.adminJson("account", "show", user.invited);
+    await deliver(user.deleted);
     const theirs = `account_id = '${id}' AND kind <> 'welcome'`;
     const dueAtMs = Date.now() - 60_000;
     await stage.query(
       `UPDATE onboarding_emails SET due_at_ms = ${dueAtMs}, next_attempt_at_ms = ${dueAtMs} WHERE ${theirs}`,
     );
-    // Or the service's own runner has them at that moment.
+    // The service's own runner may process them first.
     await service.adminJson("emails", "send-due");
     await eventually(async () => {
       const rows = await stage.query(`SELECT DISTINCT state FROM onboarding_emails WHERE ${theirs}`);
@@ -211,8 +211,8 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     });
   });
 
-  it("makes no account of a user nobody invited, or whose email is not verified", async () => {
-    const [stranger, unverified] = [tell(), tell()];
+  it("creates no account for a user without an invitation or a verified email", async () => {
+    const [stranger, unverified] = [makeEvents(), makeEvents()];
     await invite(unverified.invited);
     await deliver(stranger.created, {
       type: "user.created",
@@ -223,29 +223,29 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     }
   });
 
-  it("does nothing at an event that it does not ask for", async () => {
+  it("ignores other events", async () => {
     await deliver({ type: "session.created", data: {} } as unknown as Event);
   });
 
-  it("refuses a delivery that is not signed with our secret, and changes nothing", async () => {
-    const story = tell();
-    await invite(story.invited);
+  it("answers 400 to a delivery that is not signed with our secret, and changes nothing", async () => {
+    const user = makeEvents();
+    await invite(user.invited);
     const forger = await ClerkInstance.start();
-    const refused = await forger.deliver(service, story.created);
+    const refused = await forger.deliver(service, user.created);
     await forger.stop();
     expectRefusal(service, refused, { status: 400, code: "invalid_signature" });
-    expect(await service.admin("account", "show", story.invited)).toMatchObject({ code: 1 });
+    expect(await service.admin("account", "show", user.invited)).toMatchObject({ code: 1 });
   });
 
-  it("asks for another delivery when the store fails, which then does it all", async () => {
-    const story = tell();
-    await invite(story.invited);
+  it("answers 503 if the store fails, and processes the retry", async () => {
+    const user = makeEvents();
+    await invite(user.invited);
     await stage.query("ALTER TABLE onboarding_emails RENAME TO onboarding_emails_away");
-    const failed = await clerk.deliver(service, story.created);
+    const failed = await clerk.deliver(service, user.created);
     await stage.query("ALTER TABLE onboarding_emails_away RENAME TO onboarding_emails");
     expectRefusal(service, failed, { status: 503, code: "unavailable" });
-    await deliver(story.created);
-    expect(await service.adminJson("emails", "list", story.invited)).toHaveLength(5);
+    await deliver(user.created);
+    expect(await service.adminJson("emails", "list", user.invited)).toHaveLength(5);
   });
 
   it.each([
@@ -254,7 +254,7 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     ["break", /^upstream_failed: Clerk could not be reached, or did not answer in time\. /],
     ["forbid", /^upstream_failed: Clerk does not accept our CLERK_SECRET_KEY\. /],
     ["fail", /^upstream_failed: Clerk has a fault of its own \(500\)\. /],
-  ] as const)("leaves no invitation behind when Clerk's API does not do it: %s", async (fault, words) => {
+  ] as const)("keeps no invitation if Clerk's API fails: %s", async (fault, words) => {
     clerk.fault = fault;
     const { code, stdout, stderr } = await service.admin("invite", `${fault}@example.com`);
     clerk.fault = undefined;

@@ -10,7 +10,7 @@ const resend = {
   APP_URL: "https://office.example.com",
   EMAIL_FROM: "office@example.com",
   RESEND_API_KEY: "re_test",
-  // Nothing listens there: no mail leaves.
+  // Nothing listens there, so no mail is sent.
   RESEND_BASE_URL: "http://127.0.0.1:9",
   RESEND_WEBHOOK_SECRET: `whsec_${key.toString("base64")}`,
 };
@@ -51,7 +51,7 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     data: { to: [to], bounce: { type } },
   });
 
-  it("stops the mails to an address that bounced for good, as often as it is told", async () => {
+  it("stops the mails to an address that bounced permanently, also when repeated", async () => {
     const states = await recipient("gone@example.com");
     for (let n = 0; n < 2; n++) {
       const answer = await deliver(bounce("Gone@Example.com", "Permanent"));
@@ -61,13 +61,13 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
   });
 
   it.each(["constructor", "toString", "__proto__"])(
-    "passes over an event of the type %s, as over any that it does not know",
+    "ignores an event of the unknown type %s",
     async (type) => {
       expect((await deliver({ type, data: {} })).status).toBe(204);
     },
   );
 
-  it("stops the mails to whoever called them spam", async () => {
+  it("stops the mails to a recipient who reported spam", async () => {
     const states = await recipient("cross@example.com");
     expect((await deliver({ type: "email.complained", data: { to: ["cross@example.com"] } })).status).toBe(
       204,
@@ -75,7 +75,7 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
-  it("does not give up an address for a passing bounce, nor for an event that it does not know", async () => {
+  it("does not stop the mails after a transient bounce or an unknown event", async () => {
     const states = await recipient("full@example.com");
     const opened = { type: "email.opened", data: { to: ["full@example.com"] } };
     for (const event of [
@@ -88,7 +88,7 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(scheduled);
   });
 
-  it("refuses what is not signed with our key: 400, and nothing changes", async () => {
+  it("answers 400 to a delivery that is not signed with our key, and changes nothing", async () => {
     const states = await recipient("safe@example.com");
     const event = bounce("safe@example.com", "Permanent");
     const errorParts = { status: 400, code: "invalid_signature" } as const;
@@ -98,7 +98,7 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(scheduled);
   });
 
-  it("refuses a body that is no event, one over its bound, and any method but POST", async () => {
+  it("refuses a body that is not an event or over 256 KiB, and any method except POST", async () => {
     const message = "The delivery is not an event in JSON.";
     for (const body of ["", "nonsense", "[]", "{}"]) {
       expectRefusal(service, await deliver(body), { status: 400, code: "invalid_request", message });
@@ -117,7 +117,7 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     }
   });
 
-  it("answers 503 while the store is frozen, so that it is delivered again", async () => {
+  it("answers 503 while the store is frozen, so that the provider retries", async () => {
     const states = await recipient("later@example.com");
     stage.freeze();
     const answer = await deliver(bounce("later@example.com", "Permanent"));
@@ -129,21 +129,21 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
-  it("says nothing of a delivery in the log", () => {
+  it("does not log the content of a delivery", () => {
     expect(service.log).toContain('"path":"/hooks/resend","status":204');
     expect(service.log).not.toContain("@example.com");
     expect(service.log).not.toContain("msg_1");
   });
 });
 
-describe("a deployment that has no signing secret", () => {
-  it("takes no delivery for signed", async () => {
+describe("POST /hooks/resend without a signing secret", () => {
+  it("answers 400", async () => {
     const service = await unconfigured();
     const answer = await service.ask("/hooks/resend", { method: "POST", body: "{}" });
     expectRefusal(service, answer, { status: 400, code: "invalid_signature" });
   });
 
-  it("refuses one before its body is read", async () => {
+  it("answers before it reads the body", async () => {
     const service = await unconfigured();
     const head = "POST /hooks/resend HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n";
     const received = await service.send(`${head}{`);

@@ -37,7 +37,7 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
     await service.adminJson("account", "set", "ceo@example.com", "--credits", "1250.5");
   });
 
-  it("never goes below zero: the store refuses the entry", async () => {
+  it("never goes below zero, because the store refuses the entry", async () => {
     const refused = await service.admin("credits", "add", "ceo@example.com", "-1250.501");
     expect(refused.code).toBe(1);
     expect((await ask()).text).toBe('{"credits":1250.5}');
@@ -47,7 +47,7 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
     await service.adminJson("credits", "add", "ceo@example.com", "1250.5");
   });
 
-  it("keeps every entry when several are written at once", async () => {
+  it("keeps all entries of concurrent writes", async () => {
     await Promise.all(
       Array.from({ length: 6 }, () => service.adminJson("credits", "add", "ceo@example.com", "1")),
     );
@@ -74,7 +74,7 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
     await eventually(() => expect(service.takeErrors()).toEqual(["an account could not be read"]));
   });
 
-  it("answers 503 to an account whose record does not parse", async () => {
+  it("answers 503 if the account's record is invalid", async () => {
     await stage.query("UPDATE accounts SET plan = 'platinum'");
     const hint =
       "If you have just accepted an invitation, try again in a moment. Otherwise contact us to check your account.";
@@ -84,7 +84,7 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
 });
 
 describe("GET /api/credits/balance without sign-in", () => {
-  it("answers 503: a 401 would send the client into a sign-in that cannot succeed", async () => {
+  it("answers 503, because after a 401 clients would start a sign-in that cannot succeed", async () => {
     const service = await unconfigured();
     expectRefusal(service, await service.ask(creditsBalance.path), {
       status: 503,

@@ -26,7 +26,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     await stage.clear();
   });
 
-  /** A new account, and how its later mails stand: the first one is due at once, and sent whenever it is. */
+  /** Adds an account. `states` lists its later mails, because the first one is sent at some point during a test. */
   async function recipient() {
     const email = `reader${++number}@example.com`;
     await service.adminJson("account", "add", email);
@@ -45,7 +45,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
   const scheduled = Array(4).fill("scheduled");
   const stopped = Array(4).fill("stopped");
 
-  it("stops the later emails and says so in one line of plain text, as often as it is asked", async () => {
+  it("stops the later emails and confirms it in one line of plain text, also when repeated", async () => {
     const { target, states } = await recipient();
     expect(await states()).toEqual(scheduled);
     for (let n = 0; n < 3; n++) {
@@ -85,7 +85,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
-  it("refuses a token that is missing, doubled or altered in any byte: 400, and nothing changes", async () => {
+  it("answers 400 to a token that is missing, repeated or altered in any byte", async () => {
     const { target, states } = await recipient();
     const [path, token = ""] = target.split("?token=");
     const altered = [...token].map((character, at) => {
@@ -109,7 +109,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     expect(await states()).toEqual(scheduled);
   });
 
-  it("never unsubscribes by GET or HEAD, which link scanners send", async () => {
+  it("does not unsubscribe on GET or HEAD, which link scanners send", async () => {
     const { target, states } = await recipient();
     for (const method of ["GET", "HEAD"]) {
       const answer = await service.ask(target, { method });
@@ -119,7 +119,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     expect(await states()).toEqual(scheduled);
   });
 
-  it("refuses a longer body with 413, counted as it comes, and nothing changes", async () => {
+  it("answers 413 to a longer body, counted while it arrives", async () => {
     const { target, states } = await recipient();
     const message = "The body is over 4 KiB.";
     const errorParts = { status: 413, code: "too_large", message } as const;
@@ -147,13 +147,13 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
   });
 
-  it("answers 200 to a valid link whose account is gone", async () => {
+  it("answers 200 to a valid link of a deleted account", async () => {
     const { email, target } = await recipient();
     await service.adminJson("account", "delete", email);
     expect((await post(target)).status).toBe(200);
   });
 
-  it("outlives the account: one added again with that email gets no mails", async () => {
+  it("also applies to a new account with the same email", async () => {
     const { email, target, states } = await recipient();
     await post(target);
     await service.adminJson("account", "delete", email);
@@ -161,13 +161,13 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
-  it("leaves the mails of others alone", async () => {
+  it("does not stop the mails of other accounts", async () => {
     const [one, other] = [await recipient(), await recipient()];
     await post(one.target);
     expect(await other.states()).toEqual(scheduled);
   });
 
-  it("answers 502 when the store fails halfway, and nothing is half done", async () => {
+  it("answers 502 and changes nothing if the store fails halfway", async () => {
     const { target, states } = await recipient();
     const before = await stage.query("SELECT email_hash FROM email_suppressions");
     await stage.query("ALTER TABLE onboarding_emails RENAME TO onboarding_emails_away");
@@ -179,7 +179,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
-  it("answers 502 within its deadline while the store is frozen, and the retry works", async () => {
+  it("answers 502 within its timeout while the store is frozen, and a retry works", async () => {
     const { target, states } = await recipient();
     stage.freeze();
     const startedAtMs = Date.now();
@@ -190,7 +190,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
-  it("goes on with a link that was made with the secret before, and refuses one of any other", async () => {
+  it("accepts a link signed with a previous secret, and no other", async () => {
     const { email, states } = await recipient();
     const linkOf = async (APP_SECRET: string) => {
       const operator = await Service.make({ ...service.environment, APP_SECRET, APP_SECRET_PREVIOUS: "" });
@@ -199,19 +199,19 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     };
     expectRefusal(service, await post(await linkOf("x".repeat(32))), { status: 400, code: "invalid_token" });
     expect(await states()).toEqual(scheduled);
-    // Whoever asks while its first mail is on its way may be told to ask again.
+    // The answer can be 502 while the first mail is being sent.
     const target = await linkOf(older);
     await expect.poll(async () => (await post(target)).status, { timeout: 10_000 }).toBe(200);
     expect(await states()).toEqual(stopped);
   });
 
-  it("says nothing of the token in the log", async () => {
+  it("does not log the token", async () => {
     expect(service.log).not.toContain("v1.");
     expect(service.log).not.toContain("acc_");
     expect(service.log).not.toContain("@example.com");
   });
 
-  it("has stopped them for good once it answered 200: a kill -9 loses nothing", async () => {
+  it("keeps the emails stopped after a kill -9", async () => {
     if (!service.isRunning) await service.run();
     const { target, states } = await recipient();
     expect((await post(target)).status).toBe(200);
