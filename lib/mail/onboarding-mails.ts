@@ -73,7 +73,7 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
     ],
   }),
   approvals: (appUrl) => ({
-    subject: "Nothing happens without your approval",
+    subject: "Nothing leaves without your approval",
     preview: "Four kinds of step always wait for you. How to approve them quickly and carefully.",
     body: [
       "Your assistants prepare, and you decide. Four kinds of step always wait for your approval in the app: sending, publishing, deploying and charging. No session or token can approve them for you, ours included: our API only reads, or stops emails.",
@@ -94,7 +94,7 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
     preview: "Where to see them, what uses them up, and how to notice early.",
     body: [
       "Credits measure the work of your assistants. They are a count, never money, and your balance never goes below zero.",
-      "Two minutes a week keep you ahead of them:",
+      "Two minutes a week are enough to keep track:",
       {
         steps: [
           "Check the balance on your home page on the same day each week, and write it down.",

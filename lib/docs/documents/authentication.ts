@@ -51,7 +51,7 @@ Long-lived developer tokens are not issued.
 
 ## Connecting an app
 
-Nobody has to copy a token into an app or an agent. It asks its owner once, in a browser, and renews its token for up to a week: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.home)} lists the connected apps, where the owner can disconnect them; the next request of a disconnected app gets a \`401\`.
+You do not have to copy a token into an app or an agent. It asks its owner once, in a browser, and renews its token for up to a week: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.home)} lists the connected apps, where the owner can disconnect them; the next request of a disconnected app gets a \`401\`.
 
 ## How long a token lives
 

@@ -35,7 +35,7 @@ ${table(
       "with a code (RFC 8628)",
       "[A program in a terminal](#a-program-in-a-terminal)",
     ],
-    ["as an MCP client", "by itself: it only needs our URL", `[MCP](${to.mcp}#connecting)`],
+    ["as an MCP client", "on its own: it only needs our URL", `[MCP](${to.mcp}#connecting)`],
   ],
 )}
 

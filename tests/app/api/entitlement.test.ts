@@ -183,7 +183,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     await stage.query(sql);
     const answer = await ask(token);
     expectAnswer(service, entitlement, answer, 403);
-    const message = "The account of this session could not be read, so it may not run.";
+    const message = "This account could not be read, so it may not run.";
     expectRefusal(service, answer, {
       status: 403,
       code: "forbidden",
