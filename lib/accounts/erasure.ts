@@ -14,7 +14,7 @@ import {
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { type Db, forgetDeletedRows } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { dropSignInMailsTo } from "@/lib/mail/sign-in-outbox";
+import { deleteSignInMailsTo } from "@/lib/mail/sign-in-outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /**
@@ -31,7 +31,7 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
   const mentions = await findAllMentions(db, email, ids);
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const found = [
-      await dropSignInMailsTo(transaction, email),
+      await deleteSignInMailsTo(transaction, email),
       ...(await deleteRowsOf(transaction, email)),
       await closeAccount(transaction, email, nowMs),
       await closeUsers(transaction, email, ids),

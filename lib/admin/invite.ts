@@ -13,7 +13,7 @@ import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { sender } from "@/lib/mail/sender";
-import { postSignInMail } from "@/lib/mail/sign-in-outbox";
+import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 
 /** `invite`, `waitlist list|invite|remove`. */
 export function addInviteCommands(program: Command, run: Run): void {
@@ -110,7 +110,10 @@ async function sendOurselves(db: Db, email: string, terms: AccountTerms): Promis
   const { id, token } = await auditedTransaction(db, about, nowMs, async (transaction) => {
     const token = await invite(transaction, email, terms, nowMs);
     const mail = { kind: "invitation", to: email, token } as const;
-    return { id: await postSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs }), token };
+    return {
+      id: await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs }),
+      token,
+    };
   });
   const unsent = (await sendSignInMails(db, sender())).find((mail) => mail.id === id);
   if (unsent) {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import type { Db } from "@/lib/db/store";
-import { postSignInMail } from "@/lib/mail/sign-in-outbox";
+import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/constant-time";
 
@@ -60,7 +60,7 @@ export async function makeCode(
     if (isAlreadyMailed) return { browser, code: undefined, untilMs };
     if (share === "long") await storeLongCode(transaction, email, code, untilMs);
     const mail = { kind: "code", to: email, code, isLong: share === "long" } as const;
-    await postSignInMail(transaction, mail, { nowMs, untilMs });
+    await enqueueSignInMail(transaction, mail, { nowMs, untilMs });
     return { browser, code, untilMs };
   });
 }

@@ -9,8 +9,8 @@ import { sender } from "@/lib/mail/sender";
 import {
   type ClaimedMail,
   claimSignInMails,
-  dropSignInMail,
-  putBackSignInMail,
+  deleteSignInMail,
+  rescheduleSignInMail,
   type SignInMail,
 } from "@/lib/mail/sign-in-outbox";
 import { processSingleton } from "@/lib/process-singleton";
@@ -69,7 +69,7 @@ async function settle(
 ): Promise<SendError | undefined> {
   const { id, mail, attempts, expiresAtMs } = claimed;
   if (!mail || expiresAtMs <= now() || !(await isExpected(db, mail, now()))) {
-    await dropSignInMail(db, claimed);
+    await deleteSignInMail(db, claimed);
     return undefined;
   }
   if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
@@ -80,7 +80,7 @@ async function settle(
     const words = willRetry ? "a sign-in mail was not sent yet" : "a sign-in mail was given up";
     log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);
   }
-  await (willRetry ? putBackSignInMail(db, claimed, next) : dropSignInMail(db, claimed));
+  await (willRetry ? rescheduleSignInMail(db, claimed, next) : deleteSignInMail(db, claimed));
   return failure;
 }
 

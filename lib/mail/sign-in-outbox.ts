@@ -27,7 +27,7 @@ export type ClaimedMail = {
  * @param untilMs - when the code or invitation expires (Unix milliseconds); the mail is not sent after that
  * @returns the mail's id
  */
-export async function postSignInMail(
+export async function enqueueSignInMail(
   transaction: Db,
   mail: SignInMail,
   { nowMs, untilMs }: { nowMs: number; untilMs: number },
@@ -72,7 +72,7 @@ export async function claimSignInMails(
 }
 
 /** Deletes every mail to an address, in the caller's transaction. Returns whether there was any. */
-export async function dropSignInMailsTo(transaction: Db, email: string): Promise<boolean> {
+export async function deleteSignInMailsTo(transaction: Db, email: string): Promise<boolean> {
   const rows = await transaction.selectFrom("sign_in_mails").select(["id", "sealed"]).execute();
   const ids = rows.filter(({ id, sealed }) => openMail(id, sealed)?.to === email).map(({ id }) => id);
   for (const id of ids) await transaction.deleteFrom("sign_in_mails").where("id", "=", id).execute();
@@ -85,7 +85,7 @@ function openMail(id: string, sealed: string): SignInMail | undefined {
 }
 
 /** Deletes a mail, if its lease is still ours. */
-export async function dropSignInMail(db: Db, { id, leaseUntilMs }: ClaimedMail): Promise<void> {
+export async function deleteSignInMail(db: Db, { id, leaseUntilMs }: ClaimedMail): Promise<void> {
   await db
     .deleteFrom("sign_in_mails")
     .where("id", "=", id)
@@ -94,7 +94,7 @@ export async function dropSignInMail(db: Db, { id, leaseUntilMs }: ClaimedMail):
 }
 
 /** Reschedules a mail for a retry at `atMs`, if its lease is still ours. */
-export async function putBackSignInMail(
+export async function rescheduleSignInMail(
   db: Db,
   { id, leaseUntilMs }: ClaimedMail,
   { attempts, atMs }: { attempts: number; atMs: number },

@@ -5,7 +5,7 @@ import { sendSignInMails } from "@/lib/auth/sign-in-runner";
 import { auditedTransaction } from "@/lib/db/audit";
 import { type Db, Store } from "@/lib/db/store";
 import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
-import { claimSignInMails, postSignInMail } from "@/lib/mail/sign-in-outbox";
+import { claimSignInMails, enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 import { engines, type Stage } from "@/tests/support/engines";
 
 const atMs = Date.parse("2026-11-21T09:00:00Z");
@@ -158,7 +158,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
 
   it("gives each mail to one runner, and a dead runner's mails to another when their lease has expired", async () => {
     for (let n = 0; n < 20; n++)
-      await postSignInMail(db, { kind: "code", to: email, code: "1", isLong: false }, life());
+      await enqueueSignInMail(db, { kind: "code", to: email, code: "1", isLong: false }, life());
     const claim = () => claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
     const claimed = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
     const more = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
@@ -198,7 +198,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
         nowMs,
         async (transaction) => {
           const token = await invite(transaction, to, {}, nowMs);
-          await postSignInMail(
+          await enqueueSignInMail(
             transaction,
             { kind: "invitation", to, token },
             { nowMs, untilMs: nowMs + 14 * dayMs },
