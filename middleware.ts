@@ -1,40 +1,39 @@
 import { type NextFetchEvent, type NextRequest, NextResponse } from "next/server";
 import { runClerkMiddleware } from "@/lib/auth/clerk-middleware";
 import { settings } from "@/lib/config/settings";
-import { boundHeaders } from "@/lib/http/handed-on";
+import { limitHeaders } from "@/lib/http/forwarded-request";
 import { headersAt } from "@/lib/http/page-headers";
 import { clerkSignsIn, pages } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { isFrameworks, isUnderApi, isWebhookPath, rejectUnrouted, routeAt } from "@/lib/http/router";
 
-/** The front door on every platform; behind `npm start` the front server asks the same question first. */
+/** Rejects unknown API addresses and methods on every platform. `npm start` does the same before it. */
 export async function middleware(request: NextRequest, event: NextFetchEvent): Promise<Response> {
   const { pathname } = request.nextUrl;
   const refused = rejectUnrouted(request.method, pathname, request.headers);
   if (refused) return refused;
-  // The API and the hooks stamp their answers themselves.
+  // The API and the webhooks set their own headers.
   if (isUnderApi(pathname) || isWebhookPath(pathname)) return NextResponse.next();
   const defaults = headersAt(pathname, btoa(crypto.randomUUID()));
   const { requestId } = createRequestContext(request.method, pathname, request.headers);
-  const proceed = (passed: NextRequest) => letOn(passed, requestId, defaults);
+  const proceed = (passed: NextRequest) => passOn(passed, requestId, defaults);
   const response = (await runClerkMiddleware(request, event, proceed)) ?? proceed(request);
   for (let at = 0; at < defaults.length; at += 2)
     response.headers.set(defaults[at] ?? "", defaults[at + 1] ?? "");
-  // Who sent the id of an answer that shared caches keep is nobody else's business.
+  // Shared caches must not keep the id of one client's request.
   if (!routeAt(pathname)?.isShared) response.headers.set("x-request-id", requestId);
   return response;
 }
 
 /**
- * Lets a request on to its page with what pages read of it, which logs under the id of the visit. Next reads the nonce for its own scripts
- * from the policy on the request, and which sign-in there is from a name that nobody else can send. What is nowhere
- * goes to the page that says so.
+ * Passes a request on to its page, with only the headers that pages read. Next reads the nonce for its own scripts from
+ * the policy on the request. An unknown address gets the page that says so.
  */
-function letOn(request: NextRequest, requestId: string, defaults: readonly string[]): NextResponse {
+function passOn(request: NextRequest, requestId: string, defaults: readonly string[]): NextResponse {
   const { pathname } = request.nextUrl;
   const headers = new Headers(request.headers);
   headers.delete("cookie");
-  for (const [name, value] of boundHeaders(request.method, (name) => request.headers.get(name)))
+  for (const [name, value] of limitHeaders(request.method, (name) => request.headers.get(name)))
     headers.set(name, value);
   headers.set("x-request-id", requestId);
   const policy = defaults[defaults.indexOf("content-security-policy") + 1];

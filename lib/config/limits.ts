@@ -69,7 +69,7 @@ export const renderRateLimit = { requests: 300, windowSeconds: 60 };
  * needs, and a limited number of cookies and query parameters. Next's time grows with the square of each of these: 15
  * KB cost one or two seconds.
  */
-export const handedOn = {
+export const forwardedLimits = {
   characters: {
     accept: 512,
     "accept-encoding": 256,

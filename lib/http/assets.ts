@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { files } from "@/lib/http/pages";
 
-/** The address of a file of `public/` that changes when any of them does, so that browsers may keep it for good. */
+/** The address of a file of `public/`, with a version that changes with any of them, so that it is immutable. */
 export function versioned({ path }: (typeof files)[keyof typeof files]): string {
   return `${path}?v=${assetsVersion()}`;
 }
 
 let version: string | undefined;
 
-/** Names what is in `public/`: another byte in any of its files, another version. */
+/** A hash of every file in `public/`. */
 export function assetsVersion(): string {
   version ??= readVersion();
   return version;

@@ -4,8 +4,8 @@ import { ApiError } from "@/lib/http/errors";
 import { GrowingBuffer } from "@/lib/http/growing-buffer";
 
 /**
- * The body of a request, read to its end. Throws an {@link ApiError}: 413 unread when it says that it is over the bound,
- * and as soon as it is, whatever it said; 400 when it breaks off, or comes in pieces too small for its size.
+ * Reads the whole body of a request. Throws an {@link ApiError}: 413 if `Content-Length` or the bytes so far exceed the
+ * limit; 400 if the body is cut short, or arrives in too many small pieces.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Buffer> {
   if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
@@ -19,10 +19,10 @@ export async function readBody(request: Request, maxBytes: number): Promise<Buff
   return received.bytes;
 }
 
-/** A stream of Node's that joins the pieces its body comes in, and says whether they are {@link areTooSmall}. */
+/** A Node stream that joins the pieces of its body, and reports whether they {@link areTooSmall}. */
 export type IncomingBody = Readable & { hasTooSmallPieces: boolean };
 
-/** Where a stand-in has the stream of its body, without one of the web's being made of it. */
+/** The key under which a LazyRequest offers its Node stream, so that no web stream is created. */
 export const incomingBody = Symbol("incoming body");
 
 function readInto(
@@ -32,7 +32,7 @@ function readInto(
   return request[incomingBody] ? collect(request[incomingBody](), received) : readStream(request, received);
 }
 
-/** What has come of a body. */
+/** The part of a body that has arrived. */
 class Received {
   private readonly buffer: GrowingBuffer;
 
@@ -48,7 +48,7 @@ class Received {
     return this.buffer.length;
   }
 
-  /** Takes more of it, or answers why that is too much. */
+  /** Appends a chunk, or returns the reason why it is too much. */
   add(chunk: Uint8Array): ApiError | undefined {
     if (this.length + chunk.byteLength > this.maxBytes) return tooLarge(this.maxBytes);
     this.buffer.append(chunk);
@@ -56,7 +56,7 @@ class Received {
   }
 }
 
-/** Whether a body comes in so many pieces of so few bytes that they cost more than they bring. */
+/** Whether a body arrives in too many small pieces: each costs more memory and time than its bytes. */
 export function areTooSmall(pieces: number, bytes: number): boolean {
   return pieces > bodyPieces.any + bytes / bodyPieces.bytesForOneMore;
 }
@@ -73,7 +73,7 @@ async function readStream(request: Request, received: Received): Promise<void> {
   }
 }
 
-/** As a stream's own iterator would, at a third of the cost: what is refused stays unread, and the stream open. */
+/** Reads a stream at a third of the cost of its iterator. After a refusal the rest stays unread, and the stream open. */
 function collect(stream: IncomingBody, received: Received): Promise<void> {
   return new Promise((resolve, reject) => {
     const take = (chunk: Buffer) => {

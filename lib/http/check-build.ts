@@ -4,8 +4,8 @@ import { compressFiles } from "@/lib/http/compressed-files";
 import { findRegisterDrift } from "@/lib/http/register-drift";
 
 /*
- * The last step of the build: it fails when the registers and what was built know of different addresses, and
- * compresses what was built.
+ * The last step of the build: fails if the registers and the build have different addresses, then compresses static
+ * files.
  */
 
 const builtRoutes = JSON.parse(readFileSync(buildFiles.routes, "utf8"));

@@ -3,15 +3,15 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { buildFiles, nextPaths } from "@/lib/config/next-internals";
 
-/** Where files are, by the address that they begin with. */
+/** The folders of static files, by the start of their address. */
 export const fileFolders = { "/": "public", [`${nextPaths.assets}static/`]: buildFiles.assets };
 
-/** Where they are in brotli and gzip: at their address, and `.br` or `.gz`. */
+/** The folder of the compressed files: each at its address, with `.br` or `.gz` appended. */
 export const compressedFolder = "dist/compressed";
 
 const isText = /\.(?:css|ico|js|json|map|svg|txt)$/;
 
-/** Compresses every file that gains by it, as well as it goes: a step of the build. */
+/** Compresses every text file at the highest level. A step of the build. */
 export function compressFiles(): void {
   rmSync(compressedFolder, { recursive: true, force: true });
   for (const [address, folder] of Object.entries(fileFolders)) {

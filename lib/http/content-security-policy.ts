@@ -2,7 +2,7 @@ import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { settings } from "@/lib/config/settings";
 import type { Page } from "@/lib/http/pages";
 
-/** What a page may do: nothing from elsewhere. */
+/** The policy of every page: nothing from other origins. */
 const base: Record<string, string> = {
   "default-src": "'none'",
   "style-src": "'self'",
@@ -16,21 +16,21 @@ const base: Record<string, string> = {
   "object-src": "'none'",
 };
 
-/** Whether Clerk's components are on a page, and Clerk signs in. */
+/** Whether a page shows Clerk's components. */
 export function isClerks(page: Page): boolean {
   return settings().signIn.kind === "clerk" && page.loads.includes("clerk");
 }
 
-/** Whether the framework renders a page, and its scripts run there. */
+/** Whether Next renders a page, and its scripts run there. */
 export function isFrameworks(page: Page): boolean {
   return page.loads.includes("framework") || isClerks(page);
 }
 
 /**
- * The Content-Security-Policy of a page: the scripts that its entry names, and of inline ones only the
- * framework's own. Clerk's components load its script from its Frontend API.
+ * The Content-Security-Policy of a page (CSP Level 3). It allows the scripts that the page's entry names, and Next's own
+ * inline scripts. Clerk's components load a script from Clerk's Frontend API.
  *
- * @param nonce - names the framework's inline scripts; another for each request
+ * @param nonce - allows Next's inline scripts; a new one for each request
  */
 export function pagePolicy(page: Page, nonce: string): string {
   const { production, signIn } = settings();
@@ -44,14 +44,14 @@ export function pagePolicy(page: Page, nonce: string): string {
   return join(isClerks(page) ? extend(own, clerk((signIn as ClerkSettings).issuer)) : own);
 }
 
-/** What Next needs while the pages are worked on. */
+/** What Next's hot reload needs in development. */
 const hotReload = {
   "script-src": "'unsafe-eval'",
   "style-src": "'unsafe-inline'",
   "connect-src": "ws: wss:",
 };
 
-/** What Clerk asks for: its script and calls, pictures of people, its bot check, styles set by script. */
+/** What Clerk's components need: their script and API, profile pictures, the bot check, inline styles. */
 function clerk(frontendApi: string): Record<string, string> {
   const botCheck = "https://challenges.cloudflare.com";
   return {

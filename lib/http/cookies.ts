@@ -1,9 +1,9 @@
 import { settings } from "@/lib/config/settings";
 
 /**
- * What we keep in a browser: the session token, whose name the specification gives; the secret that renews it; the
- * secret of a code that was asked for; the proof that an email signed in here before; an email as it was typed; what
- * an app asks of its owner; and which notice its reader has put away.
+ * Our cookies: the session token, with the name from the specification; the secret that renews it; the secret of a
+ * requested code; the proof of a previous sign-in; the email typed last; the pending authorization request; and the
+ * dismissed notice.
  */
 export type CookieName =
   | "__session"
@@ -17,15 +17,15 @@ export type CookieName =
 type CookieHeaders = Pick<Headers, "get">;
 
 /**
- * The cookie of that name. Two of one name are none: a host beside ours can set one for both (RFC 6265 §8.6), and
- * nothing tells which is whose.
+ * The cookie with this name. Two with the same name count as none: a sibling host can set one for our domain (RFC 6265
+ * §8.6), and nothing shows which is ours.
  */
 export function readCookie(headers: CookieHeaders, name: CookieName): string | undefined {
   const [value, another] = readCookies(headers, name);
   return another === undefined ? value : undefined;
 }
 
-/** Every cookie of that name that has a value. */
+/** Every non-empty cookie with this name. */
 export function readCookies(headers: CookieHeaders, name: CookieName): string[] {
   const sent = headers.get("cookie");
   if (sent === null) return [];
@@ -38,8 +38,8 @@ export function readCookies(headers: CookieHeaders, name: CookieName): string[] 
 }
 
 /**
- * A text without the spaces and tabs around it, and no other: to a browser, a no-break space before `__Host-` makes
- * another name, which a sibling host may set.
+ * Trims only spaces and tabs. To a browser, a no-break space before `__Host-` makes another name, which a sibling host
+ * may set.
  */
 function trimBlanks(text: string): string {
   const isBlank = (at: number) => text[at] === " " || text[at] === "\t";
@@ -49,7 +49,7 @@ function trimBlanks(text: string): string {
   return text.slice(start, end);
 }
 
-/** A `Set-Cookie` that no script reads, no other site's form sends, and that needs HTTPS where we have it. */
+/** A `Set-Cookie` that is HttpOnly, SameSite=Lax, and Secure if the service has HTTPS. */
 export function writeCookie(name: CookieName, value: string, maxAgeSeconds: number): string {
   const secure = isHttps() ? "; Secure" : "";
   return `${nameSent(name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
@@ -60,14 +60,14 @@ export function cookieHeaders(cookies: readonly string[]): string[] {
   return cookies.flatMap((cookie) => ["set-cookie", cookie]);
 }
 
-/** A `Set-Cookie` that takes a cookie away. */
+/** A `Set-Cookie` that deletes a cookie. */
 export function clearCookie(name: CookieName): string {
   return writeCookie(name, "", 0);
 }
 
 /**
- * The name on the wire. `__Host-` has the browser take a cookie from this very host alone (RFC 6265bis §4.1.3.2): no
- * host beside ours can put its own in the place. It needs HTTPS, so development over HTTP goes without.
+ * The name that is sent. With the prefix `__Host-`, only this exact host can set the cookie (RFC 6265bis §4.1.3.2). The
+ * prefix needs HTTPS, so development over HTTP does without it.
  */
 function nameSent(name: CookieName): string {
   return name !== "__session" && isHttps() ? `__Host-${name}` : name;

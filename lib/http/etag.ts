@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 
-/** What an `ETag` tells content apart by. */
+/** The hash of content, for its `ETag`. */
 export function hashContent(content: Buffer | string): string {
   return createHash("sha256").update(content).digest("base64url").slice(0, 27);
 }
 
 /**
- * Whether `If-None-Match` names this tag. The comparison is the weak one (RFC 9110 §8.8.3.2): a proxy that compressed
- * the content marks the tag with `W/`.
+ * Whether `If-None-Match` names this tag, by weak comparison (RFC 9110 §8.8.3.2), because a proxy that compresses the
+ * content adds `W/`.
  */
 export function matchesEtag(ifNoneMatch: string | null | undefined, etag: string): boolean {
   const tags = ifNoneMatch?.split(",") ?? [];

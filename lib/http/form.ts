@@ -10,34 +10,33 @@ import { knownClientKey } from "@/lib/rate-limit/client-address";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { counter } from "@/lib/rate-limit/rate-limit";
 
-/** Where the browser goes after a form, and the cookies that it takes along. */
+/** Where the browser is redirected after a form, and the cookies it gets. */
 export type Redirect = { to: string; cookies?: string[] };
 
-/** What a form's room is given: the fields as they were typed, without the blanks around them. */
+/** The input of a form's handler. Fields are trimmed. */
 export type FormSubmission = {
   field: (name: string) => string;
   cookie: (name: CookieName) => string | undefined;
-  /** What the browser proves of itself. */
   headers: Headers;
-  /** The client's address, hashed; none where it cannot be told from others. */
+  /** The hashed client address; none if it cannot be told from others. */
   client: string | undefined;
   context: RequestContext;
   nowMs: number;
 };
 
 /**
- * Forms in ten minutes, whatever they are for. A browser that signed in before has an allowance of its own, so that
- * nobody behind the same address uses it up; all clients that cannot be told apart have a wide one together.
+ * Maximum forms in ten minutes, of any kind. A browser that has signed in before has its own limit, so that others behind
+ * the same address cannot use it up. Clients that cannot be told apart share a larger one.
  */
 const maxForms = { ofOne: 30, ofAllUnknown: 3000 };
 const windowSeconds = 10 * 60; // 10 minutes
 
 /**
- * The POST handler of a form on one of our pages. The browser is sent on to a page (303, so that going back
- * posts nothing again). A failure sends it back to the form's own page, which says what to do, and a session that is
- * over to sign in. An email that was typed is kept for the next page.
+ * Creates the POST handler of a form. It redirects the browser with 303, so that going back posts nothing again. After a
+ * failure it redirects to the form's page, which explains the problem, and after the end of a session to sign-in. A typed
+ * email is kept for the next page.
  *
- * @param page - the address of the page the form is on; it explains a `problem` of its query in words
+ * @param page - the address of the page with the form; it explains the `problem` in its query
  */
 export function form(
   route: Route,
@@ -75,18 +74,18 @@ async function consume(key: string | undefined): Promise<RateLimitDecision> {
     : counter("forms-of-unknown", maxForms.ofAllUnknown, { windowSeconds }).consume("all", performance.now());
 }
 
-/** The fields of a form, without the blanks around them. */
+/** Returns a function that reads the trimmed fields of a form. */
 export function readFields({ body }: Pick<HandlerRequest, "body">): FormSubmission["field"] {
   const fields = new URLSearchParams(body.toString());
   return (name) => fields.get(name)?.trim() ?? "";
 }
 
-/** A page's address with the problem that it is to explain. */
+/** The address of a page that explains a problem. */
 export function withProblem(page: string, problem: string): string {
   return `${page}${page.includes("?") ? "&" : "?"}problem=${problem}`;
 }
 
-/** Sends a browser on to a page. */
+/** A redirect to a page (303 See Other, RFC 9110 §15.4.4). */
 export function redirectTo({ to, cookies = [] }: Redirect): ResponseParts {
   return { status: 303, body: null, headers: ["location", to, ...cookieHeaders(cookies)] };
 }

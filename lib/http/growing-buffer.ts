@@ -1,16 +1,16 @@
 const minBytes = 1024;
 
-/** Bytes that come in pieces, in one buffer that doubles: kept by itself, each piece would cost hundreds of bytes. */
+/** Collects pieces of bytes in one buffer that doubles. Each piece kept as an object would cost hundreds of bytes. */
 export class GrowingBuffer {
   length = 0;
   private space: Uint8Array = new Uint8Array();
 
-  /** @param maxBytes - what it never grows past; the caller appends no more than that */
+  /** @param maxBytes - the maximum size; the caller must not append more */
   constructor(private readonly maxBytes = Number.POSITIVE_INFINITY) {}
 
   append(piece: Uint8Array): void {
     const length = this.length + piece.byteLength;
-    // Most bodies come in one piece: it needs no copy.
+    // Most bodies are a single piece, which needs no copy.
     if (this.length === 0) this.space = piece;
     else {
       if (length > this.space.length) this.grow(length);
@@ -19,7 +19,7 @@ export class GrowingBuffer {
     this.length = length;
   }
 
-  /** What has come so far, without a copy. */
+  /** The bytes so far, without a copy. */
   get bytes(): Buffer {
     return Buffer.from(this.space.buffer, this.space.byteOffset, this.length);
   }

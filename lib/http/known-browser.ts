@@ -4,23 +4,22 @@ import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/constant-time";
 
 /*
- * A browser that signed in keeps a proof of it: `<id>.<proof of the id>.<proof of an email>…`, each proof a keyed hash.
- * It signs nobody in. It gives its owner allowances that no stranger spends: of forms, and of codes for the emails
- * that signed in there.
+ * A browser that has signed in keeps a cookie: `<id>.<HMAC of the id>.<HMAC of an email>…`. The cookie does not sign in.
+ * It gives the browser rate limits of its own, for forms and for the codes of those emails, which strangers cannot use up.
  */
 
-const knownSeconds = 180 * 24 * 60 * 60; // 180 days from the last time it signed in
+const knownSeconds = 180 * 24 * 60 * 60; // 180 days after the last sign-in
 const maxEmails = 4;
 
 type CookieHeaders = Pick<Headers, "get">;
 
-/** The id of a browser that signed in before; `undefined` for any other, and for a proof that is not ours. */
+/** The id of a browser that has signed in before; `undefined` for any other, and if the HMAC is wrong. */
 export function readKnownBrowser(headers: CookieHeaders): string | undefined {
   const [id = "", proof = ""] = readCookie(headers, "office-known")?.split(".") ?? [];
   return isProof(proof, id) ? id : undefined;
 }
 
-/** Whether this browser signed in to this email before. */
+/** Whether this browser has signed in with this email before. */
 export function isKnownTo(headers: CookieHeaders, email: string): boolean {
   const id = readKnownBrowser(headers);
   const proofs =
@@ -30,7 +29,7 @@ export function isKnownTo(headers: CookieHeaders, email: string): boolean {
   return id !== undefined && proofs.some((proof) => isProof(proof, `${id}.${email}`));
 }
 
-/** The `Set-Cookie` of a browser that has just signed in to this email: it stays known to the ones before. */
+/** The `Set-Cookie` of a browser that has just signed in with this email. It keeps the previous emails. */
 export function rememberBrowser(headers: CookieHeaders, email: string): string {
   const known = readKnownBrowser(headers);
   const id = known ?? randomBytes(16).toString("base64url");

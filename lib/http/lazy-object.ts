@@ -1,21 +1,19 @@
-/** An object that passes for a real one, and makes it only when it is asked for what it does not have itself. */
+/** An object that stands in for a real one, and creates it only if a member is used that it lacks. */
 export interface Lazy<Real extends object> {
   readonly real: Real;
 }
 
 /**
- * Completes a class of stand-ins: an instance passes `instanceof Real`, and every member of `Real` that the
- * class lacks, those named by symbols too, is that of its `real` object. What no stand-in can do is be copied by the
- * constructor: instead of `new Request(request)` write `request.clone()`.
+ * Completes a lazy class: instances pass `instanceof Real`, and members of `Real` that the class lacks delegate to the
+ * `real` object. The real constructor cannot copy a lazy object: use `request.clone()`, not `new Request(request)`.
  *
- * A Request, a Headers and a Response cost several microseconds each to make, most of it for streams that
- * a short JSON answer never uses; that is more than all the rest of a health check.
+ * Creating a Request, Headers and Response takes several microseconds each, more than the rest of a health check.
  */
 export function delegateToReal<Real extends object>(
-  StandInClass: { prototype: Lazy<Real> },
+  LazyClass: { prototype: Lazy<Real> },
   RealClass: { prototype: Real },
 ): void {
-  const { prototype } = StandInClass;
+  const { prototype } = LazyClass;
   Object.defineProperty(prototype, "constructor", { value: RealClass });
   for (const name of Reflect.ownKeys(RealClass.prototype)) {
     if (Object.hasOwn(prototype, name)) continue;

@@ -4,11 +4,11 @@ import { escapeHtml } from "@/lib/http/escape-html";
 import { actions, type Page, pages } from "@/lib/http/pages";
 import type { SiteBanner } from "@/lib/http/schemas";
 
-const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; another message shows at once
+const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days, for this message only
 
 /**
- * Whether a page shows a notice to a reader: a `warning` on every page, a `promo` on those that are neither somebody's
- * own nor for who is leaving, and neither to who has read that message and put it away.
+ * Whether a page shows a notice: a `warning` on every page, a `promo` only on public pages except `/unsubscribe`, and
+ * neither in a browser that dismissed it.
  */
 export function showsNotice(
   banner: SiteBanner | null,
@@ -21,7 +21,7 @@ export function showsNotice(
   return banner.kind === "warning" || (access !== "session" && path !== pages.unsubscribe.path);
 }
 
-/** The `Set-Cookie` of a browser whose reader has put this notice away. */
+/** The `Set-Cookie` of a browser that dismisses this notice. */
 export function dismissNotice(banner: SiteBanner): string {
   return writeCookie("office-notice", nameOf(banner), dismissedSeconds);
 }
@@ -30,7 +30,7 @@ function nameOf({ kind, message }: SiteBanner): string {
   return createHash("sha256").update(`${kind}\n${message}`).digest("base64url").slice(0, 16);
 }
 
-/** Whether a page has the button that puts a notice away: not where a browser is asked to say from where it posts. */
+/** Whether a page has the dismiss button. `/unsubscribe` sends no `Origin`, which the form needs. */
 export function canDismiss({ path }: Pick<Page, "path">): boolean {
   return path !== pages.unsubscribe.path;
 }
@@ -38,7 +38,7 @@ export function canDismiss({ path }: Pick<Page, "path">): boolean {
 const opening = '<div class="notice">';
 const closing = "</div>";
 
-/** Puts a notice, or none, into the place that a page has for it, whatever was there. */
+/** Replaces the notice in the HTML of a page. */
 export function insertNotice(html: string, banner: SiteBanner | null, page: Pick<Page, "path">): string {
   const start = html.indexOf(opening) + opening.length;
   const end = html.indexOf(closing, start);

@@ -3,20 +3,20 @@ import type { PublicErrorCode } from "@/lib/http/errors";
 import type { Retirement, Route } from "@/lib/http/route";
 import * as schemas from "@/lib/http/schemas";
 
-/** The statuses that operations answer with; `lib/docs/responses.ts` says what each means. */
+/** The statuses of operations; `lib/docs/responses.ts` describes each. */
 export type Status = 200 | 400 | 401 | 403 | 405 | 413 | 429 | 500 | 502 | 503;
 
-/** One public operation, as the documents and the tests read it as well. */
+/** One public operation, as handlers, documents and tests read it. */
 export type Operation = Route & {
-  /** The exact path; any other spelling is another address. Its folder is `app` + this path. */
+  /** The exact path; its folder is `app` + this path. */
   path: `/api/${string}`;
   caching: string;
   summary: string;
-  /** Who may call it: anyone, an account's session, or whoever holds a signed link. */
+  /** Who may call it: anyone, a signed-in account, or anyone with a signed link. */
   access: "anyone" | "session" | "signed link";
-  /** The bodies it answers with, by status. */
+  /** The response bodies, by status. */
   answers: Readonly<Partial<Record<Status, z.ZodType>>>;
-  /** What `error.code` can be, by status. */
+  /** The possible `error.code`s, by status. */
   codes: Readonly<Partial<Record<Status, readonly PublicErrorCode[]>>>;
 };
 
@@ -31,7 +31,7 @@ const shared = {
   500: ["internal_error"],
 } as const;
 
-/** The major version that every operation is of. */
+/** The major version of every operation. */
 export const version1: { retirement?: Retirement } = {};
 
 /** The register of public operations. Plain data: adding one starts here. */
@@ -119,8 +119,8 @@ export const operations = {
 } as const satisfies Record<string, Operation>;
 
 /**
- * The MCP server: one endpoint at two addresses, with one quota. It is no operation: its answers are MCP's, a
- * newer protocol is agreed on in MCP's own way, and `API-Version` selects nothing there.
+ * The MCP server: one endpoint at two paths, with one rate limit. It is not an operation: it has MCP's responses and
+ * version negotiation, and ignores `API-Version`.
  */
 export const mcpServer = {
   paths: ["/mcp", "/api/mcp"],

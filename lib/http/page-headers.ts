@@ -5,22 +5,22 @@ import type { HeaderList } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { pageAt, routeAt } from "@/lib/http/router";
 
-/** What no page of ours asks a browser for. */
+/** Browser features that our pages never use. */
 const permissions = ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
   .map((feature) => `${feature}=()`)
   .join(", ");
 
-/** What shows something, and is no page: the files of the build, and mails while they are worked on. */
+/** Routes that display something without being pages: static files, and previews of mails in development. */
 const shown: readonly Route[] = [...Object.values(files), publications.emailPreviews];
 
-/** The policy of everything else that is no page: it shows nothing, whatever a browser takes it for. */
+/** The policy of everything else that is not a page: it displays nothing, whatever the browser takes it for. */
 const showNothing = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * The headers of every answer outside `/api` and `/hooks`, beside those of its own handler. A path that is nowhere
- * shows the page that says so.
+ * The default headers of every response outside `/api` and `/hooks`. An unknown path gets those of the page
+ * `/nothing-here`.
  *
- * @param nonce - names the inline scripts of the framework, on the pages that it renders
+ * @param nonce - allows the inline scripts of Next, on the pages that it renders
  */
 export function headersAt(path: string, nonce: string): HeaderList {
   const route = routeAt(path);
@@ -28,9 +28,9 @@ export function headersAt(path: string, nonce: string): HeaderList {
   const { hsts } = settings();
   const headers = ["x-content-type-options", "nosniff"];
   if (hsts) headers.push("strict-transport-security", hsts);
-  // Its address holds a token. From other pages a form's Origin has to arrive, and `no-referrer` makes it `null`.
+  // The address of /unsubscribe has a token. Other pages need `Origin` with their forms, and `no-referrer` makes it `null`.
   headers.push("referrer-policy", page?.path === pages.unsubscribe.path ? "no-referrer" : "same-origin");
-  // What we publish may be shown and read anywhere; our pages are nobody's window or frame.
+  // Publications may be embedded anywhere, pages nowhere.
   headers.push("cross-origin-resource-policy", !page && route?.isShared ? "cross-origin" : "same-origin");
   if (!page) {
     if (route && !shown.includes(route)) headers.push("content-security-policy", showNothing);

@@ -1,11 +1,11 @@
 import type { Route } from "@/lib/http/route";
 
-/** A script that a page loads: that of the documents, that of forms, the framework's, Clerk's where Clerk signs in. */
+/** A script that a page loads: for documents, for forms, Next's, or Clerk's if Clerk signs in. */
 export type Script = "documents" | "pages" | "framework" | "clerk";
 
-/** A page that people open. */
+/** A page for people. */
 export type Page = Route & {
-  /** Who may see it: anyone, an account's session, or whoever holds the link of a mail. */
+  /** Who may see it: anyone, a signed-in account, or anyone with the signed link of a mail. */
   access: "anyone" | "session" | "signed link";
   loads: readonly Script[];
   /** Whether a crawler may read it. */
@@ -20,7 +20,7 @@ const open = { methods: read, access: "anyone", isCrawled: true, inSitemap: true
 const closed = { ...open, isCrawled: false, inSitemap: false } as const;
 const document = { ...open, isShared: true, loads: ["documents"] } as const;
 
-/** The documents, each of which is there in Markdown too: at its path and `.md`. */
+/** The documents. Each is also available in Markdown, at its path with `.md`. */
 export const documentPages = {
   quickStart: { path: "/docs", ...document },
   authentication: { path: "/docs/authentication", ...document },
@@ -65,7 +65,7 @@ export const pages = {
 
 const form = { methods: post, takes: "form" } as const;
 
-/** What the pages post to and ask for: forms, and what their scripts fetch. */
+/** The targets of forms, and what the scripts of pages fetch. */
 export const actions = {
   joinWaitlist: { path: "/waitlist/join", ...form, under: ["local", "clerk"] },
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"] },
@@ -89,10 +89,10 @@ const endpoint = {
   anyOrigin: { sends: "Authorization, Content-Type", reads: "Retry-After, WWW-Authenticate" },
 } as const;
 
-/** The authorization server: where an app or an agent asks to be let in, and fetches its tokens. */
+/** The endpoints of the authorization server (RFC 6749, RFC 8628, RFC 7009, RFC 7591). */
 export const connectEndpoints = {
   authorization: { path: "/oauth/authorize", methods: read, under: ["local", "clerk"] },
-  /** Where the browser goes on once its owner has answered. */
+  /** Where the browser continues after the owner has answered. */
   resume: { path: "/oauth/resume", methods: read, under: ["local", "clerk"] },
   token: { path: "/oauth/token", ...endpoint },
   device: { path: "/oauth/device", ...endpoint },
@@ -100,19 +100,19 @@ export const connectEndpoints = {
   registration: { path: "/oauth/register", ...endpoint, onlyWithRegistration: true },
 } as const satisfies Record<string, Route>;
 
-/** What our providers call. */
+/** Webhooks of our providers. */
 export const hooks = {
   clerk: { path: "/hooks/clerk", methods: post, takes: "webhook" },
   resend: { path: "/hooks/resend", methods: post, takes: "webhook" },
 } as const satisfies Record<string, Route>;
 
-/** What a balancer asks. */
+/** For load balancers. */
 export const probes = { ready: { path: "/ready", methods: read } } as const satisfies Record<string, Route>;
 
 const published = { methods: read, isShared: true } as const;
 const forConnecting = { ...published, under: ["local", "clerk"] } as const;
 
-/** What programs read. */
+/** Published for programs. */
 export const publications = {
   openApi: { path: "/openapi.json", ...published },
   llms: { path: "/llms.txt", ...published },
@@ -154,19 +154,19 @@ export const files = {
   licence: { path: "/licence.txt", ...published },
 } as const satisfies Record<string, Route>;
 
-/** The framework's names of the routes that answer at many addresses. */
+/** Next's names of the routes with many addresses. */
 export const routesOfMany = ["/docs/[[...path]]", "/markdown/[...path]"] as const;
 
 /**
- * The framework's names of the pages that are all Clerk's component. Where Clerk signs in they are shown at the page's
- * own address; at these there is nothing.
+ * Next's names of the pages that are only Clerk's component. If Clerk signs in, they are shown at the address of the page;
+ * their own addresses are a 404.
  */
 export const clerkRoutes = {
   [pages.signIn.path]: "/clerk/sign-in",
   [pages.invitation.path]: "/clerk/invitation",
 } as const;
 
-/** The header by which the door tells the framework that Clerk signs in. */
+/** The request header that tells Next's rewrites that Clerk signs in. */
 export const clerkSignsIn = "x-office-clerk";
 
 /** The path of a document's Markdown form. */
@@ -178,7 +178,7 @@ const markdownForms = Object.values(documentPages).map(
   ({ path }): Route => ({ path: markdownPath(path), ...published }),
 );
 
-/** Everything that has an address outside `/api` and `/mcp`. */
+/** Every route outside `/api` and `/mcp`. */
 export const routes: readonly Route[] = [
   ...[pages, actions, connectEndpoints, hooks, probes, publications, files].flatMap((table) =>
     Object.values<Route>(table),

@@ -1,15 +1,15 @@
 import { mcpServer, operations } from "@/lib/http/operations";
 import { clerkRoutes, documentPages, routes, routesOfMany } from "@/lib/http/pages";
 
-/** What the framework has built. */
+/** What the build contains. */
 export type Built = {
-  /** Every route, by the name that the framework gives it. */
+  /** Every route, by Next's name for it. */
   builtRoutes: readonly string[];
   /** The names of the files in `public/`. */
   files: readonly string[];
 };
 
-/** Holds the registers against what was built: one readable line for each address that only one of them knows. */
+/** Compares the registers with the build. Returns a line for each address that only one of them has. */
 export function findRegisterDrift({ builtRoutes, files }: Built): string[] {
   const built = [
     ...builtRoutes.filter((route) => !route.startsWith("/_")),
@@ -24,9 +24,11 @@ export function findRegisterDrift({ builtRoutes, files }: Built): string[] {
     ...Object.values(clerkRoutes),
   ];
   return [
-    ...built.filter((path) => !entered.includes(path)).map((path) => `${path} is built, and in no register`),
+    ...built
+      .filter((path) => !entered.includes(path))
+      .map((path) => `${path} is in the build, but not in a register`),
     ...entered
       .filter((path) => !built.includes(path))
-      .map((path) => `${path} is in a register, and not built`),
+      .map((path) => `${path} is in a register, but not in the build`),
   ];
 }

@@ -9,23 +9,23 @@ import { logFields } from "@/lib/runtime/log";
 import { LruCache } from "@/lib/runtime/lru-cache";
 import { metrics } from "@/lib/runtime/metrics";
 
-/** What is known of a request on its way through the house. */
+/** What is known about a request. */
 export type RequestContext = {
   method: string;
-  /** As it was sent. */
+  /** The path as it was sent. */
   path: string;
   requestId: string;
   startedAtMs: number;
-  /** Whose session it carries, once that is known. */
+  /** The subject of its session, once known. */
   subject?: string;
 };
 
 export const maxRequestIdCharacters = 128;
-/** The `X-Request-Id` that we take over from a client. */
+/** The `X-Request-Id`s that we accept from a client. */
 export const requestIdPattern = new RegExp(`^[\\w.:-]{1,${maxRequestIdCharacters}}$`);
 const queryOrFragment = /[?#]/;
 
-/** Begins a visit. It keeps the request's own `X-Request-Id` when that is sane, else gets a new one. */
+/** Creates the context of a request, with its own `X-Request-Id` if that is valid, else with a new one. */
 export function createRequestContext(
   method: string,
   path: string,
@@ -37,8 +37,8 @@ export function createRequestContext(
 }
 
 /**
- * Logs and counts a visit when its answer leaves: one line, without address, query, header or body, and with method and
- * path as we know them. What a page fetches beside itself is said at `debug`.
+ * Logs and counts a request when its response is ready: one line without client address, query, headers and body. Static
+ * files are logged at `debug`.
  */
 export function logRequest(
   { method, path, requestId, startedAtMs, subject }: RequestContext,
@@ -52,7 +52,7 @@ export function logRequest(
     measured.requestSeconds.observe({ address }, ms / 1000);
   }
   logFields(filePaths.has(address) ? "debug" : "info", () => {
-    // Every value is one that we know or made, and needs no escape.
+    // Every value is known or generated, so none needs escaping.
     const known = knownMethods.has(method) ? method : "other";
     const whose = subject ? `,"subject":"${hashSubject(subject)}"` : "";
     const answered = `"status":${status},"ms":${Math.round(ms * 100) / 100}`;
@@ -70,7 +70,7 @@ const knownMethods = new Set(METHODS);
 const frameworkFiles = `${nextPaths.assets}*`;
 const filePaths = new Set<string>([frameworkFiles, ...Object.values(files).map(({ path }) => path)]);
 
-/** A path as its register has it; of any other no more than where it would be: a token may be pasted into it. */
+/** The path if a register has it, else only its first segment, because someone may paste a token into an address. */
 function routeName(path: string): string {
   if (registered.has(path)) return path;
   const [bare = ""] = path.split(queryOrFragment, 1);
@@ -78,7 +78,7 @@ function routeName(path: string): string {
   return `${/^\/(?:api|mcp|hooks|docs|_next)\//.exec(bare)?.[0] ?? "/"}*`;
 }
 
-// The hash costs more than the rest of the line; recent ones are kept, in memory alone.
+// The hash costs more than the rest of the line, so recent ones are cached, only in memory.
 const subjectHashes = () => processSingleton("recent subjects", () => new LruCache<string>(1000));
 
 function hashSubject(subject: string): string {

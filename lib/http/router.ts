@@ -11,14 +11,14 @@ const byPath = new Map<string, Route>();
 for (const operation of Object.values(operations)) byPath.set(operation.path, operation);
 for (const path of mcpServer.paths) byPath.set(path, { ...mcpServer, path });
 
-/** The operation, or the MCP server, at exactly this path. */
+/** The operation or MCP endpoint at exactly this path. */
 export function apiRouteAt(path: string): Route | undefined {
   return byPath.get(path);
 }
 
 const routesByPath = new Map(routes.map((route) => [route.path as string, route]));
 
-/** What there is at exactly this path outside `/api` and `/mcp`, in this deployment. */
+/** The route at exactly this path outside `/api` and `/mcp`, if it is enabled. */
 export function routeAt(path: string): Route | undefined {
   const route = routesByPath.get(path);
   return route && isEnabled(route) ? route : undefined;
@@ -26,13 +26,13 @@ export function routeAt(path: string): Route | undefined {
 
 const pagesByPath = new Map(Object.values<Page>(pages).map((page) => [page.path as string, page]));
 
-/** The page at exactly this path, in this deployment. */
+/** The page at exactly this path, if it is enabled. */
 export function pageAt(path: string): Page | undefined {
   const page = pagesByPath.get(path);
   return page && isEnabled(page) ? page : undefined;
 }
 
-/** Whether this deployment has a place: some are there only under one kind of sign-in, by a setting, or in development. */
+/** Whether a route is enabled: some depend on the kind of sign-in, on a setting, or on development mode. */
 export function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Route): boolean {
   const { signIn, production, connectRegistration } = settings();
   if ((onlyInDevelopment && production) || (onlyWithRegistration && !connectRegistration)) return false;
@@ -41,35 +41,35 @@ export function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Ro
 
 const hookPaths = new Set<string>(Object.values(hooks).map(({ path }) => path));
 
-/** Whether a path is that of a provider's webhook. */
+/** Whether a path is a provider's webhook. */
 export function isWebhookPath(path: string): boolean {
   return hookPaths.has(path);
 }
 
-/** Whether a path is that of one of Next's own files or, while the pages are worked on, of its tools. */
+/** Whether a path is one of Next's own files or, in development, of its tools. */
 export function isFrameworks(path: string): boolean {
   return path.startsWith(nextPaths.assets) || path.startsWith(nextPaths.development);
 }
 
 const readMethods = ["GET", "HEAD"];
 
-/** What is accepted at an address; `undefined` where nothing is known to be. */
+/** The methods accepted at a path; `undefined` if the path is unknown. */
 function methodsAt(path: string): readonly string[] | undefined {
   if (isFrameworks(path)) return settings().production ? readMethods : [...readMethods, "POST"];
   const methods = (apiRouteAt(path) ?? routeAt(path))?.methods;
   return methods && acceptsClerkAction(path) ? [...methods, "POST"] : methods;
 }
 
-/** When somebody has signed in or out, Clerk's component has Next forget its pages: a server action, by POST. */
+/** After sign-in and sign-out, Clerk's component makes Next revalidate its pages: a server action, by POST. */
 function acceptsClerkAction(path: string): boolean {
   return settings().signIn.kind === "clerk" && pageAt(path)?.loads.includes("clerk") === true;
 }
 
 /**
- * The front door: refuses an unknown address (404) and a method that the address does not accept (405). Answers
- * `undefined` when the request may come in, as may who looks for a page that is not there: a page says so.
+ * Rejects an unknown address (404) and a method that the address does not accept (405). Returns `undefined` if the
+ * request may continue. So may a GET of an unknown page, which gets a page that says so.
  *
- * @param path - as it was sent, without its query
+ * @param path - as sent, without its query
  */
 export function rejectUnrouted(
   method: string,
@@ -85,12 +85,12 @@ export function rejectUnrouted(
   return finalizeResponse(apiRouteAt(path), createRequestContext(method, path, headers), errorParts(error));
 }
 
-/** Where programs look: what is not there is said in JSON. Clients of MCP probe for an authorization server. */
+/** Whether a path is for programs, whose 404 is JSON. MCP clients probe for an authorization server, for example. */
 function isProgramPath(path: string): boolean {
   return isUnderApi(path) || path === "/register" || /^\/(?:\.well-known|oauth)\//.test(path);
 }
 
-/** Whether a path is under `/api` or `/mcp` in any spelling: case, doubled or backward slashes, dots, encodings. */
+/** Whether a path is under `/api` or `/mcp` in any spelling: case, doubled slashes, backslashes, dots, encodings. */
 export function isUnderApi(path: string): boolean {
   const plain = decodeFully(path)
     .replace(/[\\/]+/g, "/")
@@ -100,7 +100,7 @@ export function isUnderApi(path: string): boolean {
 
 const underApi = /^\/(?:api|mcp)(?![\w-])/;
 
-/** Decodes percent signs as often as any server might: `%2561` is `%61` is `a`. */
+/** Decodes percent-encoding repeatedly, as some servers do: `%2561` is `%61` is `a`. */
 function decodeFully(path: string): string {
   let decoded = path;
   for (let pass = 0; pass < 4 && decoded.includes("%"); pass++) {

@@ -8,17 +8,15 @@ import type { Route } from "@/lib/http/route";
 import { isSameSecret } from "@/lib/runtime/constant-time";
 import { retryAfterOutage } from "@/lib/runtime/jitter";
 
-/** What becomes of one type of event. It may be delivered twice, late and out of order. */
+/** Processes one type of event, which may be delivered twice, late and out of order. */
 type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
 
 /**
- * The route handler of a provider's webhook.
+ * Creates the route handler of a provider's webhook: 204 after the event has been processed, and for unknown events; 400
+ * `invalid_signature` if the signature is missing or wrong; 503 if processing fails, so that the provider delivers it
+ * again. The content of a delivery is never logged.
  *
- * 204 once the event is dealt with, and for one that we do not ask for. 400 `invalid_signature` unless it is
- * signed with our key; 413 past the bound; 503 when its handler fails, so that the provider delivers it again.
- * Nothing of a delivery is logged.
- *
- * @param key - reads the shared key; with none, no delivery can be verified, and no body is read
+ * @param key - returns the shared key; without one, no body is read
  * @param handlers - by the event's `type`
  */
 export function webhook(
@@ -55,12 +53,12 @@ async function processEvent(
   await handler?.(event.data, nowMs);
 }
 
-const maxSignatures = 16; // one for each key of ours that they know
-const toleranceSeconds = 5 * 60; // 5 minutes, either way
+const maxSignatures = 16; // one per key that the provider uses
+const toleranceSeconds = 5 * 60; // 5 minutes, early or late
 
 /**
- * Whether a delivery is signed as Standard Webhooks 1.0 says, under its own header names or Svix's: HMAC-SHA-256
- * of `<id>.<timestamp>.<body>`, one of the `v1,…` signatures, at most five minutes old.
+ * Whether a delivery has a valid signature (Standard Webhooks 1.0, with its own header names or Svix's): HMAC-SHA-256 of
+ * `<id>.<timestamp>.<body>`, at most five minutes old.
  */
 export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffer, nowMs: number): boolean {
   const header = (name: string) => headers.get(`webhook-${name}`) ?? headers.get(`svix-${name}`) ?? "";

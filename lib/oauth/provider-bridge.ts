@@ -4,7 +4,7 @@ import { settings } from "@/lib/config/settings";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo, withProblem } from "@/lib/http/form";
-import { boundQuery } from "@/lib/http/handed-on";
+import { limitQuery } from "@/lib/http/forwarded-request";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/response";
@@ -62,7 +62,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   } = await inject((await authorizationServer()).callback(), {
     method: context.method as "GET" | "POST",
     // The library's time grows with the square of the number of parameters.
-    url: boundQuery(pathFor(url, uid) + searchFor(url)),
+    url: limitQuery(pathFor(url, uid) + searchFor(url)),
     headers: {
       ...Object.fromEntries([...headers].filter(([name]) => forwardedHeaders.has(name))),
       host,

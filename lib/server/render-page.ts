@@ -3,7 +3,7 @@ import { bodyLimits, renderConcurrency, renderRateLimit } from "@/lib/config/lim
 import { settings } from "@/lib/config/settings";
 import { readBody } from "@/lib/http/body";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import { boundHeaders, boundQuery } from "@/lib/http/handed-on";
+import { limitHeaders, limitQuery } from "@/lib/http/forwarded-request";
 import { headersAt } from "@/lib/http/page-headers";
 import { pages } from "@/lib/http/pages";
 import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
@@ -83,7 +83,7 @@ function abortOnClose(outgoing: ServerResponse): AbortSignal {
 /** What is to be rendered. A POST is Clerk's component's, on a page of its own: the door lets in no other. */
 async function toRenderRequest(incoming: JoinedMessage, outgoing: ServerResponse): Promise<RenderRequest> {
   const { method, url: target = "" } = incoming;
-  const url = boundQuery(target);
+  const url = limitQuery(target);
   if (method !== "POST") return { method, url };
   const request = toRequest(incoming, settings().appUrl + url, outgoing);
   return { method, url, body: await readBody(request, bodyLimits.form) };
@@ -96,7 +96,7 @@ function requestIdOf({ headers }: IncomingMessage): string {
 
 /** All that is not in the list ends here, the names that Next believes in among it. */
 function handOn({ method, headers }: IncomingMessage): Record<string, string> {
-  const sent = boundHeaders(method, (name) => {
+  const sent = limitHeaders(method, (name) => {
     const value = headers[name];
     return typeof value === "string" ? value : undefined;
   });

@@ -5,9 +5,9 @@ import { parseAst, transformWithEsbuild } from "vite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { describeBrowser } from "@/lib/auth/session-name";
-import { bodyLimits, handedOn, headBounds } from "@/lib/config/limits";
+import { bodyLimits, forwardedLimits, headBounds } from "@/lib/config/limits";
 import { readCookie } from "@/lib/http/cookies";
-import { boundHeaders, boundQuery } from "@/lib/http/handed-on";
+import { limitHeaders, limitQuery } from "@/lib/http/forwarded-request";
 import { isUnderApi } from "@/lib/http/router";
 import { isSigned } from "@/lib/http/webhook";
 import { parseAddress } from "@/lib/rate-limit/client-address";
@@ -120,8 +120,8 @@ const readers: { what: string; read: (text: string) => void; characters: number 
     read: (value) => describeBrowser(text("user-agent")(value)),
     characters: longest,
   },
-  { what: "a query that is cut", read: (value) => boundQuery(`/?${value}`), characters: longest },
-  { what: "headers that are cut", read: (value) => boundHeaders("GET", () => value), characters: longest },
+  { what: "a query that is cut", read: (value) => limitQuery(`/?${value}`), characters: longest },
+  { what: "headers that are cut", read: (value) => limitHeaders("GET", () => value), characters: longest },
   {
     what: "the signatures of a delivery",
     read: (value) => {
@@ -152,6 +152,8 @@ describe.each(readers)("reading $what", ({ read, characters }) => {
 
 describe("the framework's pattern of bots", () => {
   it("is quick with as much of a User-Agent as it is given", () => {
-    expect(slowestMs(HTML_LIMITED_BOT_UA_RE, handedOn.characters["user-agent"])).toBeLessThan(withinMs);
+    expect(slowestMs(HTML_LIMITED_BOT_UA_RE, forwardedLimits.characters["user-agent"])).toBeLessThan(
+      withinMs,
+    );
   });
 });

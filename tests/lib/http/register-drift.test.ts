@@ -24,19 +24,23 @@ describe("findRegisterDrift", () => {
     [
       "a page that is in no register",
       { builtRoutes: [...builtRoutes, "/new"] },
-      "/new is built, and in no register",
+      "/new is in the build, but not in a register",
     ],
     [
       "an operation that was not built",
       { builtRoutes: builtRoutes.filter((path) => path !== "/api/health") },
-      "/api/health is in a register, and not built",
+      "/api/health is in a register, but not in the build",
     ],
     [
       "a form that was not built",
       { builtRoutes: builtRoutes.filter((path) => path !== "/sign-in/send") },
-      "/sign-in/send is in a register, and not built",
+      "/sign-in/send is in a register, but not in the build",
     ],
-    ["a file that nobody entered", { files: [...built.files, "x.js"] }, "/x.js is built, and in no register"],
+    [
+      "a file that nobody entered",
+      { files: [...built.files, "x.js"] },
+      "/x.js is in the build, but not in a register",
+    ],
   ])("names %s", (_, auditedTransaction, fault) => {
     expect(findRegisterDrift({ ...built, ...auditedTransaction })).toEqual([fault]);
   });

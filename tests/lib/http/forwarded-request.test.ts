@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { handedOn } from "@/lib/config/limits";
-import { boundHeaders, boundQuery } from "@/lib/http/handed-on";
+import { forwardedLimits } from "@/lib/config/limits";
+import { limitHeaders, limitQuery } from "@/lib/http/forwarded-request";
 
 const hand = (sent: Record<string, string>, method = "GET") =>
-  Object.fromEntries(boundHeaders(method, (name) => sent[name]));
+  Object.fromEntries(limitHeaders(method, (name) => sent[name]));
 
 describe("of a request, what renders pages sees", () => {
   it("is each header that it reads, and no more of it than it needs", () => {
     const long = "x".repeat(20_000);
-    const { cookie: _, ...lengths } = handedOn.characters;
+    const { cookie: _, ...lengths } = forwardedLimits.characters;
     for (const [name, length] of Object.entries(lengths)) {
       expect(hand({ [name]: long })).toEqual({ [name]: "x".repeat(length) });
       expect(hand({ [name]: "short" })).toEqual({ [name]: "short" });
     }
-    expect(handedOn.characters["user-agent"]).toBe(256);
+    expect(forwardedLimits.characters["user-agent"]).toBe(256);
     expect(hand({ "x-middleware-subrequest": "middleware", host: "evil.example" })).toEqual({});
   });
 
@@ -33,15 +33,15 @@ describe("of a request, what renders pages sees", () => {
   });
 
   it("is both cookies of one name, or none of more than there are", () => {
-    const most = Array<string>(handedOn.cookies).fill("__session=a").join("; ");
+    const most = Array<string>(forwardedLimits.cookies).fill("__session=a").join("; ");
     expect(hand({ cookie: most })).toEqual({ cookie: most });
     expect(hand({ cookie: `${most}; __session=b` })).toEqual({});
   });
 
   it("is a query of as many parameters as a page has", () => {
     const query = (most: number) => Array.from({ length: most }, (_, n) => `p${n}=?`).join("&");
-    expect(boundQuery("/sign-in")).toBe("/sign-in");
-    expect(boundQuery("/sign-in?")).toBe("/sign-in?");
-    expect(boundQuery(`/sign-in?${query(5000)}`)).toBe(`/sign-in?${query(handedOn.parameters)}`);
+    expect(limitQuery("/sign-in")).toBe("/sign-in");
+    expect(limitQuery("/sign-in?")).toBe("/sign-in?");
+    expect(limitQuery(`/sign-in?${query(5000)}`)).toBe(`/sign-in?${query(forwardedLimits.parameters)}`);
   });
 });
