@@ -23,6 +23,8 @@ type HtmlPageOptions = {
   /** Renders a refusal or an unexpected failure. */
   renderError?: (error: ApiError, call: HandlerRequest) => Shown;
   acceptsAnyOrigin?: boolean;
+  /** For a page that is the same for everyone: how long its HTML is reused. */
+  freshForMs?: number;
 };
 
 /**
@@ -32,30 +34,53 @@ type HtmlPageOptions = {
 export function htmlPage(
   page: Page,
   handler: (call: HandlerRequest) => Shown | ResponseParts | Promise<Shown | ResponseParts>,
-  { renderError = apologize, acceptsAnyOrigin = false }: HtmlPageOptions = {},
+  { renderError = apologize, acceptsAnyOrigin = false, freshForMs = 0 }: HtmlPageOptions = {},
 ): (request: Request) => Promise<Response> {
+  const kept = new Map<boolean, { html: string; renderedAtMs: number }>();
   return createHandler(
     page,
     async (call) => {
+      const isSignedIn = hasSessionCookie(call.headers);
+      const last = kept.get(isSignedIn);
+      if (last && Math.abs(call.nowMs - last.renderedAtMs) < freshForMs)
+        return respond(page, last.html, call);
       const found = await handler(call);
-      return "content" in found ? render(page, found, call) : found;
+      if (!("content" in found)) return found;
+      const html = await render(page, found, isSignedIn);
+      if (freshForMs > 0) kept.set(isSignedIn, { html, renderedAtMs: call.nowMs });
+      return respond(page, html, call, found);
     },
-    { renderError: (error, call) => render(page, renderError(error, call), call), acceptsAnyOrigin },
+    {
+      renderError: async (error, call) => {
+        const shown = renderError(error, call);
+        return respond(page, await render(page, shown, hasSessionCookie(call.headers)), call, shown);
+      },
+      acceptsAnyOrigin,
+    },
   );
 }
 
-async function render(page: Page, shown: Shown, call: HandlerRequest): Promise<ResponseParts> {
-  const { title, description, content, status = 200, headers = [] } = shown;
+async function render(
+  page: Page,
+  { title, description, content }: Shown,
+  isSignedIn: boolean,
+): Promise<string> {
   // Next rejects a static import of this in a route handler.
   const { renderToStaticMarkup } = await import("react-dom/server");
-  const { headers: sent } = call;
-  const isSignedIn = hasSessionCookie(sent);
   const whole = (
     <Frame page={page} title={title} description={description} isSignedIn={isSignedIn}>
       {content}
     </Frame>
   );
-  const html = `<!doctype html>${renderToStaticMarkup(whole)}`;
+  return `<!doctype html>${renderToStaticMarkup(whole)}`;
+}
+
+async function respond(
+  page: Page,
+  html: string,
+  { headers: sent }: HandlerRequest,
+  { status = 200, headers = [] }: Pick<Shown, "status" | "headers"> = {},
+): Promise<ResponseParts> {
   const banner = await readSiteBanner();
   return {
     status,

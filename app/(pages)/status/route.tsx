@@ -5,40 +5,44 @@ import { Light } from "../light";
 import { clock, listParts, type Part } from "./parts";
 
 /** The current state of this service. No history is stored, so none is shown. */
-export const GET = htmlPage(pages.status, async ({ nowMs }) => {
-  const [parts, notice] = await Promise.all([listParts(nowMs), readSiteBanner(nowMs)]);
-  return {
-    title: "Status",
-    description: "What this service knows of itself now.",
-    content: (
-      <>
-        <h1>{inAWord(parts)}</h1>
-        <p className="lead">
-          Seen by the instance that answered you, at{" "}
-          <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
-        </p>
-        <ul className="parts">
-          {parts.map(({ name, colour, says }) => (
-            <li key={name}>
-              <h2>{name}</h2>
-              <Light colour={colour}>{says}</Light>
-            </li>
-          ))}
-        </ul>
-        <h2>Notice</h2>
-        <p>{notice ? notice.message : "There is none."}</p>
-        <p className="actions">
-          <a className="button plain" href={pages.status.path}>
-            Look again
-          </a>
-        </p>
-        <p className="quiet">
-          Monitors ask <a href={pages.healthOperation.path}>GET /api/health</a>.
-        </p>
-      </>
-    ),
-  };
-});
+export const GET = htmlPage(
+  pages.status,
+  async ({ nowMs }) => {
+    const [parts, notice] = await Promise.all([listParts(nowMs), readSiteBanner(nowMs)]);
+    return {
+      title: "Status",
+      description: "What this service knows of itself now.",
+      content: (
+        <>
+          <h1>{inAWord(parts)}</h1>
+          <p className="lead">
+            Seen by the instance that answered you, at{" "}
+            <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
+          </p>
+          <ul className="parts">
+            {parts.map(({ name, colour, says }) => (
+              <li key={name}>
+                <h2>{name}</h2>
+                <Light colour={colour}>{says}</Light>
+              </li>
+            ))}
+          </ul>
+          <h2>Notice</h2>
+          <p>{notice ? notice.message : "There is none."}</p>
+          <p className="actions">
+            <a className="button plain" href={pages.status.path}>
+              Look again
+            </a>
+          </p>
+          <p className="quiet">
+            Monitors ask <a href={pages.healthOperation.path}>GET /api/health</a>.
+          </p>
+        </>
+      ),
+    };
+  },
+  { freshForMs: 1000 },
+);
 
 function inAWord(parts: readonly Part[]): string {
   const [first, ...others] = parts.filter(({ colour }) => colour === "stopped" || colour === "soon");
