@@ -23,10 +23,10 @@ test("sign-in works with the keyboard alone", async ({ page, office: { service }
   await service.adminJson("account", "add", email);
   await page.goto("/");
   await page.keyboard.press("Tab");
-  await expect(page.getByRole("link", { name: "Skip to the content" })).toBeFocused();
+  await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();
   await page.goto("/sign-in");
   await expect(page.getByLabel("Email")).toBeFocused();
   await page.keyboard.type(email);
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Enter the code");
 });

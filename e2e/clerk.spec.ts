@@ -59,7 +59,7 @@ test("signs in by a code; cookie, bearer and copied token work until sign-out", 
 
   await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
-  await expect(page.getByText("Copied. It works until")).toBeVisible();
+  await expect(page.getByText("Copied. Valid until")).toBeVisible();
   const token = await page.evaluate(() => navigator.clipboard.readText());
   expect(token).not.toBe(session);
   const balance = ["-sf", "-H", `Authorization: Bearer ${token}`, `${service.url}/api/credits/balance`];
@@ -86,7 +86,7 @@ test("an owner signs in with Clerk and declines an app, then approves another wi
   await expect(page).toHaveURL("/connect");
   await page.getByRole("button", { name: "Sign in" }).click();
   await signIn(page, email);
-  await page.getByRole("link", { name: "See who asks" }).click();
+  await page.getByRole("link", { name: "See the request" }).click();
   await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
   await page.getByRole("button", { name: "Decline" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("You can close this page");
@@ -101,7 +101,7 @@ test("an owner signs in with Clerk and declines an app, then approves another wi
   // If the token expires while the question is open, the question is shown again, not the sign-in page.
   await runOut(context, office, email);
   await page.getByRole("button", { name: "Approve" }).click();
-  await expect(page.getByRole("alert")).toHaveText(/nothing was answered yet. Answer once more\./);
+  await expect(page.getByRole("alert")).toHaveText(/your answer was not saved. Answer again\./);
   await page.getByRole("button", { name: "Approve" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("You can close this page");
   const { access_token } = await again.finish();

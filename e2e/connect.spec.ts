@@ -33,16 +33,16 @@ for (const javaScriptEnabled of [true, false]) {
       const app = await startApp(service);
       await page.goto(app.address);
       await expect(page).toHaveURL("/connect");
-      await expect(heading(page)).toHaveText("Let an app in?");
-      await expect(page.getByText("A program on this computer asks")).toBeVisible();
+      await expect(heading(page)).toHaveText("Connect an app?");
+      await expect(page.getByText("A program on this computer is asking for access")).toBeVisible();
       await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByLabel("Email").fill(email);
       await page.getByRole("button", { name: "Send me a code" }).click();
-      await expect(heading(page)).toHaveText("Type the code");
+      await expect(heading(page)).toHaveText("Enter the code");
       await typeCode(page, await codeTo(service.dataDir, email));
       await expect(heading(page)).toHaveText("Your company may run");
-      await page.getByRole("link", { name: "See who asks" }).click();
+      await page.getByRole("link", { name: "See the request" }).click();
 
       await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
       await expect(page.getByText("See whether your company may run, and its credits.")).toBeVisible();
@@ -98,7 +98,7 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
       await page.context().addCookies(planted);
       await page.getByRole("button", { name: "Approve" }).click();
-      await expect(page.getByRole("alert")).toContainText("Another account is signed in here");
+      await expect(page.getByRole("alert")).toContainText("You are now signed in to a different account");
       await expect(page.getByText(`You are signed in as ${other}.`)).toBeVisible();
       for (const each of [email, other]) expect(await entriesOf(service, each)).not.toContain("app approve");
     });
@@ -113,17 +113,17 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
       await expect(page.getByLabel("Code")).toHaveValue("");
       await page.getByLabel("Code").fill("BBBB-BBBB");
-      await page.getByRole("button", { name: "Go on" }).click();
+      await page.getByRole("button", { name: "Continue" }).click();
       await expect(
-        page.getByRole("alert").filter({ hasText: "No device shows this code now" }),
+        page.getByRole("alert").filter({ hasText: "This code is mistyped, already used or expired" }),
       ).toBeVisible();
       await page.getByLabel("Code").fill(` ${device.user_code.toLowerCase()} `.slice(0, 12));
-      await page.getByRole("button", { name: "Go on" }).click();
-      await expect(heading(page)).toHaveText("Let a device in?");
-      await expect(page.getByText("127.0.0.x, which is not the one that you are in now")).toBeVisible();
-      await expect(page.getByText("If somebody sent or told you the code, decline")).toBeVisible();
+      await page.getByRole("button", { name: "Continue" }).click();
+      await expect(heading(page)).toHaveText("Connect a device?");
+      await expect(page.getByText("127.0.0.x, which is not the network that you are on now")).toBeVisible();
+      await expect(page.getByText("If someone sent or told you the code, decline")).toBeVisible();
       await page.getByRole("button", { name: "Approve" }).click();
-      await expect(heading(page)).toHaveText("That is all");
+      await expect(heading(page)).toHaveText("Connected");
       const { access_token } = await device.poll();
       expect(await entitlement(service, access_token)).toBe(200);
       expect((await entriesOf(service, email))[0]).toBe("app approve");

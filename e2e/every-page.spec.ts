@@ -42,7 +42,7 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
     const asked = await (await page.request.post("/oauth/device", { form })).json();
     await page.goto("/connect");
     await page.getByLabel("Code").fill(asked.user_code);
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Continue" }).click();
   },
   search: (page) => page.goto("/docs/search?q=token"),
   nothingHere: (page) => page.goto("/no/such/page"),
@@ -143,7 +143,7 @@ async function expectReflow(page: Page): Promise<void> {
 /** Tab reaches every control and the focus is visible. */
 async function expectWalkable(page: Page): Promise<void> {
   // Start at the first control, whichever field took the focus.
-  await page.getByRole("link", { name: "Skip to the content" }).focus();
+  await page.getByRole("link", { name: "Skip to content" }).focus();
   const pressable = await page.evaluate(
     () =>
       [...document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary")].filter(

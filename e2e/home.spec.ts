@@ -129,7 +129,7 @@ test("the first steps are ticked automatically, from known facts", async ({ page
   await expect(async () => {
     await page.reload();
     await expect(done).toHaveText(
-      ["Sign in: done.", "Connect an app: done.", "Let it ask whether your company may run: done."],
+      ["Sign in: done.", "Connect an app: done.", "Let it check whether your company may run: done."],
       { timeout: 1000 },
     );
   }).toPass();
@@ -146,7 +146,7 @@ test("all times use one time zone, and the page names it", async ({ browser }) =
   await expect(page.getByText(/^Checked at \d\d:\d\d \(America\/New York\)\./)).toBeVisible();
   await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
-  await expect(page.getByText(/It works until \d\d:\d\d\.$/)).toBeVisible();
+  await expect(page.getByText(/Valid until \d\d:\d\d\.$/)).toBeVisible();
   expect(await page.locator("time").allTextContents()).not.toContain("UTC");
   await context.close();
 });
@@ -172,12 +172,12 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
     test.use({ javaScriptEnabled });
 
-    test("a page promises only what it does by itself", async ({ page }) => {
+    test("a page announces an automatic check only with JavaScript", async ({ page }) => {
       await comeHome(page, `promise-${javaScriptEnabled}@example.com`, "--plan", "licensed");
       await expect(page.locator("p:has(time) noscript")).toBeVisible({
         visible: !javaScriptEnabled,
       });
-      await expect(page.getByText("by itself")).toBeVisible({ visible: javaScriptEnabled });
+      await expect(page.getByText("Next automatic check")).toBeVisible({ visible: javaScriptEnabled });
     });
   });
 }
@@ -193,7 +193,7 @@ test("an open page shows the end of the trial by itself", async ({ page }) => {
   await expect(verdict(page)).toContainText("Contact us to choose a plan");
   await expect(page.getByText("hour left")).toHaveCount(0);
   await expect(verdict(page)).toContainText("Stopped");
-  const help = page.getByRole("link", { name: "Write to whoever can help" });
+  const help = page.getByRole("link", { name: "Email support" });
   await expect(help).toHaveAttribute(
     "href",
     /^mailto:help@example\.com\?subject=.*&body=.*ending%40example\.com/,

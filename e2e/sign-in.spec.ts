@@ -30,8 +30,8 @@ test.describe("from waitlist to sign-out", () => {
         await page.goto(url);
         await page.getByLabel("Email").fill(email);
         await page.getByRole("button", { name: "Accept the invitation" }).click();
-        await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
-        await expect(page.getByText("Your account is open.")).toBeVisible();
+        await expect(page.getByRole("heading", { level: 1 })).toHaveText("Enter the code");
+        await expect(page.getByText("Your account is ready.")).toBeVisible();
         await typeCode(page, await codeTo(service.dataDir, email));
 
         await expect(page).toHaveURL("/home");
@@ -62,7 +62,7 @@ test("a copied token works in curl, until its owner signs out", async ({
   await signIn(page, { service }, email);
   await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
-  await expect(page.getByText("Copied. It works until")).toBeVisible();
+  await expect(page.getByText("Copied. Valid until")).toBeVisible();
   const token = await page.evaluate(() => navigator.clipboard.readText());
   const headers = { Authorization: `Bearer ${token}` };
 
@@ -88,9 +88,11 @@ test("a wrong code is refused, and after five tries a new one must be requested"
   const wrong = code === "000000" ? "000001" : "000000";
   for (const words of ["4 more tries", "3 more tries", "2 more tries", "one more try"]) {
     await typeCode(page, wrong);
-    await expect(page.getByRole("alert").filter({ hasText: "That is not the code" })).toContainText(words);
-    await expect(page.getByLabel("Code")).toHaveAccessibleDescription(/That is not the code/);
-    await expect(page).toHaveTitle(/^That is not the code\..* · Type the code/);
+    await expect(page.getByRole("alert").filter({ hasText: "That code is not correct" })).toContainText(
+      words,
+    );
+    await expect(page.getByLabel("Code")).toHaveAccessibleDescription(/That code is not correct/);
+    await expect(page).toHaveTitle(/^That code is not correct\..* · Enter the code/);
     await expect(page.getByLabel("Code")).toBeFocused();
   }
   // Not Enter: on a busy machine a late Enter would reach the next page and request another code.
@@ -98,7 +100,7 @@ test("a wrong code is refused, and after five tries a new one must be requested"
   await settle(page);
   await page.getByLabel("Code").fill(wrong);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Sign in");
-  await expect(page.getByRole("alert").filter({ hasText: "That code is over" })).toBeVisible();
+  await expect(page.getByRole("alert").filter({ hasText: "That code has expired" })).toBeVisible();
   await page.goto("/home");
   await expect(page).toHaveURL("/sign-in");
 });
@@ -141,9 +143,9 @@ test("an invitation is valid for its email alone, and works once", async ({ page
   await accept(newEmail("foreign"));
   await expect(page.getByText("This invitation was sent to another email.")).toBeVisible();
   await accept(email);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Type the code");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Enter the code");
   await page.goto(url);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("This invitation was accepted");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("This invitation was already accepted");
 });
 
 test("no page loads Clerk's code under local sign-in", async ({ page, office: { service } }) => {

@@ -71,7 +71,7 @@ async function refresh(clockMs: number): Promise<void> {
     held.banner = await withTimeout(waitAtMostMs, store().then(findBanner));
     held.readAgainAtMs = clockMs + copyLivesMs;
   } catch (failure) {
-    log().warn({ err: failure }, "the banner could not be read; the last copy goes on serving");
+    log().warn({ err: failure }, "the banner could not be read; the last copy is used");
     held.readAgainAtMs = clockMs + retryAfterMs;
   }
 }

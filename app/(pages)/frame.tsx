@@ -93,7 +93,7 @@ export function Body({ at, isSignedIn, children }: BodyProps) {
   return (
     <body>
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <header className="site">
         <nav aria-label="Main">
@@ -104,7 +104,7 @@ export function Body({ at, isSignedIn, children }: BodyProps) {
           <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
             Documents
           </a>
-          <Door isSignedIn={isSignedIn} />
+          <SessionLink isSignedIn={isSignedIn} />
         </nav>
       </header>
       <main id="main">{children}</main>
@@ -114,22 +114,22 @@ export function Body({ at, isSignedIn, children }: BodyProps) {
 }
 
 /** A link to home or to sign-in; nothing when sign-in is not configured. */
-function Door({ isSignedIn }: { isSignedIn: boolean }) {
+function SessionLink({ isSignedIn }: { isSignedIn: boolean }) {
   if (settings().signIn.kind === "none") return null;
   const [to, words] = isSignedIn ? [pages.home, "Home"] : [pages.signIn, "Sign in"];
   return (
-    <a className="door" href={to.path}>
+    <a className="session-link" href={to.path}>
       {words}
     </a>
   );
 }
 
 function Foot() {
-  const { supportEmail } = settings();
+  const { appUrl, supportEmail } = settings();
   return (
     <footer className="foot">
       <nav aria-label="More">
-        <p>Nothing leaves without you.</p>
+        <p>Corner Office at {new URL(appUrl).host}</p>
         <a href={pages.quickStart.path}>Documents</a>
         <a href={pages.status.path}>Status</a>
         <a href={pages.changes.path}>Changes</a>

@@ -104,9 +104,9 @@ function apologize({ status }: ApiError, { context }: HandlerRequest): Shown {
     content: (
       <div className="narrow">
         <h1>That did not work</h1>
-        <p>Something went wrong on our side, and nothing was changed. Open this page again in a moment.</p>
+        <p>Something went wrong on our side, and nothing was changed. Reload this page in a moment.</p>
         <p className="quiet">
-          If it happens again, say that it was <code>{context.requestId}</code>.
+          If it happens again, quote reference <code>{context.requestId}</code>.
         </p>
         <Support />
       </div>

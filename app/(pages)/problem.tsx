@@ -13,14 +13,14 @@ export function findProblem(
   own: Record<string, Problem> = {},
 ): Problem | undefined {
   const problems: Record<string, Problem> = {
-    email: { words: "That is not an email address. Check it for a slip.", isTyped: true },
-    "too-many": { words: `There were many forms from here just now. ${waitInWords(Number(wait))}` },
+    email: { words: "That is not an email address. Check it for typos.", isTyped: true },
+    "too-many": { words: `Too many attempts from your network. ${waitInWords(Number(wait))}` },
     account: {
       words:
-        "Another account is signed in here than this page showed, so nothing was done. Look who is signed in, then do it once more.",
+        "You are now signed in to a different account, so nothing was changed. Check the account, then try again.",
     },
     unavailable: {
-      words: "Something went wrong on our side, and nothing was done. Try again in a moment.",
+      words: "Something went wrong on our side, and nothing was changed. Try again in a moment.",
     },
     ...own,
   };

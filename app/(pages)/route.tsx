@@ -27,7 +27,7 @@ function FrontPage({ answer }: { answer: HealthAnswer }) {
         <div>
           <h1>Run a company of AI assistants</h1>
           <p className="lead">
-            They work in your own apps. Nothing is sent, published, deployed or charged before you say so.
+            They work in your own apps. Nothing is sent, published, deployed or charged until you approve it.
           </p>
           {settings().signIn.kind === "none" ? <Closed /> : <AskForPlace />}
         </div>
@@ -42,15 +42,15 @@ function FrontPage({ answer }: { answer: HealthAnswer }) {
       <ol className="steps">
         <li>
           <h2>They prepare</h2>
-          <p>Each assistant has one job, and a desk in the apps that you use already.</p>
+          <p>Each assistant has one job, in the apps that you already use.</p>
         </li>
         <li>
           <h2>You approve</h2>
-          <p>What is ready lies on your desk. You read the thing itself, and say yes or no.</p>
+          <p>Finished work waits on your desk. You read it, then approve or decline.</p>
         </li>
         <li>
           <h2>Nothing leaves without you</h2>
-          <p>No session, token or program can take that step in your place. Ours included.</p>
+          <p>No program, ours included, can approve for you.</p>
         </li>
       </ol>
       <ForDevelopers answer={answer} />
@@ -67,7 +67,7 @@ function AskForPlace() {
         <button type="submit">Join the waitlist</button>
       </div>
       <p className="quiet">
-        It opens by invitation. We write once: when there is a place for you. Invited already?{" "}
+        By invitation only. We will email you once, when your place is ready. Already invited?{" "}
         <a href={pages.signIn.path}>Sign in</a>
       </p>
     </form>
@@ -90,8 +90,8 @@ function ForDevelopers({ answer }: { answer: HealthAnswer }) {
       <div>
         <h2 id="developers">For developers</h2>
         <p>
-          One request tells an app whether the company may run. Five operations, one shape for every error,
-          and an MCP server that answers the same.
+          One request tells an app whether the company may run. Five operations, one error format, and an MCP
+          server with the same answers.
         </p>
         <ul>
           {Object.entries(operations).map(([name, { path, methods }]) => (
@@ -123,8 +123,8 @@ function LiveAnswer({ answer: { status, headers, body } }: { answer: HealthAnswe
   return (
     <figure className="terminal">
       <figcaption>
-        <span>This service, answering</span>
-        <a href={path}>Ask it</a>
+        <span>A response of this service</span>
+        <a href={path}>Open it</a>
       </figcaption>
       <pre>
         <code>

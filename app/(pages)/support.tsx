@@ -6,7 +6,7 @@ export function Support() {
   if (!supportEmail) return null;
   return (
     <p className="quiet">
-      Stuck? Write to <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
+      Need help? Email <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
     </p>
   );
 }

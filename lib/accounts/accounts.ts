@@ -124,13 +124,13 @@ function readAccount(row: unknown): Account {
   if (!row) {
     throw new ApiError("not_found", {
       message: "There is no account with this email.",
-      hint: "See 'account list', or make one with 'account add'.",
+      hint: "See 'account list', or add one with 'account add'.",
     });
   }
   const account = parseAccount(row);
   if (account) return account;
   throw new ApiError("internal_error", {
-    message: "The record of this account does not parse.",
+    message: "The record of this account is not valid.",
     hint: "Delete it with 'account delete' and add it again.",
   });
 }
@@ -189,7 +189,7 @@ export function validateTerms({ plan = "trial", trialEndsAtMs, trialDays }: Acco
   if (plan === "trial" || (trialEndsAtMs === undefined && trialDays === undefined)) return;
   throw new ApiError("invalid_request", {
     message: `A ${plan} account has no trial.`,
-    hint: "Give the end of a trial with '--plan trial' only.",
+    hint: "Set the end of a trial only with '--plan trial'.",
   });
 }
 
@@ -207,6 +207,6 @@ async function requireUnusedSubject(transaction: Db, subject: string | undefined
   if (!taken) return;
   throw new ApiError("invalid_request", {
     message: "There is already an account with this subject.",
-    hint: "Look for it with 'account list'.",
+    hint: "Find it with 'account list'.",
   });
 }

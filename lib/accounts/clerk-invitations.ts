@@ -22,7 +22,7 @@ export async function createClerkInvitation(email: string): Promise<string> {
       ignoreExisting: true,
     }),
   );
-  if (!url) throw new ApiError("upstream_failed", { message: "Clerk answered no link.", hint: tryAgain });
+  if (!url) throw new ApiError("upstream_failed", { message: "Clerk returned no link.", hint: tryAgain });
   return url;
 }
 

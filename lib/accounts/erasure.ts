@@ -161,7 +161,7 @@ async function deleteAppState(transaction: Db, id: string): Promise<void> {
 
 function nothingStored(): ApiError {
   return new ApiError("not_found", {
-    message: "Nothing is kept of this email.",
-    hint: "Look whether it is spelled right.",
+    message: "No data about this email is stored.",
+    hint: "Check the spelling.",
   });
 }

@@ -46,7 +46,7 @@ export async function writeCreditEntry(
   if (!account) {
     throw new ApiError("invalid_request", {
       message: `The balance cannot go below 0 or above ${maxCredits} credits.`,
-      hint: "Look at the balance with 'account show', then give a smaller amount.",
+      hint: "See the balance with 'account show', then use a smaller amount.",
     });
   }
   await transaction

@@ -49,7 +49,7 @@ export async function rejectImpersonator({ by, account }: Owner, what: string, n
   if (by === "owner") return;
   await recordAudit(await store(), { by, what, whom: account.email, after: { refused: true } }, nowMs);
   throw new ApiError("forbidden", {
-    message: "Only the owner of the account does this, not who is signed in for them.",
+    message: "Only the owner of the account can do this, not someone signed in on their behalf.",
     hint: "Ask the owner to do it.",
   });
 }
@@ -96,7 +96,7 @@ async function readOwner(secret: string, nowMs: number): Promise<Found | undefin
 
 function onlyInBrowser(): ApiError {
   return new ApiError("forbidden", {
-    message: "Only the browser in which you signed in does this.",
+    message: "Only the browser in which you signed in can do this.",
     hint: "Open /home there.",
   });
 }
@@ -105,7 +105,7 @@ function onlyInBrowser(): ApiError {
 function anotherAccount(): ApiError {
   return new ApiError("forbidden", {
     status: 409,
-    message: "Another account is signed in here than the page showed.",
+    message: "You are now signed in to a different account than the page showed.",
     hint: "Open the page again.",
   });
 }

@@ -58,7 +58,7 @@ export function startRetention(): BackgroundLoop {
   };
   return startBackgroundLoop(round, {
     pauseMs: pollMs,
-    failed: "what is old could not be deleted",
+    failed: "expired data could not be deleted",
   });
 }
 

@@ -41,7 +41,7 @@ export function addAccountCommands(program: Command, run: Run): void {
   const account = program.command("account").description("the accounts");
 
   withExamples(
-    withTerms(account.command("add").description("make an account, with its onboarding mails")),
+    withTerms(account.command("add").description("create an account, with its onboarding emails")),
     "account add ceo@example.com --plan trial --trial-days 14 --credits 100",
     "account add ceo@example.com --plan licensed --assistant-limit 12",
   )
@@ -56,7 +56,9 @@ export function addAccountCommands(program: Command, run: Run): void {
     );
 
   withExamples(
-    withTerms(account.command("set").description("change an account: what is not given stays")),
+    withTerms(
+      account.command("set").description("change an account; options that you leave out keep their values"),
+    ),
     "account set ceo@example.com --plan licensed",
     "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
   )
@@ -73,12 +75,12 @@ export function addAccountCommands(program: Command, run: Run): void {
     .action(run(async (db, email: string) => toResult(await findAccount(db, email))));
 
   withExamples(account.command("list"), "account list --plan trial --ended", "account list --limit 50")
-    .description("list the accounts by their emails")
-    .addOption(new Option("--plan <plan>", "only those with it").choices(plans))
-    .option("--ended", "only trials that are over")
-    .option("--containing <text>", "only emails that contain it", parseWords)
-    .option("--after <email>", "only emails that come after it")
-    .option("--limit <n>", "so many at most", parseCount)
+    .description("list the accounts, by email")
+    .addOption(new Option("--plan <plan>", "only accounts with this plan").choices(plans))
+    .option("--ended", "only ended trials")
+    .option("--containing <text>", "only emails that contain this text", parseWords)
+    .option("--after <email>", "only emails after this one in the alphabet")
+    .option("--limit <n>", "the maximum number of rows", parseCount)
     .action(
       run(async (db, { ended, limit, ...filter }: ListOptions) => {
         const nowMs = Date.now();
@@ -94,7 +96,7 @@ export function addAccountCommands(program: Command, run: Run): void {
     );
 
   withExamples(account.command("delete"), "account delete ceo@example.com")
-    .description("delete an account and all that is its own")
+    .description("delete an account and all its data")
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
@@ -107,24 +109,24 @@ export function addAccountCommands(program: Command, run: Run): void {
 /** Gives a command the options of an account's terms. */
 export function withTerms(command: Command): Command {
   return withInvitedTerms(command).addOption(
-    new Option("--subject <id>", "its user id at Clerk").argParser(parseSubject),
+    new Option("--subject <id>", "the user id at Clerk").argParser(parseSubject),
   );
 }
 
 /** The same options, for someone who has no subject yet. */
 export function withInvitedTerms(command: Command): Command {
   return command
-    .addOption(new Option("--plan <plan>", "what it may").choices(plans))
+    .addOption(new Option("--plan <plan>", "the plan").choices(plans))
     .addOption(new Option("--trial-ends <instant>", "when the trial ends").argParser(parseInstant))
     .addOption(
-      new Option("--trial-days <days>", `or: how many days it lasts (a new trial: ${defaultTrialDays})`)
+      new Option("--trial-days <days>", `the length of the trial in days (default: ${defaultTrialDays})`)
         .argParser(parseWholeNumber)
         .conflicts("trialEnds"),
     )
     .addOption(
-      new Option("--assistant-limit <n>", "how many assistants it may hire").argParser(parseWholeNumber),
+      new Option("--assistant-limit <n>", "the maximum number of assistants").argParser(parseWholeNumber),
     )
-    .addOption(new Option("--credits <n>", "its balance").argParser(parseBalance));
+    .addOption(new Option("--credits <n>", "the balance").argParser(parseBalance));
 }
 
 /** Converts the options to terms. */
@@ -168,7 +170,7 @@ function toListing(
       listed += page.length;
       last = page.at(-1)?.email ?? last;
       yield page.flatMap(({ email, account }) => {
-        if (!account) process.stderr.write(`The record of ${toPrintable(email)} does not parse.\n`);
+        if (!account) process.stderr.write(`The record of ${toPrintable(email)} is not valid.\n`);
         return account ? [toRow(describeAccount(account), nowMs)] : [];
       });
     }
@@ -177,7 +179,7 @@ function toListing(
     if (listed !== limit) return undefined;
     return `There may be more: ${["account list", ...again, `--limit ${limit}`, `--after ${last}`].join(" ")}`;
   };
-  return { pages: pages(), whenEmpty: "There are no such accounts.", after };
+  return { pages: pages(), whenEmpty: "No accounts found.", after };
 }
 
 function toRow(json: AccountFields, nowMs: number) {

@@ -64,8 +64,8 @@ export async function openArchive(file: string, passphrase: string): Promise<Arc
   const head = await readBytes(file, 0, headBytes).catch(() => Buffer.alloc(0));
   if (!head.subarray(0, magic.length).equals(magic)) {
     throw new ApiError("invalid_request", {
-      message: `${file} is no backup.`,
-      hint: "Give a file that 'backup' wrote.",
+      message: `${file} is not a backup.`,
+      hint: "Pass a file that 'backup' wrote.",
     });
   }
   const start = headBytes + head.readUInt32BE(headBytes - 4);
@@ -136,7 +136,7 @@ function deriveKey(passphrase: string, salt: Buffer): Promise<Buffer> {
 
 function damaged(): ApiError {
   return new ApiError("invalid_request", {
-    message: "The backup does not open: the passphrase is another, or the file is damaged.",
-    hint: "Set BACKUP_PASSPHRASE to what it was made with.",
+    message: "The backup cannot be opened: the passphrase is wrong, or the file is damaged.",
+    hint: "Set BACKUP_PASSPHRASE to the passphrase of the backup.",
   });
 }

@@ -19,11 +19,11 @@ export function addAuditCommands(program: Command, run: Run): void {
   const audit = program.command("audit").description("who changed what");
 
   withExamples(audit.command("list"), "audit list --of ceo@example.com", "audit list --since 2027-01-31")
-    .description("list the changes, the newest first: by commands, pages, webhooks, invitations and links")
-    .option("--of <email>", "only what concerns it", parseEmail)
-    .option("--who <name>", "only what it did, for example clerk or 'operator ann'", parseWords)
-    .option("--since <instant>", "only what happened since", parseInstant)
-    .option("--limit <n>", "so many at most", parseCount, 100)
+    .description("list the changes, newest first: by commands, pages, webhooks, invitations and links")
+    .option("--of <email>", "only changes that affect this email", parseEmail)
+    .option("--who <name>", "only changes by this actor, for example clerk or 'operator ann'", parseWords)
+    .option("--since <instant>", "only changes since then", parseInstant)
+    .option("--limit <n>", "the maximum number of rows", parseCount, 100)
     .action(run(list));
 }
 
@@ -38,8 +38,8 @@ async function list(db: Db, { of, who, since, limit }: Options): Promise<Listing
     }
   }
   const after = () =>
-    listed === limit ? `There may be older ones: give a larger --limit than ${limit}.` : undefined;
-  return { pages: pages(), whenEmpty: "There are no such entries.", after };
+    listed === limit ? `There may be older entries: use a --limit above ${limit}.` : undefined;
+  return { pages: pages(), whenEmpty: "No entries found.", after };
 }
 
 async function findNames(db: Db, email: string): Promise<string[]> {

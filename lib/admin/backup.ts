@@ -12,7 +12,7 @@ import { ApiError } from "@/lib/http/errors";
 import { currentSecret, storeSecret } from "@/lib/runtime/app-secret";
 import { createFolder } from "@/lib/runtime/data-dir";
 
-const shortestPassphrase = 16;
+const minPassphrase = 16;
 
 const note = z.object({
   engine: z.enum(["embedded", "postgresql"]),
@@ -23,7 +23,9 @@ const note = z.object({
 /** `backup`, `restore`. */
 export function addBackupCommands(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("backup"), "backup office.backup")
-    .description("write the store and APP_SECRET to a file, under BACKUP_PASSPHRASE, while the server runs")
+    .description(
+      "write the store and APP_SECRET to a file, encrypted with BACKUP_PASSPHRASE; the server can run",
+    )
     .argument("<file>")
     .action(async (file: string) => {
       passphrase();
@@ -31,14 +33,14 @@ export function addBackupCommands(program: Command, print: (result: Result) => P
       await untilSignal((signal) => backUp(resolve(file), signal));
       await print({
         json: { backup: resolve(file) },
-        text: `Written: ${resolve(file)}. Keep the passphrase elsewhere.`,
+        text: `Wrote ${resolve(file)}. Store the passphrase in another place.`,
       });
     });
 
   withExamples(program.command("restore"), "restore office.backup")
-    .description("put a backup back, into an empty place only: a new DATA_DIR or an empty database")
+    .description("restore a backup into a new DATA_DIR or an empty database")
     .argument("<file>")
-    .option("--print-app-secret", "print the APP_SECRET of the backup, and put nothing back")
+    .option("--print-app-secret", "print the APP_SECRET of the backup and restore nothing")
     .action(async (file: string, { printAppSecret = false }: { printAppSecret?: boolean }) => {
       const backup = await openBackup(resolve(file));
       const { appSecret, madeAt } = backup;
@@ -46,7 +48,7 @@ export function addBackupCommands(program: Command, print: (result: Result) => P
       await untilSignal((signal) => restore(backup, signal));
       await print({
         json: { restored: resolve(file), madeAt },
-        text: `Restored what was there at ${madeAt}.`,
+        text: `Restored the backup of ${madeAt}.`,
       });
     });
 }
@@ -68,16 +70,16 @@ async function restore({ engine: madeOn, appSecret, madeAt, readCopy }: Backup, 
   if (madeOn !== engine()) {
     throw refused(
       `This is a backup of the ${madeOn} store.`,
-      "Set DATABASE_URL where it is PostgreSQL's, and only there.",
+      "Set DATABASE_URL for a backup of PostgreSQL, and unset it for an embedded one.",
     );
   }
   if (!(await isEmptyLocation(settings()))) {
-    throw refused("There is a store already.", "Restore into a new DATA_DIR or an empty database.");
+    throw refused("There is already a store here.", "Restore into a new DATA_DIR or an empty database.");
   }
   if (!storeSecret(appSecret)) {
     throw refused(
-      "APP_SECRET is not the backup's, so its tokens and links would not work.",
-      "Set it to what 'restore --print-app-secret' prints.",
+      "APP_SECRET differs from that of the backup, so its tokens and links would not work.",
+      "Set it to the value that 'restore --print-app-secret' prints.",
     );
   }
   createFolder(settings().dataDir);
@@ -90,10 +92,10 @@ const engine = () => (settings().databaseUrl ? "postgresql" : "embedded");
 
 function passphrase(): string {
   const { BACKUP_PASSPHRASE = "" } = process.env;
-  if (BACKUP_PASSPHRASE.length >= shortestPassphrase) return BACKUP_PASSPHRASE;
+  if (BACKUP_PASSPHRASE.length >= minPassphrase) return BACKUP_PASSPHRASE;
   throw refused(
-    "There is no passphrase.",
-    `Set BACKUP_PASSPHRASE to ${shortestPassphrase} characters or more.`,
+    "BACKUP_PASSPHRASE is missing or too short.",
+    `Set it to ${minPassphrase} characters or more.`,
   );
 }
 
@@ -106,7 +108,7 @@ async function untilSignal(work: (signal: AbortSignal) => Promise<void>): Promis
     await work(breaking.signal);
   } catch (failure) {
     if (!breaking.signal.aborted) throw failure;
-    throw refused("It was broken off, and left nothing.", "Give the command again.");
+    throw refused("The command was interrupted and changed nothing.", "Run it again.");
   } finally {
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.off(name, breakOff);
   }

@@ -15,8 +15,8 @@ export function addBannerCommands(program: Command, run: Run): void {
     .description("show a notice: a promo on the public site, a warning everywhere")
     .addArgument(new Argument("<kind>").choices(bannerKinds))
     .argument("<message>", "", parseWords)
-    .option("--starts <instant>", "when it begins to show", parseInstant)
-    .option("--ends <instant>", "when it stops", parseInstant)
+    .option("--starts <instant>", "when to start showing it", parseInstant)
+    .option("--ends <instant>", "when to stop showing it", parseInstant)
     .action(
       run(
         async (
@@ -37,7 +37,7 @@ export function addBannerCommands(program: Command, run: Run): void {
           ) {
             throw new ApiError("invalid_request", {
               message: "The banner would end before it starts.",
-              hint: "Give --ends a later instant than --starts.",
+              hint: "Set --ends to a later time than --starts.",
             });
           }
           await setBanner(db, stored, Date.now());
@@ -47,7 +47,7 @@ export function addBannerCommands(program: Command, run: Run): void {
     );
 
   withExamples(banner.command("clear"), "banner clear")
-    .description("show no notice")
+    .description("remove the notice")
     .action(
       run(async (db) => {
         await clearBanner(db, Date.now());
@@ -56,7 +56,7 @@ export function addBannerCommands(program: Command, run: Run): void {
     );
 
   withExamples(banner.command("show"), "banner show")
-    .description("show what is set")
+    .description("show the notice that is set")
     .action(run(async (db) => toResult(await findBanner(db))));
 }
 

@@ -49,21 +49,25 @@ function asText({ what, level, detail, remedy }: Finding): string {
 
 function checks(): Check[] {
   const { mail, databaseUrl, dataDir } = settings();
-  const dns = "Look at the resolver of this machine, then check again.";
+  const dns = "Check the DNS resolver of this machine, then try again.";
   return [
     { what: "settings", look: checkSettings, remedy: "" },
     {
       what: "store",
       look: checkStore,
       remedy: databaseUrl
-        ? "Look whether PostgreSQL runs, lets us in at DATABASE_URL and takes writes."
-        : `Look whether ${dataDir} can be written and its disk has room; put a damaged store back from a backup.`,
+        ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
+        : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`,
     },
-    { what: "counters", look: checkCounters, remedy: "Look whether the counter store runs and lets us in." },
+    {
+      what: "counters",
+      look: checkCounters,
+      remedy: "Check that the counter store runs and accepts our credentials.",
+    },
     {
       what: "mail",
       look: checkMail,
-      remedy: "Look at the settings of mail, and whether the mail service lets us in.",
+      remedy: "Check the mail settings, and that the mail service accepts our credentials.",
     },
     ...(mail.kind === "files"
       ? []
@@ -78,8 +82,8 @@ function checks(): Check[] {
       remedy: "",
     },
     { what: "sign-in", look: checkSignIn, remedy: "" },
-    { what: "waitlist", look: checkWaitlist, remedy: "Mend the store first." },
-    { what: "signing keys", look: checkKeys, remedy: "Mend the store first." },
+    { what: "waitlist", look: checkWaitlist, remedy: "Fix the store first." },
+    { what: "signing keys", look: checkKeys, remedy: "Fix the store first." },
   ];
 }
 
@@ -98,7 +102,7 @@ async function checkStore(): Promise<CheckResult> {
 async function checkCounters(): Promise<CheckResult> {
   const store = counterStore();
   if (!store) {
-    const detail = "per process: instances do not share them";
+    const detail = "per process, not shared between instances";
     const remedy = "Before you start a second instance, set REDIS_URL or the two UPSTASH_… settings.";
     return settings().databaseUrl ? warning(detail, remedy) : fine(detail);
   }
@@ -111,16 +115,16 @@ async function checkMail(): Promise<CheckResult> {
   const detail = await sender().check();
   const { mail, production } = settings();
   if (mail.kind !== "files" || !production) return fine(detail);
-  return warning(detail, "Set RESEND_API_KEY or SMTP_URL, so that people get their mail.");
+  return warning(detail, "Set RESEND_API_KEY or SMTP_URL, so that mail is delivered.");
 }
 
 async function checkClientAddress(): Promise<CheckResult> {
   const { trustedProxyHops, onVercel } = settings();
-  if (onVercel) return fine("the platform's own header");
+  if (onVercel) return fine("from the platform's own header");
   if (trustedProxyHops > 0) return fine(`appended by ${trustedProxyHops} trusted proxies`);
-  if (!isProxyMisconfigured()) return fine("the socket's");
+  if (!isProxyMisconfigured()) return fine("the address of the socket");
   return fault(
-    "something in front of us speaks https, but TRUSTED_PROXY_HOPS is 0: its clients share one address, so that forms and codes are bounded for all of them together alone",
+    "a proxy forwards HTTPS requests, but TRUSTED_PROXY_HOPS is 0: all its clients share one address and one limit for forms and codes",
     "Set TRUSTED_PROXY_HOPS to the number of proxies that append to X-Forwarded-For.",
   );
 }
@@ -128,7 +132,7 @@ async function checkClientAddress(): Promise<CheckResult> {
 async function checkSignIn(): Promise<CheckResult> {
   const { kind } = settings().signIn;
   if (kind !== "none") return fine(kind);
-  return warning("none: nobody can sign in", "Set SIGN_IN=local, or Clerk's keys.");
+  return warning("none: no one can sign in", "Set SIGN_IN=local, or Clerk's keys.");
 }
 
 async function checkWaitlist(): Promise<CheckResult> {
@@ -136,20 +140,20 @@ async function checkWaitlist(): Promise<CheckResult> {
   const db = await store();
   const waiting = await countWaiting(db);
   const today = await countWaiting(db, Date.now() - 24 * 60 * 60 * 1000);
-  const detail = `${waiting} wait, ${today} of them since yesterday; ${maxWaiting} may`;
-  const remedy = "Look at 'waitlist list': invite who is a person, and remove the others.";
-  if (waiting >= maxWaiting) return fault(`${detail}, so nobody can join`, remedy);
+  const detail = `${waiting} of at most ${maxWaiting} waiting, ${today} since yesterday`;
+  const remedy = "See 'waitlist list': invite real people and remove the others.";
+  if (waiting >= maxWaiting) return fault(`${detail}: no one else can join`, remedy);
   return today > usualJoins || waiting > 0.8 * maxWaiting ? warning(detail, remedy) : fine(detail);
 }
 
 async function checkKeys(): Promise<CheckResult> {
-  if (settings().signIn.kind === "none") return fine("none is needed");
+  if (settings().signIn.kind === "none") return fine("none needed");
   const rows = await readSigningKeys(await store());
   const good = rows.filter((row) => verifies(row, Date.now()));
   const lost = good.filter((row) => !openKey(row)).map(({ kid }) => kid);
   if (lost.length === 0) return fine(`${good.length} of ${rows.length} in use`);
   return fault(
-    `another APP_SECRET sealed ${lost.join(", ")}`,
-    "Set that one as APP_SECRET_PREVIOUS, or revoke them with 'keys revoke'.",
+    `encrypted with another APP_SECRET: ${lost.join(", ")}`,
+    "Set that secret as APP_SECRET_PREVIOUS, or revoke the keys with 'keys revoke'.",
   );
 }

@@ -6,11 +6,11 @@ import { listRegisteredClients } from "@/lib/oauth/registered-clients";
 
 /** `connect list|add|remove`. */
 export function addConnectCommands(program: Command, run: Run): void {
-  const connect = program.command("connect").description("the apps that ask owners to let them in, by id");
+  const connect = program.command("connect").description("the apps that owners can connect");
 
   withExamples(connect.command("list"), "connect list")
     .description(
-      "list the apps that were added, and those that registered themselves; 'native', for any program on the owner's computer, is always there",
+      "list the apps that you added and those that registered themselves; 'native', for programs on the owner's computer, always exists",
     )
     .action(
       run(async (db) => {
@@ -36,7 +36,7 @@ export function addConnectCommands(program: Command, run: Run): void {
           addedAt: addedAt && asInstant(addedAt, nowMs),
           forgottenAt: forgottenAt && asInstant(forgottenAt, nowMs),
         }));
-        return { json: clients, text: asTable(rows, "No app was added.") };
+        return { json: clients, text: asTable(rows, "No apps found.") };
       }),
     );
 
@@ -44,14 +44,12 @@ export function addConnectCommands(program: Command, run: Run): void {
     connect.command("add"),
     'connect add studio "Studio for iPhone" com.example.studio:/signed-in http://127.0.0.1/callback',
   )
-    .description(
-      "make an app known: its name is shown to owners, and its answers go to these addresses alone",
-    )
-    .argument("<id>", "its client_id: small letters, digits and hyphens", parseClientId)
+    .description("add an app: owners see its name, and answers go only to these redirect URIs")
+    .argument("<id>", "the client_id: lower-case letters, digits and hyphens", parseClientId)
     .argument("<name>", "", parseWords)
     .argument(
       "<redirects...>",
-      "HTTPS, loopback (on any port) or a scheme of its own",
+      "HTTPS, loopback (on any port) or the app's own scheme",
       (text: string, before: string[] = []) => [...before, parseRedirect(text)],
     )
     .action(
@@ -62,7 +60,7 @@ export function addConnectCommands(program: Command, run: Run): void {
     );
 
   withExamples(connect.command("remove"), "connect remove studio")
-    .description("let it in no longer, and end what owners have let it have")
+    .description("remove an app and end its sessions")
     .argument("<id>")
     .action(
       run(async (db, id: string) => {
@@ -78,7 +76,9 @@ function asIso(atMs: number | undefined): string | null {
 
 function parseClientId(text: string): string {
   if (!/^[a-z0-9][a-z0-9-]{1,63}$/.test(text) || text === "native") {
-    throw new InvalidArgumentError("It must be 2 to 64 small letters, digits and hyphens, and not 'native'.");
+    throw new InvalidArgumentError(
+      "It must be 2 to 64 lower-case letters, digits and hyphens, and not 'native'.",
+    );
   }
   return text;
 }

@@ -7,17 +7,17 @@ import { auditedTransaction } from "@/lib/db/audit";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: Command, run: Run): void {
-  const credits = program.command("credits").description("the balances and their ledger");
+  const credits = program.command("credits").description("the balances and the ledger");
 
   withExamples(
     credits.command("add"),
     "credits add ceo@example.com 50 --reason 'a present'",
     "credits add ceo@example.com -2.5",
   )
-    .description("add to a balance, or with a negative amount take from it")
+    .description("add an amount to a balance; a negative amount reduces it")
     .argument("<email>", "", parseEmail)
     .argument("<amount>", "", parseAmount)
-    .option("--reason <text>", "why, for the ledger", parseWords, "entered by the operator")
+    .option("--reason <text>", "the reason, for the ledger", parseWords, "entered by the operator")
     .action(
       run(async (db, email: string, thousandths: number, { reason }: { reason: string }) => {
         const nowMs = Date.now();
@@ -40,7 +40,7 @@ export function addCreditCommands(program: Command, run: Run): void {
       run(async (db, email: string) => {
         const nowMs = Date.now();
         const entries = listCreditEntries(db, (await findAccount(db, email)).id);
-        return { pages: toRows(entries, nowMs), whenEmpty: "There are no entries." };
+        return { pages: toRows(entries, nowMs), whenEmpty: "No entries found." };
       }),
     );
 }

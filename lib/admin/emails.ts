@@ -15,7 +15,7 @@ export function addEmailCommands(program: Command, run: Run): void {
   const emails = program.command("emails").description("the onboarding emails");
 
   withExamples(emails.command("list"), "emails list ceo@example.com")
-    .description("list an account's onboarding emails and where each stands")
+    .description("list an account's onboarding emails and their states")
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
@@ -27,12 +27,12 @@ export function addEmailCommands(program: Command, run: Run): void {
           dueAt: asInstant(email.dueAt, nowMs),
           failure,
         }));
-        return { json: listed, text: asTable(rows, "There are no emails.") };
+        return { json: listed, text: asTable(rows, "No emails found.") };
       }),
     );
 
   withExamples(emails.command("unsubscribe-link"), "emails unsubscribe-link ceo@example.com")
-    .description("print the one-click link of an account's emails")
+    .description("print the one-click unsubscribe link of an account")
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
@@ -43,7 +43,7 @@ export function addEmailCommands(program: Command, run: Run): void {
 
   withExamples(emails.command("send-due"), "emails send-due")
     .description(
-      "send the emails that are due and delete what is old, as the server does by itself: for cron",
+      "send due emails and delete expired data, for cron; a running server does this automatically",
     )
     .action(
       run(async (db) => {

@@ -26,19 +26,19 @@ export function addInviteCommands(program: Command, run: Run): void {
       run(async (db, email: string, options: TermOptions) => sendInvitation(db, email, toTerms(options))),
     );
 
-  const waitlist = program.command("waitlist").description("who asks to be invited");
+  const waitlist = program.command("waitlist").description("the people who asked for an invitation");
 
   withExamples(waitlist.command("list"), "waitlist list")
-    .description("list the waitlist, who came first first")
+    .description("list the waitlist, oldest first")
     .action(
       run(async (db) => ({
         pages: toRows(listWaitlist(db), Date.now()),
-        whenEmpty: "Nobody is on the waitlist.",
+        whenEmpty: "The waitlist is empty.",
       })),
     );
 
   withExamples(
-    withInvitedTerms(waitlist.command("invite").description("invite somebody on the waitlist")),
+    withInvitedTerms(waitlist.command("invite").description("invite an email on the waitlist")),
     "waitlist invite waiting@example.com --plan hobby",
   )
     .argument("<email>", "", parseEmail)
@@ -47,13 +47,13 @@ export function addInviteCommands(program: Command, run: Run): void {
         if (await isOnWaitlist(db, email)) return sendInvitation(db, email, toTerms(options));
         throw new ApiError("not_found", {
           message: "This email is not on the waitlist.",
-          hint: "See 'waitlist list', or invite it all the same with 'invite'.",
+          hint: "See 'waitlist list', or use 'invite'.",
         });
       }),
     );
 
   withExamples(waitlist.command("remove"), "waitlist remove waiting@example.com")
-    .description("take an email off the waitlist; it may join again")
+    .description("remove an email from the waitlist; it can join again")
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
@@ -79,8 +79,8 @@ async function sendInvitation(db: Db, email: string, terms: AccountTerms): Promi
   const { kind } = settings().signIn;
   if (kind === "none") {
     throw new ApiError("not_configured", {
-      message: "Sign-in is not set up, so nobody could accept an invitation.",
-      hint: "Set SIGN_IN=local or Clerk's keys, here and where the server runs.",
+      message: "Sign-in is not set up, so no one could accept an invitation.",
+      hint: "Set SIGN_IN=local or Clerk's keys, here and for the server.",
     });
   }
   const url = kind === "clerk" ? await sendByClerk(db, email, terms) : await sendOurselves(db, email, terms);
@@ -117,7 +117,7 @@ async function sendOurselves(db: Db, email: string, terms: AccountTerms): Promis
   });
   const unsent = (await sendSignInMails(db, sender())).find((mail) => mail.id === id);
   if (unsent) {
-    process.stderr.write(`The invitation was not mailed (${unsent.failure}): pass the link on.\n`);
+    process.stderr.write(`The invitation was not mailed (${unsent.failure}). Send the link yourself.\n`);
   }
   return invitationUrl(token);
 }

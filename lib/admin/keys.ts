@@ -17,11 +17,13 @@ export function addKeyCommands(program: Command, run: Run): void {
   const keys = program.command("keys").description("the keys that sign session tokens");
 
   withExamples(keys.command("list"), "keys list")
-    .description("list the keys, the oldest first")
+    .description("list the keys, oldest first")
     .action(run((db) => list(db)));
 
   withExamples(keys.command("rotate"), "keys rotate")
-    .description("add a key that signs in a minute; the others verify until their last token is over")
+    .description(
+      "add a key that signs new tokens in a minute; the others verify until their last token expires",
+    )
     .action(
       run(async (db) => {
         await rotateKeys(db, Date.now());
@@ -30,7 +32,7 @@ export function addKeyCommands(program: Command, run: Run): void {
     );
 
   withExamples(keys.command("revoke"), "keys revoke kid-from-keys-list")
-    .description("refuse what a key has signed, from now on")
+    .description("reject every token that a key has signed")
     .argument("<kid>")
     .action(
       run(async (db, kid: string) => {
@@ -50,14 +52,14 @@ async function list(db: Db): Promise<Result> {
     madeAt: new Date(row.made_at_ms).toISOString(),
   }));
   const shown = listed.map((key) => ({ ...key, madeAt: asInstant(key.madeAt, nowMs) }));
-  return { json: listed, text: asTable(shown, "There are no keys yet: the first token makes one.") };
+  return { json: listed, text: asTable(shown, "No keys yet. The first token creates one.") };
 }
 
 function describeState(row: SigningKeyRow, isSigner: boolean, nowMs: number): string {
   const { signs_from_ms, verifies_until_ms, revoked_at_ms } = row;
   const at = (ms: number) => new Date(ms).toISOString();
   if (revoked_at_ms !== null) return `revoked ${at(revoked_at_ms)}`;
-  if (!verifies(row, nowMs)) return "over";
+  if (!verifies(row, nowMs)) return "expired";
   if (!openKey(row)) return "not readable with this APP_SECRET";
   if (isSigner) return "signs";
   if (verifies_until_ms !== null) return `verifies until ${at(verifies_until_ms)}`;

@@ -16,13 +16,13 @@ export async function checkSpf({ kind, from }: MailSettings): Promise<CheckResul
   const [record, ...others] = await readTxt(name, /^v=spf1( |$)/i);
   if (record === undefined) {
     return warning(
-      `there is no SPF record at ${name}: large mailboxes trust such mail less`,
+      `no SPF record at ${name}: large mailbox providers trust such mail less`,
       `Publish a TXT record at ${name} that names your mail service: v=spf1 include:<its domain> ~all`,
     );
   }
   if (others.length > 0) return two(name);
   if (/ [~-]all( |$)| redirect=/i.test(record)) return fine(`${name}: ${record}`);
-  return warning(`${name} lets others send for it: ${record}`, "End the record with ~all or -all.");
+  return warning(`${name} allows any server to send: ${record}`, "End the record with ~all or -all.");
 }
 
 /** Checks that the public key of our signature is published (DKIM, RFC 6376). */
@@ -34,8 +34,8 @@ export async function checkDkim(mail: MailSettings): Promise<CheckResult> {
     return checkKey(`${keySelector}._domainkey.${domainName}`, key);
   }
   return warning(
-    "your mail server has to sign, and nothing here can tell whether it does",
-    "Look for dkim=pass in a mail that you got from here, or set the three DKIM_… settings.",
+    "your mail server must sign; this command cannot check that",
+    "Look for dkim=pass in a mail that you received from here, or set the three DKIM_… settings.",
   );
 }
 
@@ -45,11 +45,11 @@ async function checkKey(name: string, ours?: string): Promise<CheckResult> {
     ? `Publish a TXT record at ${name}: v=DKIM1; k=rsa; p=${ours}`
     : "Add the records that Resend's dashboard shows for the domain.";
   const [record, ...others] = await readTxt(name, /(^|;)\s*p=/);
-  if (record === undefined) return fault(`there is no DKIM record at ${name}: every signature fails`, remedy);
+  if (record === undefined) return fault(`no DKIM record at ${name}: every signature fails`, remedy);
   if (others.length > 0) return two(name);
   const published = /(?:^|;)\s*p=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, "");
   if (published && published === (ours ?? published)) return fine(`${name}: ${record}`);
-  return fault(`${name} has not the key that signs: ${record}`, remedy);
+  return fault(`${name} has a different key than the one that signs: ${record}`, remedy);
 }
 
 /** Checks the policy for mail that fails SPF and DKIM (DMARC, RFC 7489), at the domain or a parent. */
@@ -64,18 +64,21 @@ export async function checkDmarc({ from }: MailSettings): Promise<CheckResult> {
     const isAsked = /;\s*p\s*=\s*(?:quarantine|reject)/i.test(record);
     if (isAsked) return fine(`${name}: ${record}`);
     return warning(
-      `${name} has forged mail delivered: ${record}`,
+      `${name} does not block forged mail: ${record}`,
       "Change the record to p=quarantine once your own mail passes.",
     );
   }
   return warning(
-    `there is no DMARC record for ${domain}: Gmail and Yahoo refuse mail in bulk without one`,
+    `no DMARC record for ${domain}: Gmail and Yahoo reject bulk mail without one`,
     `Publish a TXT record at _dmarc.${domain}: v=DMARC1; p=none`,
   );
 }
 
 function two(name: string): CheckResult {
-  return fault(`${name} has more than one such record, so mailboxes use none of them`, "Leave one of them.");
+  return fault(
+    `${name} has more than one such record, so mailbox providers ignore them all`,
+    "Keep one of them.",
+  );
 }
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1);
@@ -95,7 +98,7 @@ async function readTxt(name: string, pattern: RegExp): Promise<string[]> {
     if (code === "ENODATA" || code === "ENOTFOUND") return [];
     const why = code === "ESERVFAIL" ? "SERVFAIL" : (code ?? message);
     throw new Error(
-      `DNS does not answer for ${name} (${why}): where mailboxes see the same, they put our mail off`,
+      `DNS does not answer for ${name} (${why}): mailbox providers that see the same delay our mail`,
     );
   }
 }

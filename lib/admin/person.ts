@@ -7,10 +7,10 @@ import { settings } from "@/lib/config/settings";
 
 /** `person export|erase`. */
 export function addPersonCommands(program: Command, run: Run): void {
-  const person = program.command("person").description("what is kept about a person");
+  const person = program.command("person").description("personal data");
 
   withExamples(person.command("export"), "person export ceo@example.com")
-    .description("print all that is kept about a person, as JSON")
+    .description("print all data about a person, as JSON")
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
@@ -20,7 +20,7 @@ export function addPersonCommands(program: Command, run: Run): void {
     );
 
   withExamples(person.command("erase"), "person erase ceo@example.com")
-    .description("take a person's address out of everything; it cannot be undone")
+    .description("erase a person's email everywhere; this cannot be undone")
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {

@@ -40,7 +40,7 @@ function describeCommands(): Command {
     .description("the operator's commands")
     .option("--json", "print one JSON document")
     .version(version)
-    .addHelpText("after", "\n'admin <command> --help' says more of one, with examples.")
+    .addHelpText("after", "\n'admin <command> --help' shows its options and examples.")
     .exitOverride()
     .configureOutput({
       outputError: (fault) => complainOf(fault.trim().replace(/\s*\n\s*/g, " ")),

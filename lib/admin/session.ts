@@ -10,9 +10,7 @@ export function addSessionCommands(program: Command, run: Run): void {
   const session = program.command("session").description("the sessions of an account");
 
   withExamples(session.command("list"), "session list ceo@example.com")
-    .description(
-      "list its sessions, the newest first; under Clerk those of browsers are in Clerk's dashboard",
-    )
+    .description("list the sessions, newest first; with Clerk, browser sessions are in Clerk's dashboard")
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
@@ -25,19 +23,19 @@ export function addSessionCommands(program: Command, run: Run): void {
           lastSeenAt: asInstant(lastSeenAt, nowMs),
           endsAt: asInstant(endsAt, nowMs),
         }));
-        return { json: sessions, text: asTable(rows, "There are no sessions.") };
+        return { json: sessions, text: asTable(rows, "No sessions found.") };
       }),
     );
 
   const end = withExamples(session.command("end"), "session end ceo@example.com --all");
   end
-    .description("end one of its sessions, or with --all every one")
+    .description("end one session, or all with --all")
     .argument("<email>", "", parseEmail)
     .argument("[id]")
     .option("--all", "every session")
     .action(
       run(async (db, email: string, sessionId: string | undefined, { all = false }: { all?: boolean }) => {
-        if (all === (sessionId !== undefined)) end.error("error: give an id from 'session list', or --all");
+        if (all === (sessionId !== undefined)) end.error("error: pass an id from 'session list', or --all");
         const { id } = await findAccount(db, email);
         const nowMs = Date.now();
         const about = { by: "operator", what: "session end" } as const;

@@ -11,7 +11,7 @@ import { ApiError } from "@/lib/http/errors";
 export function addTokenCommand(program: Command, run: Run): void {
   withExamples(program.command("token"), "token ceo@example.com")
     .description(
-      `print a bearer token of an account, good for ${programTokenSeconds / 60} minutes (local sign-in only)`,
+      `print a bearer token of an account, valid for ${programTokenSeconds / 60} minutes (local sign-in only)`,
     )
     .argument("<email>", "", parseEmail)
     .action(
@@ -26,15 +26,15 @@ export function addTokenCommand(program: Command, run: Run): void {
 export async function mintTokenFor(db: Db, email: string): Promise<{ token: string; expiresAt: string }> {
   if (settings().signIn.kind !== "local") {
     throw new ApiError("not_configured", {
-      message: "Tokens are minted here under local sign-in only.",
-      hint: "Set SIGN_IN=local, here and where the server runs.",
+      message: "This command needs local sign-in.",
+      hint: "Set SIGN_IN=local, here and for the server.",
     });
   }
   const { id, subject } = await findAccount(db, email);
   if (!subject) {
     throw new ApiError("invalid_request", {
       message: "This account has no subject yet.",
-      hint: "Give it one with 'account set --subject'.",
+      hint: "Set one with 'account set --subject'.",
     });
   }
   const nowMs = Date.now();

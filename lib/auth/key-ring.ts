@@ -102,7 +102,7 @@ export class KeyRing {
     if (Math.abs(nowMs - this.triedAtMs) < everyMs) return;
     this.triedAtMs = nowMs;
     this.refresh(nowMs).catch((failure) =>
-      log().warn({ err: failure }, "the signing keys could not be read anew"),
+      log().warn({ err: failure }, "the signing keys could not be refreshed"),
     );
   }
 
@@ -140,7 +140,7 @@ export class KeyRing {
     const privateKey = openKey(row);
     if (!privateKey) return { row, key: known?.key };
     resealKey(db, row, privateKey).catch((failure) =>
-      log().warn({ err: failure }, "a signing key could not be sealed anew"),
+      log().warn({ err: failure }, "a signing key could not be encrypted with the current APP_SECRET"),
     );
     const { publicKey } = describeKey(privateKey);
     return { row, key: { kid: row.kid, issuer: row.issuer, publicKey, privateKey } };
@@ -163,7 +163,7 @@ function readFileKey(): KeyObject | undefined {
   try {
     return createPrivateKey(readFileSync(file, "utf8"));
   } catch (failure) {
-    log().warn({ err: failure }, "issuer-key.pem in DATA_DIR cannot be read, and was not taken over");
+    log().warn({ err: failure }, "issuer-key.pem in DATA_DIR cannot be read and was not imported");
     return undefined;
   }
 }

@@ -18,7 +18,7 @@ export function recordSessionUse(id: string, lastSeenAtMs: number | null, nowMs:
   if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs) return;
   recorded.set(id, nowMs);
   writeLastSeen(id, nowMs).catch((failure) =>
-    log().warn({ err: failure }, "a session's last use could not be noted"),
+    log().warn({ err: failure }, "a session's last use could not be recorded"),
   );
 }
 

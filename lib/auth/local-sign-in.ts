@@ -35,7 +35,7 @@ export async function sendCode(email: string, { headers, client, nowMs }: FormSu
 async function sendWithoutRunner(): Promise<void> {
   await sleep(runnerGraceMs);
   await sendSignInMailsNow().catch((failure) =>
-    log().warn({ err: failure }, "a sign-in mail is left for the runner: the store is away"),
+    log().warn({ err: failure }, "the store is unavailable: a sign-in mail is left for the runner"),
   );
 }
 

@@ -53,7 +53,7 @@ export async function sendSignInMails(
     processItem: (claimed) =>
       processItem(claimed).catch((failure) => {
         // The mail is retried when its lease has expired.
-        log().warn({ err: failure, id: claimed.id }, "a sign-in mail's outcome could not be written down");
+        log().warn({ err: failure, id: claimed.id }, "the outcome of a sign-in mail could not be recorded");
         return 0;
       }),
     signal,
@@ -144,6 +144,6 @@ export function sendSignInMailsNow(signal?: AbortSignal): Promise<void> {
 export function startSignInRunner(): BackgroundLoop {
   return startBackgroundLoop(sendSignInMailsNow, {
     pauseMs: pollEveryMs,
-    failed: "the sign-in mails could not be read; the runner looks again shortly",
+    failed: "the sign-in mails could not be read; the runner retries shortly",
   });
 }

@@ -140,7 +140,7 @@ export async function importKey(db: Db, privateKey: KeyObject, nowMs: number): P
     const add = (transaction: Db) => addKey(transaction, rows, { privateKey, ...terms }, nowMs);
     if (await auditedTransaction(db, about, nowMs, add)) return;
   }
-  throw new Error("the issuer's key could not be taken over");
+  throw new Error("the issuer's key could not be imported");
 }
 
 /** The private key of a row; `undefined` if none of our secrets can decrypt it. */
@@ -225,7 +225,7 @@ async function addKey(
 
 function changedMeanwhile(): ApiError {
   return new ApiError("invalid_request", {
-    message: "Somebody else changed the keys at the same moment.",
+    message: "The keys were changed at the same time.",
     hint: "See 'keys list', and try again.",
   });
 }

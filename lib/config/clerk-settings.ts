@@ -53,7 +53,7 @@ export function parseClerk(
   if (!/^sk_(live|test)_\w+$/.test(secretKey))
     faults.push("CLERK_SECRET_KEY: is not a Clerk secret key (sk_live_… or sk_test_…)");
   else if (frontendHost && secretKey.slice(3, 8) !== publishableKey.slice(3, 8))
-    faults.push("CLERK_SECRET_KEY: is of another instance than CLERK_PUBLISHABLE_KEY (live and test)");
+    faults.push("CLERK_SECRET_KEY: belongs to another instance than CLERK_PUBLISHABLE_KEY (live or test)");
   const publicKey = parseJwtKey(jwtKey);
   if (!publicKey) faults.push("CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form");
   const [, webhookKey] = /^whsec_([A-Za-z0-9+/]{16,}={0,2})$/.exec(webhookSecret) ?? [];
@@ -81,7 +81,9 @@ export function warnOfTestKeys({ publishableKey }: ClerkSettings, appUrl: string
   const { protocol, hostname } = new URL(appUrl);
   const isForDevelopment = protocol === "http:" || isLoopback(hostname) || developmentHosts.test(hostname);
   if (isForDevelopment || publishableKey.startsWith("pk_live_")) return [];
-  return [`CLERK_PUBLISHABLE_KEY: is of a test instance, while APP_URL is ${appUrl}: use a live one there`];
+  return [
+    `CLERK_PUBLISHABLE_KEY: belongs to a test instance, while APP_URL is ${appUrl}: use a live instance`,
+  ];
 }
 
 /** Domains that do not resolve publicly (RFC 6761, RFC 6762, RFC 9476 and ICANN's `.internal`). */

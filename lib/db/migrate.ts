@@ -106,7 +106,7 @@ async function applyOnPostgres(
     } catch (failure) {
       tries++;
       if ((failure as pg.DatabaseError).code !== "55P03" || tries === maxTries) throw failure; // lock_not_available
-      log().info({ name, tries }, "a change of the store waits for whoever uses a table");
+      log().info({ name, tries }, "a migration waits for a lock on a table");
     }
     await sleep(retryDelayMs);
   }

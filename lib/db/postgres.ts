@@ -80,7 +80,7 @@ export class Connections implements PostgresPool {
       return { client: await pool.connect(), pool };
     } catch (failure) {
       if (!isRefusedSetting(failure)) throw failure;
-      if (this.isDirect) log().info("a pooler is in front of the store: each transaction brings its limits");
+      if (this.isDirect) log().info("the store is behind a pooler: timeouts are set in each transaction");
       this.isDirect = false;
       this.replacePool(pool);
       return { client: await this.pool.connect(), pool: this.pool };

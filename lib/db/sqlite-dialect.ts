@@ -105,7 +105,7 @@ class SqliteDriver implements Driver {
       await withTimeout(this.lockTimeoutMs, earlierWrite);
     } catch {
       earlierWrite.then(free);
-      throw new Error("the store is locked: other writes go first");
+      throw new Error("the store is locked by other writes");
     }
     // Every write waits for the disk, so let reads and responses run between two writes.
     await yieldToEventLoop();

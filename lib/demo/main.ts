@@ -50,7 +50,7 @@ async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
 
 async function makeBanner(db: Db): Promise<void> {
   if (await findBanner(db)) return;
-  const message = "This is the demo: four accounts, local sign-in, nothing sent.";
+  const message = "This is the demo: four accounts, local sign-in, no mail is sent.";
   await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null }, Date.now());
 }
 
@@ -68,22 +68,22 @@ async function describeDemo(db: Db, [licensed, ...others]: Account[]): Promise<s
 Corner Office runs at ${appUrl}
 
 A session cannot make an assistant send, publish, deploy or charge: those steps wait for the CEO's approval
-in the app. A token never goes into a chat, an issue or a log. These live for ${programTokenSeconds / 60} minutes.
+in the app. Never put a token into a chat, an issue or a log. These tokens expire in ${programTokenSeconds / 60} minutes.
 
 # a token of ${licensed?.email}
 ${token}
 
-# sign in at ${appUrl}${pages.signIn.path} as any of the four: the code shows here
+# sign in at ${appUrl}${pages.signIn.path} as any of these; the code is shown here
 ${[licensed, ...others].map((account) => account?.email).join(" ")}
 
-# one line for every operation
+# one command for each operation
 ${curl(operations.health.path)}
 ${curl(operations.siteBanner.path)}
 ${curl(operations.entitlement.path, token)}
 ${curl(operations.creditsBalance.path, token)}
 curl -i -X POST '${unsubscribeUrl(licensed?.id ?? "")}'
 
-# and what an AI agent asks
+# a request of an AI agent
 curl -i -H 'Content-Type: application/json' -d '${toolCall}' '${appUrl}${mcpServer.paths[0]}'
 
 # the entitlement of the other accounts

@@ -49,10 +49,13 @@ export async function findRequestingClient(
   return client && describeClient(client.metadata(), stored);
 }
 
-/** Whether a request was answered. After a double click, both responses lead on, and the first answer counts. */
-export async function isSettled(authorizationRequest: AuthorizationRequest): Promise<boolean> {
+/** How a request was answered; `undefined` if it was not. After a double click, the first answer counts. */
+export async function findOutcome(
+  authorizationRequest: AuthorizationRequest,
+): Promise<"approved" | "declined" | undefined> {
   const stored = await read(authorizationRequest);
-  return stored !== undefined && !isPending(stored);
+  if (!stored || isPending(stored)) return undefined;
+  return stored.error || stored.result?.error ? "declined" : "approved";
 }
 
 /** Approves a pending request for this account: starts the app's session of a week, and the app can get its tokens. */

@@ -38,8 +38,8 @@ export async function addClient(
   );
   if (!added) {
     throw new ApiError("invalid_request", {
-      message: "There is a client with this id.",
-      hint: "Remove it first, or take another.",
+      message: "There is already a client with this id.",
+      hint: "Remove it first, or use another id.",
     });
   }
 }

@@ -122,8 +122,8 @@ export class SharedCounter {
     // Only its kind: the message of a store's error can quote the command.
     const kind = failure instanceof Error ? failure.name : typeof failure;
     if (this.isAway)
-      log().warn({ counter: name, kind }, "the counter store is away: it is asked every second");
-    else log().info({ counter: name }, "the counter store answers again");
+      log().warn({ counter: name, kind }, "the counter store is unavailable; it is retried every second");
+    else log().info({ counter: name }, "the counter store is available again");
   }
 
   /** The library tells only that a request is refused: the counts say until when. */

@@ -22,7 +22,7 @@ export function startBackgroundLoop(
   let isFailing = false;
   const recordOutcome = (failure?: Error) => {
     if (failure && !isFailing) log().warn({ err: failure }, failed);
-    if (!failure && isFailing) log().info(`over now: ${failed}`);
+    if (!failure && isFailing) log().info(`recovered: ${failed}`);
     isFailing = failure !== undefined;
   };
   const running = (async () => {

@@ -19,13 +19,13 @@ export function captureOutput(): void {
   process.stderr.write = toLog.write.bind(toLog) as typeof process.stderr.write;
   // Node's default listener writes to the file descriptor directly.
   process.removeAllListeners("warning");
-  process.on("warning", (warning) => log().warn({ err: warning }, "a warning of Node's"));
+  process.on("warning", (warning) => log().warn({ err: warning }, "Node.js warning"));
 }
 
 /** Logs an uncaught exception before it ends the process. */
 export function logUncaught(): void {
   process.on("uncaughtException", (failure) => {
-    log().fatal({ err: failure }, "a failure that nobody caught ends the process");
+    log().fatal({ err: failure }, "an uncaught failure ends the process");
     process.exit(1);
   });
 }

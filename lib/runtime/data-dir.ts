@@ -25,7 +25,7 @@ export function disableCreation(): void {
 
 /** Throws a {@link DataDirError} if this process must not create the missing file. */
 export function requireCreator(path: string): void {
-  if (creation().isDisabled) throw new DataDirError(`DATA_DIR: ${path} is gone`);
+  if (creation().isDisabled) throw new DataDirError(`DATA_DIR: ${path} was removed`);
 }
 
 /** The data folder cannot be used; `message` is one line for the operator. */
@@ -67,7 +67,7 @@ export function readOrCreateInDataDir(
   }
   if (isValid(text)) return text;
   throw new DataDirError(
-    `DATA_DIR: ${file} is damaged (${text.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
+    `DATA_DIR: ${file} is damaged (${text.length} characters): restore it from a backup, or delete it; a new one invalidates everything signed with it`,
   );
 }
 

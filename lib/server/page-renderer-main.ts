@@ -16,7 +16,7 @@ import type { RendererMessage } from "@/lib/server/page-renderer";
 
 const [, , socketPath = ""] = process.argv;
 if (!process.send || !socketPath) {
-  logBeforeSettings().fatal("the front server starts this program: npm start");
+  logBeforeSettings().fatal("this program is started by the server: use npm start");
   process.exit(1);
 }
 

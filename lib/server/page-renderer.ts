@@ -101,7 +101,7 @@ export class PageRenderer {
     } catch (failure) {
       metrics()?.renders.inc({ outcome: "failed" });
       if (failure instanceof TimeoutError && child.kill("SIGKILL"))
-        log().error("the process that renders pages does not answer; it is ended");
+        log().error("the page renderer does not answer and is stopped");
       throw failure;
     }
   }
@@ -126,7 +126,7 @@ export class PageRenderer {
       const pauseMs = restartDelaysMs[Math.min(failures, restartDelaysMs.length - 1)];
       log().error(
         { code: child.exitCode, signal: child.signalCode, pauseMs },
-        "the process that renders pages ended; it is started again",
+        "the page renderer ended and is restarted",
       );
       metrics()?.pagesRestarts.inc();
       this.ready = sleep(pauseMs).then(() => this.launch());
@@ -145,7 +145,7 @@ export class PageRenderer {
     this.run = { child, socketPath };
     for (const output of [child.stdout, child.stderr]) if (output) relayToLog(output);
     const ended = once(child, "exit").then(([code, signal]) => {
-      throw new Error(`The process that renders pages ended with ${code ?? signal}.`);
+      throw new Error(`The page renderer ended with ${code ?? signal}.`);
     });
     const [message] = (await Promise.race([once(child, "message"), ended])) as [RendererMessage];
     if (message.is === "broken") throw new Error(message.fault);

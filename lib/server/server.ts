@@ -65,7 +65,7 @@ export function createFrontServer({
 
   const receive = serializePipelined((incoming, outgoing) => {
     answer(incoming, outgoing).catch((failure) => {
-      log().error({ err: failure }, "the front server failed");
+      log().error({ err: failure }, "the server failed");
       outgoing.destroy();
     });
   });
@@ -142,6 +142,6 @@ function warnOfProxy(peer: string): void {
   if (!privateAddresses.check(peer, isIPv6(peer) ? "ipv6" : "ipv4")) return;
   hasWarned = true;
   log().warn(
-    "a private peer sends X-Forwarded-For while TRUSTED_PROXY_HOPS is 0: its clients share one address",
+    "a private peer sends X-Forwarded-For, but TRUSTED_PROXY_HOPS is 0: all its clients share one address",
   );
 }

@@ -88,7 +88,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     expect(JSON.parse(text).error.code).toBe("invalid_request");
     const inBrowser = await service.ask(path, { headers: { accept: "text/html,*/*" } });
     expect(inBrowser.headers.location).toBe("/connect?problem=app");
-    expect((await owner.open("/connect?problem=app")).text).toContain("Nobody was let in");
+    expect((await owner.open("/connect?problem=app")).text).toContain("Nothing was connected");
   });
 
   it("redeem a code once, only with its verifier, and lose all tokens when it is used again", async () => {
@@ -190,7 +190,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
     for (const token of [copied, held, ""]) {
       const cookie = `__session=${token}; office-request=${again.request}`;
       const { headers, status } = await service.submit("/connect/answer", again, { headers: { cookie } });
-      expect(headers.location ?? status).not.toBe("/connect?answered=request");
+      expect(headers.location ?? status).not.toMatch(/answered=/);
     }
     const bearer = { authorization: `Bearer ${copied}` };
     expect((await owner.submit("/connect/answer", again, bearer)).status).toBe(403);

@@ -83,8 +83,8 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         "Corner\u202E Office\u2066\u200B\u3164\u115F\n\u2028 a\u0301\u0301\u0301\u0301\u{E0041}";
       const text = await isAsked(await registered({ client_name }), loopback);
       expect(text).toContain("It calls itself <q><bdi>Corner Office á\u0301\u0301</bdi></q>");
-      expect(text).toContain("We cannot tell whether it is.");
-      expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Let an app in?");
+      expect(text).toContain("We can't verify this app.");
+      expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Connect an app?");
     });
 
     it("and no claim if the client has no name", async () => {
@@ -152,10 +152,10 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       const { user_code } = await askAsDevice("native", "127.77.66.55");
       await owner.submit("/connect/device", { user_code });
       const { text } = await owner.open("/connect");
-      expect(text).toContain("Let a device in?");
+      expect(text).toContain("Connect a device?");
       expect(text).not.toContain("on this computer");
       expect(text).toMatch(/It asked at <time dateTime="[^"]+" data-shows="time">\d\d:\d\d UTC<\/time>/);
-      expect(text).toContain("127.77.66.x</strong>, which is not the one that you are in now");
+      expect(text).toContain("127.77.66.x</strong>, which is not the network that you are on now");
       expect(text).not.toContain("127.77.66.55");
       await answerShown(owner);
       const sessions = await service.adminJson<object[]>("session", "list", email);
@@ -183,7 +183,9 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       const { headers } = await owner.submit("/connect/answer", { request, answer: "approve" });
       expect(headers.location).toBe("/connect");
       expect(await approvals()).toBe(before);
-      expect((await answerDevice(owner, user_code)).headers.location).toBe("/connect?answered=user_code");
+      expect((await answerDevice(owner, user_code)).headers.location).toBe(
+        "/connect?answered=user_code&outcome=approved",
+      );
     });
 
     it("sees the device whose code was typed, and no pending app after a typing error", async () => {
@@ -191,7 +193,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       const { headers } = await owner.submit("/connect/device", { user_code: "BBBB-BBBB" });
       expect(headers.location).toBe("/connect?problem=code");
       const { text } = await owner.open("/connect?problem=code");
-      expect(text).toContain("No device shows this code now");
+      expect(text).toContain("This code is mistyped, already used or expired");
       expect(text).not.toContain('value="approve"');
     });
 
@@ -234,7 +236,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         expect(headers.location).toBe("/connect?problem=account");
         const { text } = await owner.open("/connect?problem=account");
         owner.cookies.set("office-client", own);
-        expect(text).toContain("Another account is signed in here");
+        expect(text).toContain("You are now signed in to a different account");
         expect(text).toContain(`You are signed in as <strong>${other}</strong>`);
         expect(await approvals()).toBe(before);
         expect(await readQuestion(owner), "and it still waits").toEqual({
@@ -275,8 +277,8 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       expect(status).toBe(303);
       expect(headers.location).toMatch(/^\/connect\?refused=[\w-]+$/);
       const { text } = await owner.open(String(headers.location));
-      expect(text).toContain("Nobody was let in");
-      expect(text).toContain("its answers go to <strong>app.example</strong>");
+      expect(text).toContain("Nothing was connected");
+      expect(text).toContain("Its answers go to <strong>app.example</strong>");
       const [, link = ""] = /<a href="(https:[^"]+)" rel="noreferrer">/.exec(text) ?? [];
       const back = new URL(link.replaceAll("&amp;", "&"));
       expect(back.origin + back.pathname).toBe(site);

@@ -46,7 +46,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       expect(status).toBe(200);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
       expect(text).toContain("A program on this computer asks");
-      expect(text).toContain(`your answer goes to <strong>${new URL(redirectUri).host}</strong>`);
+      expect(text).toContain(`Your answer goes to <strong>${new URL(redirectUri).host}</strong>`);
       expect(text).toContain("cannot make an assistant send, publish, deploy or charge");
       expect(text).toContain(email);
       expect(text).toMatch(/value="approve"/);
@@ -83,8 +83,8 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       const device = await app.askByDevice();
       expect(device.verification_uri).toBe(`${service.url}/connect`);
       const { headers } = await answerDevice(browser, ` ${device.user_code.toLowerCase()} `);
-      expect(headers.location).toBe("/connect?answered=user_code");
-      expect((await browser.open("/connect?answered=user_code")).text).toContain("That is all");
+      expect(headers.location).toBe("/connect?answered=user_code&outcome=approved");
+      expect((await browser.open(headers.location ?? "")).text).toContain("Return to your device.");
       const tokens = await device.poll();
       expect(await entitlement(tokens.access_token)).toBe(200);
       expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);
@@ -98,7 +98,9 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       expect(back.searchParams.has("code")).toBe(false);
       await expect(redeem(back)).rejects.toMatchObject({ error: "access_denied" });
       const device = await app.askByDevice();
-      await answerDevice(browser, device.user_code, "decline");
+      const { headers } = await answerDevice(browser, device.user_code, "decline");
+      expect(headers.location).toBe("/connect?answered=user_code&outcome=declined");
+      expect((await browser.open(headers.location ?? "")).text).toContain("Nothing was connected.");
       await expect(device.poll()).rejects.toMatchObject({ error: "access_denied" });
     });
   });
@@ -131,7 +133,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       await open();
       const fields = await readQuestion(browser);
       for (const word of ["decline", "approve", "decline"])
-        expect(await say(fields, word)).toBe(`/connect?answered=${by}`);
+        expect(await say(fields, word)).toBe(`/connect?answered=${by}&outcome=declined`);
     }
     const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
     expect(entries.slice(0, 2).map(({ what }) => what)).toEqual(["app decline", "app decline"]);
@@ -146,7 +148,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       await open();
       const fields = await readQuestion(browser);
       const clicks = await Promise.all([1, 2, 3].map(() => say(fields, "approve")));
-      expect(new Set(clicks)).toEqual(new Set([`/connect?answered=${by}`]));
+      expect(new Set(clicks)).toEqual(new Set([`/connect?answered=${by}&outcome=approved`]));
       if (by === "request") back = String((await browser.open("/oauth/resume")).headers.location);
     }
     for (const tokens of [await redeem(new URL(back)), await poll()])

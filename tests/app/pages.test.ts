@@ -184,7 +184,8 @@ describe.each([
   });
 });
 
-const doorOf = (html: string) => /<a class="door" href="([^"]*)">([^<]*)</.exec(html)?.slice(1);
+const sessionLinkOf = (html: string) =>
+  /<a class="session-link" href="([^"]*)">([^<]*)</.exec(html)?.slice(1);
 
 describe("with sign-in", () => {
   let service: Service;
@@ -201,10 +202,10 @@ describe("with sign-in", () => {
   it("links to home with a session cookie, and to sign-in without one", async () => {
     for (const path of ["/", "/docs", "/waitlist", "/unsubscribe?token=x", "/sign-in?problem=over"]) {
       const { text } = await service.ask(path);
-      expect(doorOf(text), path).toEqual(["/sign-in", "Sign in"]);
+      expect(sessionLinkOf(text), path).toEqual(["/sign-in", "Sign in"]);
       expect(text).toContain('href="mailto:help@example.com"');
       const known = await service.ask(path, { headers: { cookie: "office-client=x" } });
-      expect(doorOf(known.text), path).toEqual(["/home", "Home"]);
+      expect(sessionLinkOf(known.text), path).toEqual(["/home", "Home"]);
     }
   });
 
@@ -271,7 +272,7 @@ describe("with sign-in", () => {
 describe("without sign-in", () => {
   it("shows no sign-in link", async () => {
     const service = await unconfigured();
-    expect(doorOf((await service.ask("/docs")).text)).toBeUndefined();
+    expect(sessionLinkOf((await service.ask("/docs")).text)).toBeUndefined();
     for (const path of ["/", "/no/such/page"]) {
       const { text } = await service.ask(path);
       expect(text, path).not.toMatch(/href="\/(sign-in|waitlist|home)"|action="\/waitlist/);

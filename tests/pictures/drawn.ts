@@ -34,7 +34,7 @@ function toIco(png: Buffer, size: number): Buffer {
 const cards = {
   "social-card": ["Run a company of AI assistants", "They prepare. You approve. Nothing leaves without you."],
   "social-card-documents": ["Documents", "The public API, its errors and limits, and a client that behaves."],
-  "social-card-news": ["Status and changes", "What this service knows of itself now, and what has changed."],
+  "social-card-news": ["Status and changes", "The current state of this service, and what has changed."],
 };
 
 /** Renders the social cards, 1200 by 630, one per kind of page, in the front page's style. */

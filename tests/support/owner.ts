@@ -18,7 +18,8 @@ export async function answerApp(
   if (code) await browser.submit("/connect/device", { user_code: code });
   else await browser.open(address.replace(service.url, ""));
   const { headers } = await answerShown(browser, word);
-  const answered = `/connect?answered=${code ? "user_code" : "request"}`;
+  const outcome = word === "approve" ? "approved" : "declined";
+  const answered = `/connect?answered=${code ? "user_code" : "request"}&outcome=${outcome}`;
   if (headers.location !== answered) throw new Error(`answered to ${headers.location}`);
   return code ? "" : String((await browser.open("/oauth/resume")).headers.location);
 }

@@ -1,6 +1,6 @@
 import { changes } from "@/lib/docs/changes";
 import { pages, publications } from "@/lib/http/pages";
-import { listRetirements } from "@/lib/http/retirement";
+import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 import { htmlPage } from "../html-page";
 
 const { changesFeed } = publications;
@@ -8,14 +8,14 @@ const { changesFeed } = publications;
 /** Past and announced changes of the API. */
 export const GET = htmlPage(pages.changes, () => ({
   title: "Changes",
-  description: "What has changed in the API, newest first, and what is being retired.",
+  description: "Changes to the API, newest first, and planned retirements.",
   headers: ["link", `<${changesFeed.path}>; rel="alternate"; type="application/atom+xml"`],
   content: (
     <>
       <link rel="alternate" type="application/atom+xml" title="Changes" href={changesFeed.path} />
       <h1>Changes</h1>
       <p className="lead">
-        What has changed in the API, newest first. <a href={changesFeed.path}>Follow it as a feed</a>
+        Changes to the API, newest first. <a href={changesFeed.path}>Subscribe to the feed</a>
       </p>
       {changes.map(({ on, version, what }) => (
         <section key={version} id={version} className="change">
@@ -29,14 +29,14 @@ export const GET = htmlPage(pages.changes, () => ({
       <h2>Being retired</h2>
       {listRetirements().length === 0 ? (
         <p>
-          Nothing. Should anything be, it stands here at least as long before as{" "}
-          <a href={pages.policy.path}>the policy</a> says.
+          Nothing. We announce retirements here at least {minNoticeDays} days ahead.{" "}
+          <a href={pages.policy.path}>The policy</a>
         </p>
       ) : (
         <ul>
           {listRetirements().map(({ what, retirement: { sunsetAt, guide } }) => (
             <li key={what}>
-              {what}: gone from <time dateTime={sunsetAt}>{inWords(sunsetAt)}</time> on.{" "}
+              {what}: ends on <time dateTime={sunsetAt}>{inWords(sunsetAt)}</time>.{" "}
               <a href={guide}>How to migrate</a>
             </li>
           ))}

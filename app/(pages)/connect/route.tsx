@@ -10,7 +10,7 @@ import { readRefusal } from "@/lib/oauth/refused-request";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScopeWords } from "@/lib/oauth/resources";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
-import { htmlPage } from "../html-page";
+import { htmlPage, type Shown } from "../html-page";
 import { tellMoment } from "../moment";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
 import { Support } from "../support";
@@ -18,13 +18,12 @@ import { Support } from "../support";
 const problems: Record<string, Problem> = {
   app: {
     words:
-      "The app that sent you here is not known to us, or asked in a way that we cannot answer. Try again from the app; when that leads here too, tell its maker.",
+      "We do not know the app that sent you here, or its request is not valid. Try again from the app. If that fails too, tell its maker.",
   },
-  again: { words: "Your session had run out, so nothing was answered yet. Answer once more." },
-  codes: { words: "Many codes were looked up from here just now. Try again in ten minutes." },
+  again: { words: "Your session had expired, so your answer was not saved. Answer again." },
+  codes: { words: "Too many codes from your network. Try again in ten minutes." },
   code: {
-    words:
-      "No device shows this code now. It was mistyped, it was answered, or it has run out: start again there.",
+    words: "This code is mistyped, already used or expired. Check it, or start again on the device.",
     isTyped: true,
   },
 };
@@ -34,13 +33,13 @@ export const GET = htmlPage(pages.connect, async (call) => {
   const query = Object.fromEntries(call.url.searchParams);
   const problem = findProblem(query, problems);
   const refusedUrl = readRefusal(query.refused);
-  if (refusedUrl) return { title: "Nobody was let in", content: <Refused to={refusedUrl} /> };
-  if (query.answered === "user_code") return backToTheDevice;
+  if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };
+  if (query.answered === "user_code") return returnToDevice(query.outcome === "approved");
   return {
     title: "Connect an app",
     content: (
       <div className="narrow">
-        {query.problem === "app" && <h1>Nobody was let in</h1>}
+        {query.problem === "app" && <h1>Nothing was connected</h1>}
         {!problem?.isTyped && <ProblemNote problem={problem} />}
         {query.away !== undefined && <AnswerAgain />}
         {query.answered === "request" && <BackToTheApp />}
@@ -88,14 +87,14 @@ function toRefusal(failure: unknown): ApiError {
 function Refused({ to }: { to: URL }) {
   return (
     <div className="narrow">
-      <h1>Nobody was let in</h1>
+      <h1>Nothing was connected</h1>
       <p>
-        An app sent you here, and asked in a way that we cannot answer. It has made itself known to us by
-        itself, so we do not know whose it is: its answers go to <Destination url={to} />.
+        An app sent you here with a request that is not valid. We can't verify this app. Its answers go to{" "}
+        <Destination url={to} />.
       </p>
       <p>
         <a href={to.href} rel="noreferrer">
-          Go on to it
+          Continue to the app
         </a>{" "}
         only if you came from there. Otherwise close this page.
       </p>
@@ -116,7 +115,7 @@ function BackToTheApp() {
       <meta httpEquiv="refresh" content={`0; url=${path}`} />
       <h1>Back to the app</h1>
       <p>
-        Your answer is on its way. <a href={path}>Go on to the app</a>
+        Your answer was saved. <a href={path}>Continue to the app</a>
       </p>
     </>
   );
@@ -129,38 +128,38 @@ function AnswerAgain() {
       <meta httpEquiv="refresh" content={`0; url=${to}`} />
       <h1>One moment</h1>
       <p>
-        <a href={to}>See again who asks</a>
+        <a href={to}>See the request again</a>
       </p>
     </>
   );
 }
 
 /** Clears the cookie, because no request is pending in this browser now. */
-const backToTheDevice = {
-  title: "Connect an app",
-  headers: cookieHeaders([clearCookie("office-request")]),
-  content: (
-    <div className="narrow">
-      <h1>That is all</h1>
-      <p>
-        Your answer is on its way to the device, which goes on by itself. What you have let in is on your{" "}
-        <a href={pages.home.path}>home page</a>, where you can end it.
-      </p>
-      <Support />
-    </div>
-  ),
-};
+function returnToDevice(isApproved: boolean): Shown {
+  return {
+    title: "Connect an app",
+    headers: cookieHeaders([clearCookie("office-request")]),
+    content: (
+      <div className="narrow">
+        <h1>{isApproved ? "Connected" : "Declined"}</h1>
+        <p>
+          {isApproved ? "Return to your device." : "Nothing was connected."} Your{" "}
+          <a href={pages.home.path}>home page</a> lists your connected apps.
+        </p>
+        <Support />
+      </div>
+    ),
+  };
+}
 
 function TypeCode({ problem }: { problem: Problem | undefined }) {
   return (
     <>
       <h1>Connect a device</h1>
+      <p>Enter the code that your device or program shows. You see what asks for access before you decide.</p>
       <p>
-        Type the code that the device or the program in front of you shows. Then you see who asks, and decide.
-      </p>
-      <p>
-        <strong>Never type a code that somebody sent or told you</strong>: it would let their device in.
-        Nobody of ours sends you one.
+        <strong>Never enter a code that someone sent or told you</strong>: it would connect their device. We
+        never send you such a code.
       </p>
       <form method="post" action={actions.findDevice.path} className="stack">
         {problem?.isTyped && <ProblemNote problem={problem} />}
@@ -176,7 +175,7 @@ function TypeCode({ problem }: { problem: Problem | undefined }) {
           required
           {...problemOfField(problem?.isTyped && problem)}
         />
-        <button type="submit">Go on</button>
+        <button type="submit">Continue</button>
       </form>
     </>
   );
@@ -191,11 +190,12 @@ type ApprovalProps = ClientDescriptionProps & {
 function Approval({ requestCookie, client, reader, readersNetwork }: ApprovalProps) {
   return (
     <>
-      <h1>Let {client.origin.is === "device" ? "a device" : "an app"} in?</h1>
+      <h1>Connect {client.origin.is === "device" ? "a device" : "an app"}?</h1>
       <ClientDescription client={client} readersNetwork={readersNetwork} />
-      <h2>What it may do</h2>
+      <h2>What it can do</h2>
       <p>
-        {accountScopeWords}. For a week: then it asks again. On your home page you can end it at any time.
+        {accountScopeWords}. After a week, it has to ask again. You can disconnect it on your home page at any
+        time.
       </p>
       <h2>What it can never do</h2>
       <p>{sessionLimits}</p>
@@ -228,7 +228,7 @@ function ClientDescription({ client, readersNetwork }: ClientDescriptionProps) {
             <bdi>{name}</bdi>
           </q>
           {documentHost ? `, an app of ${documentHost}` : ""}.
-          {origin.is !== "site" && " We cannot tell whether it is."}
+          {origin.is !== "site" && " We can't verify this app."}
         </p>
       )}
     </>
@@ -243,36 +243,36 @@ function Origin({
     case "site":
       return (
         <p>
-          <strong>{origin.host}</strong> asks: your answer goes there.
+          <strong>{origin.host}</strong> is asking for access. Your answer goes there.
         </p>
       );
     case "program":
       return (
         <p>
-          A program on this computer asks: your answer goes to <strong>{origin.host}</strong>. Approve only
-          what you have just started yourself.
+          A program on this computer is asking for access. Your answer goes to <strong>{origin.host}</strong>.
+          Approve only a request that you have just started yourself.
         </p>
       );
     case "app":
       return (
         <p>
-          An app on this device asks: your answer goes to whichever has taken <strong>{origin.scheme}</strong>{" "}
-          addresses. Approve only what you have just started yourself.
+          An app on this device is asking for access. Your answer goes to the app that opens{" "}
+          <strong>{origin.scheme}</strong> links. Approve only a request that you have just started yourself.
         </p>
       );
     case "device":
       return (
         <>
           <p>
-            A device or a program that shows a code asks, and it may be anywhere. It asked at{" "}
+            A device or program with a code is asking for access. It can be anywhere. It asked at{" "}
             <time dateTime={new Date(origin.requestedAtMs).toISOString()} data-shows="time">
               {tellMoment(origin.requestedAtMs, "time", "UTC")} UTC
             </time>
             , from {nameNetwork(origin.network, readersNetwork)}.
           </p>
           <p className="problem">
-            Approve only if you have just started this yourself, and read the code off the device in front of
-            you. If somebody sent or told you the code, decline: you would let their device in.
+            Approve only if you have just started this yourself and the code is on the device in front of you.
+            If someone sent or told you the code, decline: approving would connect their device.
           </p>
         </>
       );
@@ -280,12 +280,12 @@ function Origin({
 }
 
 function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
-  if (!network) return "a network that we cannot tell";
+  if (!network) return "an unknown network";
   const isSame = network === readersNetwork;
   return (
     <>
       the network <strong className="unbroken">{network}</strong>, which is{" "}
-      {isSame ? "the one that you are in now" : "not the one that you are in now"}
+      {isSame ? "the network that you are on now" : "not the network that you are on now"}
     </>
   );
 }
@@ -294,12 +294,12 @@ function Answer({ reader }: { reader: Reader }) {
   if (reader instanceof ApiError) {
     if (reader.status !== 401) {
       return (
-        <p className="problem">Your account cannot be checked at the moment. Reload this page shortly.</p>
+        <p className="problem">We cannot check your account at the moment. Reload this page in a moment.</p>
       );
     }
     return (
       <>
-        <p>Sign in first: your home page then leads you back here.</p>
+        <p>Sign in first. Your home page then links back to this request.</p>
         <button type="submit" name="answer" value="sign-in">
           Sign in
         </button>
@@ -309,7 +309,8 @@ function Answer({ reader }: { reader: Reader }) {
   if (reader.by !== "owner") {
     return (
       <p className="problem ours">
-        You are signed in for <strong>{reader.account.email}</strong>. Only they themselves let anybody in.
+        You are signed in on behalf of <strong>{reader.account.email}</strong>. Only the owner can approve
+        apps.
       </p>
     );
   }

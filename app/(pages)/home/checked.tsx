@@ -8,7 +8,7 @@ export function Checked({ state, nowMs }: { state: HomeState; nowMs: number }) {
       Checked at <Clock atMs={nowMs} shows="time" /> (<Zone />
       ).{" "}
       <span className="with-script">
-        Checked again by itself, while this page is open,{" "}
+        Next automatic check{" "}
         {state.checkAgainAfterSeconds < 60 ? (
           "within a minute."
         ) : (

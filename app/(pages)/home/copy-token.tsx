@@ -11,7 +11,7 @@ export function CopyToken({ accountId }: { accountId: string }) {
   const [{ said, shown }, setCopying] = useState<Copying>({ said: "" });
 
   async function copy() {
-    setCopying({ said: "Asking for a token…" });
+    setCopying({ said: "Requesting a token…" });
     setCopying(await copyNewToken(accountId));
   }
 
@@ -42,16 +42,18 @@ export function CopyToken({ accountId }: { accountId: string }) {
 async function copyNewToken(accountId: string): Promise<Copying> {
   const body = new URLSearchParams({ account: accountId });
   const answer = await fetch(actions.mintToken.path, { method: "POST", body }).catch(() => undefined);
-  if (answer?.status === 409) return { said: "Another account is signed in here now. Reload this page." };
-  if (answer?.status === 403) return { said: "You are signed in for the owner. Only they copy a token." };
+  if (answer?.status === 409)
+    return { said: "You are now signed in to a different account. Reload this page." };
+  if (answer?.status === 403)
+    return { said: "You are signed in on behalf of the owner. Only the owner can copy a token." };
   if (answer?.status === 401) return { said: "You are signed out. Sign in again, then copy a token." };
-  if (!answer?.ok) return { said: "There is no token at the moment. Try again shortly." };
+  if (!answer?.ok) return { said: "We could not create a token. Try again in a moment." };
   const { token, expiresAt } = (await answer.json()) as { token: string; expiresAt: string };
   const until = tellMoment(Date.parse(expiresAt), "time");
   try {
     await navigator.clipboard.writeText(token);
-    return { said: `Copied. It works until ${until}.` };
+    return { said: `Copied. Valid until ${until}.` };
   } catch {
-    return { said: `Copy it from here. It works until ${until}.`, shown: token };
+    return { said: `Copy the token below. Valid until ${until}.`, shown: token };
   }
 }

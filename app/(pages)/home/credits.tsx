@@ -38,7 +38,7 @@ export async function Credits({ account, nowMs }: CreditsProps) {
         </>
       )}
       {entries?.length === 0 && <p className="quiet">No entries yet.</p>}
-      {!entries && <p className="quiet">The entries cannot be read at the moment.</p>}
+      {!entries && <p className="quiet">We cannot show the entries at the moment.</p>}
     </section>
   );
 }

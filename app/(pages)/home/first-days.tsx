@@ -18,19 +18,20 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
       title: "Connect an app",
       how: (
         <>
-          It asks here for your word, or shows a code to type at <a href={pages.connect.path}>Connect</a>.
+          The app opens this site and asks for your approval, or shows a code to enter on the{" "}
+          <a href={pages.connect.path}>Connect</a> page.
         </>
       ),
     },
     {
       isDone: apps.some(({ lastSeenAtMs }) => lastSeenAtMs !== null),
-      title: "Let it ask whether your company may run",
-      how: "It does so as soon as it is connected.",
+      title: "Let it check whether your company may run",
+      how: "It checks as soon as it is connected.",
     },
     {
       isDone: plan !== "trial",
-      title: "Have a plan before the trial ends",
-      how: "Ask whoever invited you.",
+      title: "Get a plan before the trial ends",
+      how: "Contact us to choose a plan.",
     },
   ];
 }
@@ -46,7 +47,7 @@ export function FirstDays({ account, sessions, nowMs }: FirstDaysProps) {
     <section aria-labelledby="first-days">
       <h2 id="first-days">Your first days</h2>
       <p className="quiet" role="status">
-        {done} of {steps.length} done. It ticks itself off.
+        {done} of {steps.length} done. Steps are ticked off automatically.
       </p>
       <ol className="first-days">
         {steps.map(({ isDone, title, how }) => (
@@ -61,8 +62,8 @@ export function FirstDays({ account, sessions, nowMs }: FirstDaysProps) {
         ))}
       </ol>
       <p>
-        Then give one assistant one job: one that comes back every week, and whose result you can judge in
-        five minutes. Read the thing itself before you approve it, at fixed times, twice a day.
+        Then give one assistant one weekly job whose result you can judge in five minutes. Set two fixed times
+        a day to read results and approve them.
       </p>
     </section>
   );

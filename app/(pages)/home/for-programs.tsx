@@ -9,15 +9,14 @@ export function ForPrograms({ accountId, isLocal }: ForProgramsProps) {
     <details className="fold">
       <summary>For developers: a token for a program</summary>
       <p>
-        A program of yours may ask what this page shows: whether the company may run, and its credits. Give it
-        a token. It lives for an hour at most, ends when you {isLocal && "sign out or "}end it above, and
-        cannot make an assistant send, publish, deploy or charge: those steps wait for your approval in the
-        app.
+        With a token, your program can check whether the company may run, and its credits. A token is valid
+        for an hour at most and ends when you {isLocal && "sign out or "}end it above. It cannot make an
+        assistant send, publish, deploy or charge: those steps wait for your approval in the app.
       </p>
       <CopyToken accountId={accountId} />
       <p className="quiet">
-        A token is a key. Never put it into a chat, an issue or a log.{" "}
-        <a href={pages.quickStart.path}>How a program uses it</a>
+        Treat a token like a password. Never put it into a chat, an issue or a log.{" "}
+        <a href={pages.quickStart.path}>How to use it</a>
       </p>
     </details>
   );

@@ -81,7 +81,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
           <form method="post" action={actions.exportPerson.path}>
             <input type="hidden" name="account" value={account.id} />
             <button type="submit" className="plain">
-              Download what is kept about you
+              Download your data
             </button>
           </form>
         </>
@@ -93,11 +93,11 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
 
 const problems: Record<string, Problem> = {
   export: {
-    words: "What is kept about you could not be put together. Try it again in a moment.",
+    words: "We could not prepare your data. Try again in a moment.",
   },
   "sign-out": {
     words:
-      "You are still signed in: signing out did not work. This is on our side. Try it again in a moment.",
+      "Signing out did not work, so you are still signed in. This is on our side. Try again in a moment.",
   },
 };
 
@@ -114,7 +114,7 @@ const notRenewed = { is: "unavailable", retryAfterSeconds: 5 } as const;
 function AppWaits() {
   return (
     <p className="notice">
-      An app waits for your answer. <a href={pages.connect.path}>See who asks</a>
+      An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
     </p>
   );
 }

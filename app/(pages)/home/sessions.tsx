@@ -29,26 +29,26 @@ export function Sessions({ sessions, accountId, ownId, isLocal, hasEnded, nowMs 
   const endable = sessions?.filter(({ id }) => id !== ownId) ?? [];
   return (
     <section id="sessions">
-      {hasEnded && <p role="status">Ended. Its next request is refused.</p>}
+      {hasEnded && <p role="status">Disconnected. It no longer has access.</p>}
       {!sessions && (
         <Absent>
-          Who is signed in cannot be read at the moment. Nothing is lost: reload this page shortly.
+          We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
         </Absent>
       )}
       <h2>Connected apps and agents</h2>
       {apps.length > 0 && list(apps)}
-      {sessions && apps.length === 0 && <Absent>None is connected.</Absent>}
+      {sessions && apps.length === 0 && <Absent>No apps connected yet.</Absent>}
       <p className="quiet">
-        A device shows you a code? <a href={pages.connect.path}>Connect it</a>
+        Is a device showing you a code? <a href={pages.connect.path}>Connect it</a>
       </p>
       <h2>{isLocal ? "Where you are signed in" : "Programs with a token"}</h2>
       {others.length > 0 && list(others)}
-      {sessions && others.length === 0 && <Absent>No program holds a token.</Absent>}
+      {sessions && others.length === 0 && <Absent>No program has a token.</Absent>}
       {endable.length > 1 && <EndOthers accountId={accountId} isLocal={isLocal} />}
       {!isLocal && (
         <p className="quiet">
-          Your browsers are Clerk's: open your picture at the top, then Manage account, then Security. They
-          are listed and signed out there.
+          To see your browsers or sign them out, open your picture at the top, then Manage account, then
+          Security.
         </p>
       )}
     </section>

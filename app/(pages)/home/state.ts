@@ -39,7 +39,7 @@ const words: Record<HomeStatus, Pick<HomeState, "heading" | "next">> = {
   },
   trial: {
     heading: "Your company may run",
-    next: "You are on a trial. When you know that you want to stay, ask whoever invited you for a plan before it ends.",
+    next: "You are on a trial. Contact us to choose a plan before it ends.",
   },
   hobby: {
     heading: "Your company may run",

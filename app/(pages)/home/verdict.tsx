@@ -26,7 +26,7 @@ export function CheckResult({ state, account, nowMs }: VerdictProps) {
 }
 
 function lightOf({ mayRun, status }: HomeState, isEnding: boolean): [LightColour, string] {
-  if (status === "unavailable") return ["unknown", "We cannot tell"];
+  if (status === "unavailable") return ["unknown", "Unknown"];
   if (!mayRun) return ["stopped", "Stopped"];
   return isEnding ? ["soon", "Ends soon"] : ["good", "Runs"];
 }
@@ -40,7 +40,7 @@ function WriteForHelp({ state, account }: Omit<VerdictProps, "nowMs">) {
   return (
     <p className="actions">
       <a className="button" href={`mailto:${supportEmail}?subject=${subject}&body=${body}`}>
-        Write to whoever can help
+        Email support
       </a>
     </p>
   );

@@ -37,8 +37,8 @@ function Accept({ token, problem, typed }: AcceptProps) {
     <>
       <h1>You are invited</h1>
       <p>
-        Type the email that this invitation was sent to. That opens your account, and we send a code to the
-        email so that you can sign in.
+        Enter the email that this invitation was sent to. This creates your account, and we send a sign-in
+        code to that email.
       </p>
       <EmailForm
         action={actions.acceptInvitation.path}
@@ -65,7 +65,7 @@ async function findHindrance(
   }
 }
 
-const foreignEmail = "This invitation was sent to another email. Type the one that it came to.";
+const foreignEmail = "This invitation was sent to another email. Enter that email.";
 
 const problems: Record<string, Problem> = { "foreign-email": { words: foreignEmail, isTyped: true } };
 
@@ -75,22 +75,21 @@ type Again = { again: string | false };
 const hindrances: Record<InvitationProblem | "unavailable", HindranceProps> = {
   unknown: {
     heading: "This invitation does not work",
-    words:
-      "The link is not one of ours, or it was replaced by a newer one. Open the link of the latest email, whole.",
+    words: "The link is not valid, or a newer one replaced it. Open the complete link of the latest email.",
   },
   used: {
-    heading: "This invitation was accepted",
-    words: "It works once. If that was you, your account is open: sign in with the same email.",
+    heading: "This invitation was already accepted",
+    words: "An invitation works once. If you accepted it, sign in with the same email.",
     canSignIn: true,
   },
   expired: {
-    heading: "This invitation has run out",
-    words: `An invitation works for ${invitationDays} days. Ask whoever invited you for a new one.`,
+    heading: "This invitation has expired",
+    words: `An invitation works for ${invitationDays} days. Ask the person who invited you for a new one.`,
   },
   "foreign-email": { heading: "This invitation is for another email", words: foreignEmail },
   unavailable: {
-    heading: "The invitation cannot be read at the moment",
-    words: "This is on our side, and your invitation stays valid. This page tries again by itself.",
+    heading: "We cannot read the invitation at the moment",
+    words: "This is on our side, and your invitation stays valid. This page tries again automatically.",
   },
 };
 

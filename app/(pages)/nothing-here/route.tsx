@@ -4,19 +4,19 @@ import { Mark } from "../mark";
 
 /** The 404 page: every unknown address is rewritten to it. */
 export const GET = htmlPage(pages.nothingHere, () => ({
-  title: "Nothing here",
+  title: "Page not found",
   status: 404,
   content: (
     <div className="narrow nowhere">
       <Mark />
-      <h1>Nothing here</h1>
-      <p>There is no page at this address. It may have been typed with a slip, or it has moved.</p>
+      <h1>Page not found</h1>
+      <p>There is no page at this address. Check the address for typos.</p>
       <ul>
         <li>
-          <a href={pages.front.path}>The front page</a>: what this is
+          <a href={pages.front.path}>The front page</a>: what Corner Office is
         </li>
         <li>
-          <a href={pages.quickStart.path}>The documents</a>: everything a program can ask
+          <a href={pages.quickStart.path}>The documents</a>: everything the API offers
         </li>
         <li>
           <a href={pages.search.path}>Search the documents</a>

@@ -21,11 +21,11 @@ export const GET = htmlPage(pages.signIn, async ({ url, headers, nowMs }) => {
 });
 
 const problems: Record<string, Problem> = {
-  over: { words: "That code is over. Ask for a new one." },
-  ended: { words: "You were signed in here, and that session has ended. Sign in to go on." },
+  over: { words: "That code has expired. Request a new one." },
+  ended: { words: "Your session has ended. Sign in again." },
   cookies: {
     words:
-      "Your browser does not keep our cookies, or it keeps those of another site beside them. Allow cookies here, or delete this site’s, and sign in.",
+      "Your browser blocks our cookies, or cookies of another site conflict with them. Allow cookies for this site or delete them, then sign in.",
   },
 };
 
@@ -60,8 +60,7 @@ function NotSetUp() {
     <div className="narrow">
       <h1>Sign-in is not set up</h1>
       <p>
-        This deployment runs without sign-in: its health and its notice can be read, and the links in its
-        emails work. Whoever operates it sets up Clerk, or local sign-in, in its settings.
+        This deployment runs without sign-in. Its operator can set up Clerk or local sign-in in the settings.
       </p>
       <p>
         <a href={pages.front.path}>Back to the front page</a>

@@ -83,53 +83,55 @@ async function askCounters(): Promise<boolean | undefined> {
 
 function tellOfApi(): Part {
   const name = "Public API";
-  if (readinessProblems().length === 0) return { name, colour: "good", says: "Answers" };
-  return { name, colour: "soon", says: "Answers, and takes no new visitors: it is starting or stopping" };
+  if (readinessProblems().length === 0) return { name, colour: "good", says: "Works" };
+  return { name, colour: "soon", says: "Starting or stopping: accepts no new visitors" };
 }
 
 function tellOfAccounts(isStoreThere: boolean): Part {
   const name = "Accounts and credits";
-  if (!isStoreThere) return { name, colour: "stopped", says: "Cannot be read" };
-  if (settings().signIn.kind === "none")
-    return { name, colour: "soon", says: "Nobody can sign in: that is not set up" };
-  return { name, colour: "good", says: "Can be read" };
+  if (!isStoreThere) return { name, colour: "stopped", says: "Unavailable" };
+  if (settings().signIn.kind === "none") return { name, colour: "soon", says: "Sign-in is not set up" };
+  return { name, colour: "good", says: "Works" };
 }
 
 function tellOfMail(oldestDueAtMs: number | undefined, nowMs: number): Part {
   const name = "Mail";
   const failsSinceMs = outageSince("mail");
   if (failsSinceMs !== undefined)
-    return { name, colour: "stopped", says: `Is not taken, since ${clock(failsSinceMs)}` };
-  if (oldestDueAtMs === undefined)
-    return { name, colour: "unknown", says: "Cannot be told without the store" };
+    return { name, colour: "stopped", says: `Not accepted for delivery since ${clock(failsSinceMs)}` };
+  if (oldestDueAtMs === undefined) return { name, colour: "unknown", says: "The store is unavailable" };
   if (oldestDueAtMs > 0 && nowMs - oldestDueAtMs > mailWaitsAfterMs)
-    return { name, colour: "soon", says: `Waits to be sent, since ${clock(oldestDueAtMs)}` };
-  if (settings().mail.kind === "files")
-    return { name, colour: "unknown", says: "Is written to files here, and goes no further" };
-  return { name, colour: "good", says: "Is sent" };
+    return { name, colour: "soon", says: `Delayed since ${clock(oldestDueAtMs)}` };
+  if (settings().mail.kind === "files") return { name, colour: "unknown", says: "Not being delivered" };
+  return { name, colour: "good", says: "Works" };
 }
 
 function tellOfCounters(areThere: boolean | undefined): Part {
-  const name = "Counters";
-  if (areThere === false) return { name, colour: "soon", says: "Are away: each instance counts for itself" };
+  const name = "Rate limits";
+  if (areThere === false)
+    return {
+      name,
+      colour: "soon",
+      says: "Counted separately on each instance: the shared counters are unavailable",
+    };
   return {
     name,
     colour: "good",
-    says: areThere ? "Count, for all instances together" : "Count, in each process",
+    says: areThere ? "Counted for all instances together" : "Counted in each process",
   };
 }
 
 function tellOfMcp(isStoreThere: boolean): Part {
   const name = "MCP server";
   if (isStoreThere) return { ...tellOfApi(), name };
-  return { name, colour: "soon", says: "Answers, but for what an account's tools read" };
+  return { name, colour: "soon", says: "Works, except the tools that read an account" };
 }
 
 function tellOfPages(): Part {
   const name = "Pages and documents";
   const awaySinceMs = outageSince("pages");
-  if (awaySinceMs === undefined) return { name, colour: "good", says: "Open" };
-  return { name, colour: "soon", says: `Those kept open, others not, since ${clock(awaySinceMs)}` };
+  if (awaySinceMs === undefined) return { name, colour: "good", says: "Works" };
+  return { name, colour: "soon", says: `Only cached pages are available since ${clock(awaySinceMs)}` };
 }
 
 /** A time in UTC, to the second: the reader's time zone is not known here. */

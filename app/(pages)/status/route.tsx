@@ -11,13 +11,12 @@ export const GET = htmlPage(
     const [parts, notice] = await Promise.all([listParts(nowMs), readSiteBanner(nowMs)]);
     return {
       title: "Status",
-      description: "What this service knows of itself now.",
+      description: "The current state of this service.",
       content: (
         <>
           <h1>{inAWord(parts)}</h1>
           <p className="lead">
-            Seen by the instance that answered you, at{" "}
-            <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
+            Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
           </p>
           <ul className="parts">
             {parts.map(({ name, colour, says }) => (
@@ -28,14 +27,14 @@ export const GET = htmlPage(
             ))}
           </ul>
           <h2>Notice</h2>
-          <p>{notice ? notice.message : "There is none."}</p>
+          <p>{notice ? notice.message : "None."}</p>
           <p className="actions">
             <a className="button plain" href={pages.status.path}>
-              Look again
+              Check again
             </a>
           </p>
           <p className="quiet">
-            Monitors ask <a href={pages.healthOperation.path}>GET /api/health</a>.
+            Monitors use <a href={pages.healthOperation.path}>GET /api/health</a>.
           </p>
         </>
       ),
@@ -47,7 +46,5 @@ export const GET = htmlPage(
 function inAWord(parts: readonly Part[]): string {
   const [first, ...others] = parts.filter(({ colour }) => colour === "stopped" || colour === "soon");
   if (!first) return "Everything works";
-  return others.length === 0
-    ? `Everything works but one: ${first.name}`
-    : "Some parts do not work as they should";
+  return others.length === 0 ? `Everything works except:  ${first.name}` : "Some parts have problems";
 }

@@ -31,23 +31,21 @@ const words = {
   ask: {
     title: "Stop the onboarding emails?",
     paragraphs: [
-      "The rest of the emails that introduce Corner Office will not be sent to you, now or later.",
-      "What you ask for yourself still comes: codes to sign in with, and invitations.",
+      "We will not send you the other emails that introduce Corner Office.",
+      "You will still get sign-in codes and invitations.",
     ],
     button: "Stop these emails",
   },
   stopped: {
     title: "The onboarding emails are stopped",
     paragraphs: [
-      "None will be sent to you any more. There is nothing else to do; you can close this page.",
-      "Your account stays as it is. All that these emails say is in the documents, should you want it one day.",
+      "We will not send you any more of them. You can close this page.",
+      "Your account stays as it is. The documents contain everything that these emails say.",
     ],
   },
   badLink: {
     title: "This link does not work",
-    paragraphs: [
-      "It is not complete, or it was changed on its way. Open the link in the email itself, exactly as it was sent.",
-    ],
+    paragraphs: ["The link is incomplete or was changed. Open it from the email, exactly as it was sent."],
   },
   failed: {
     title: "That did not work yet",
@@ -87,10 +85,10 @@ function show({ title, paragraphs, button }: Words, { status = 200, email }: Abo
 
 function Person() {
   const { supportEmail } = settings();
-  if (!supportEmail) return <p className="quiet">To reach a person, answer the email that you came from.</p>;
+  if (!supportEmail) return <p className="quiet">To reach a person, reply to the email.</p>;
   return (
     <p className="quiet">
-      To reach a person, write to <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
+      To reach a person, email <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
     </p>
   );
 }

@@ -8,8 +8,8 @@ import { findProblem, type Problem, titleOf } from "../problem";
 
 export const GET = htmlPage(pages.waitlist, ({ url: { searchParams }, headers }) => {
   const problem = findProblem(Object.fromEntries(searchParams), {
-    network: { words: "Many have joined from your network today. Try again tomorrow." },
-    full: { words: "The waitlist is full just now. Try again in a few days." },
+    network: { words: "Too many people joined from your network today. Try again tomorrow." },
+    full: { words: "The waitlist is full at the moment. Try again in a few days." },
   });
   return {
     title: titleOf("Join the waitlist", problem),
@@ -31,10 +31,7 @@ function Join({ problem, typed }: { problem: Problem | undefined; typed: string 
   return (
     <>
       <h1>Join the waitlist</h1>
-      <p>
-        Corner Office opens by invitation. Leave your email, and we write to it once: when there is a place
-        for you.
-      </p>
+      <p>Corner Office is by invitation only. We will email you once, when your place is ready.</p>
       <EmailForm
         action={actions.joinWaitlist.path}
         button="Join the waitlist"
@@ -43,7 +40,7 @@ function Join({ problem, typed }: { problem: Problem | undefined; typed: string 
         takesFocus
       />
       <p className="quiet">
-        Invited already? <a href={pages.signIn.path}>Sign in</a>
+        Already invited? <a href={pages.signIn.path}>Sign in</a>
       </p>
     </>
   );
@@ -54,12 +51,11 @@ function Joined() {
     <>
       <h1>You are on the list</h1>
       <p role="status">
-        There is nothing more to do. When there is a place for you, an email brings a link that opens your
-        account; it works for {invitationDays} days.
+        When your place is ready, we will email you a link that creates your account. The link works for{" "}
+        {invitationDays} days.
       </p>
       <p>
-        Until then, the <a href={pages.quickStart.path}>documents</a> show what your company’s software can
-        ask this service.
+        Until then, read the <a href={pages.quickStart.path}>documents</a> of the API.
       </p>
     </>
   );
@@ -69,7 +65,7 @@ function Closed() {
   return (
     <>
       <h1>The waitlist is closed</h1>
-      <p>Sign-in is not set up in this deployment, so nobody can be invited to it yet.</p>
+      <p>Sign-in is not set up in this deployment, so no one can be invited yet.</p>
       <p>
         <a href={pages.front.path}>Back to the front page</a>
       </p>

@@ -156,7 +156,7 @@ describe.each(engines)("Clerk on $name", (engine) => {
       owner.browser.cookies.set("__session", owner.mint(act));
       await owner.browser.open(owner.path);
       const { text } = await owner.browser.open("/connect");
-      expect(text).toContain(`You are signed in for <strong>${owner.email}</strong>`);
+      expect(text).toContain(`You are signed in on behalf of <strong>${owner.email}</strong>`);
       expect(text).not.toContain('value="approve"');
       const { request } = await readQuestion(owner.browser);
       const fields = { request, account: owner.account, answer: "approve" };

@@ -207,7 +207,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(await ask(other.valueOf("__session"))).toBe(401);
       expect((await other.open("/sign-in/renew")).headers.location).toMatch(/^\/sign-in/);
       expect(await ask(own.valueOf("__session"))).toBe(200);
-      expect((await own.open("/home?ended")).text).toContain("Ended. Its next request is refused.");
+      expect((await own.open("/home?ended")).text).toContain("Disconnected. It no longer has access.");
     });
 
     it("end all at once except this browser's", async () => {
@@ -264,7 +264,9 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
         expect([status, JSON.parse(text).error.code]).toEqual([409, "forbidden"]);
       }
       expect(await list()).toEqual(before);
-      expect((await own.open("/home?problem=account")).text).toContain("Another account is signed in here");
+      expect((await own.open("/home?problem=account")).text).toContain(
+        "You are now signed in to a different account",
+      );
       // As if another account's session had been planted in the owner's browser.
       const planted = {
         cookie: `${own.cookie.replace(/__session=[^;]*/, "")}; __session=${stranger.valueOf("__session")}`,

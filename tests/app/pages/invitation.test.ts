@@ -70,7 +70,7 @@ describe.each(engines)("on $name", (engine) => {
       ]);
       const back = `/invitation?token=${token}`;
       expect(answers.map(({ headers }) => headers.location).sort()).toEqual([back, "/sign-in/code?opened"]);
-      expect(await heading(token)).toBe("This invitation was accepted");
+      expect(await heading(token)).toBe("This invitation was already accepted");
       const listed = await service.adminJson<unknown>("account", "list");
       expect(
         (listed as { email: string }[]).filter(({ email }) => email === "once@example.com"),
@@ -96,7 +96,7 @@ describe.each(engines)("on $name", (engine) => {
         `UPDATE invitations SET expires_at_ms = ${Date.now()} WHERE email = 'late@example.com'`,
       );
       expect((await accept(token, "late@example.com")).headers.location).toBe(`/invitation?token=${token}`);
-      expect(await heading(token)).toBe("This invitation has run out");
+      expect(await heading(token)).toBe("This invitation has expired");
       expect(await service.admin("account", "show", "late@example.com")).toMatchObject({ code: 1 });
     });
 
@@ -200,8 +200,7 @@ describe.each(engines)("on $name", (engine) => {
       expect(await service.admin("waitlist", "invite", "nobody@example.com")).toEqual({
         code: 1,
         stdout: "",
-        stderr:
-          "not_found: This email is not on the waitlist. See 'waitlist list', or invite it all the same with 'invite'.\n",
+        stderr: "not_found: This email is not on the waitlist. See 'waitlist list', or use 'invite'.\n",
       });
     });
   });

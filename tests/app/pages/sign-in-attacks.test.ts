@@ -88,7 +88,7 @@ describe.each(engines)("on $name", (engine) => {
     const fresh = new Browser(service);
     expect((await fresh.submit("/sign-in/send", { email })).headers.location).toBe("/sign-in/code");
     const page = await fresh.open("/sign-in/code");
-    expect(page.text).toContain("Type the long code");
+    expect(page.text).toContain("Enter the long code");
     expect(page.text).toMatch(/was sent at <time dateTime="[^"]+" data-shows="time">\d\d:\d\d UTC</);
     expect(page.text).toMatch(/until <time dateTime="[^"]+" data-shows="time">\d\d:\d\d UTC</);
     const signedIn = await fresh.submit("/sign-in/redeem", { code: codes[0]?.toLowerCase() ?? "" });

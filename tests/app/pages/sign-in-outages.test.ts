@@ -85,7 +85,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
       return follow(browser, "/sign-in/code");
     });
     expect([path, page.status]).toEqual(["/sign-in/code", 200]);
-    expect(heading(page)).toBe("We cannot take a code at the moment");
+    expect(heading(page)).toBe("We cannot check codes at the moment");
     expect(page.text).toContain("nothing is lost");
     expect(page.text).toEqual(comesBackTo("/sign-in/code"));
     expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
@@ -98,7 +98,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
       return follow(browser, asked.headers.location ?? "");
     });
     expect(path).toBe("/sign-in?problem=unavailable");
-    expect(page.text).toContain("Something went wrong on our side, and nothing was done.");
+    expect(page.text).toContain("Something went wrong on our side, and nothing was changed.");
     expect(page.text).toMatch(/<input id="email"[^>]* value="ceo@example.com"/);
     expect(page.text).not.toContain('aria-invalid="');
   });
@@ -108,7 +108,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
     const { pathname, search } = new URL(url);
     const browser = new Browser(service);
     const { page } = await without("invitations", () => follow(browser, pathname + search));
-    expect([page.status, heading(page)]).toEqual([200, "The invitation cannot be read at the moment"]);
+    expect([page.status, heading(page)]).toEqual([200, "We cannot read the invitation at the moment"]);
     expect(page.text).toEqual(comesBackTo(pathname + search));
     expect(heading((await follow(browser, pathname + search)).page)).toBe("You are invited");
   });
@@ -121,7 +121,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
       return headers;
     });
     expect(location).toBe("/home?problem=sign-out");
-    expect((await browser.open("/home?problem=sign-out")).text).toContain("You are still signed in");
+    expect((await browser.open("/home?problem=sign-out")).text).toContain("you are still signed in");
     const token = browser.cookies.get("__session") ?? "";
     expect((await browser.submit("/sign-in/out")).headers.location).toBe("/");
     expect(browser.cookies.has("office-client")).toBe(false);
@@ -134,7 +134,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
     await service.adminJson("session", "end", "ended@example.com", "--all");
     const { path, page } = await follow(browser, "/home");
     expect(path).toBe("/sign-in?problem=ended");
-    expect(page.text).toContain("You were signed in here, and that session has ended.");
+    expect(page.text).toContain("Your session has ended.");
 
     const other = await signedIn("odd@example.com");
     await stage.query("UPDATE accounts SET plan = 'odd' WHERE email = 'odd@example.com'");

@@ -278,7 +278,7 @@ describe("local sign-in over HTTPS, behind a proxy", () => {
     const refused = await service.submit("/sign-in/send", { email: "" }, from("9.9.9.9"));
     expect(refused.headers.location).toMatch(/^\/sign-in\?problem=too-many&wait=[1-9]\d{0,2}$/);
     const page = await service.ask(refused.headers.location ?? "");
-    expect(page.text).toMatch(/There were many forms from here just now\. Wait \d+ (minutes|seconds), then/);
+    expect(page.text).toMatch(/Too many attempts from your network\. Wait \d+ (minutes|seconds), then/);
     const elsewhere = await service.submit("/waitlist/join", { email: "" }, from("9.9.9.9"));
     expect(elsewhere.headers.location).toMatch(/^\/waitlist\?problem=too-many&wait=\d+$/);
   });

@@ -53,12 +53,12 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
       expect(await look(service)).toEqual({
         heading: "Everything works",
         parts: {
-          "Public API": "good: Answers",
-          "Accounts and credits": "good: Can be read",
-          Mail: "unknown: Is written to files here, and goes no further",
-          Counters: "good: Count, in each process",
-          "MCP server": "good: Answers",
-          "Pages and documents": "good: Open",
+          "Public API": "good: Works",
+          "Accounts and credits": "good: Works",
+          Mail: "unknown: Not being delivered",
+          "Rate limits": "good: Counted in each process",
+          "MCP server": "good: Works",
+          "Pages and documents": "good: Works",
         },
       }),
     );
@@ -68,12 +68,12 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
     await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
     await until(async () =>
       expect(await look(service)).toMatchObject({
-        heading: "Some parts do not work as they should",
+        heading: "Some parts have problems",
         parts: {
-          "Public API": "good: Answers",
-          "Accounts and credits": "stopped: Cannot be read",
-          Mail: "unknown: Cannot be told without the store",
-          "MCP server": "soon: Answers, but for what an account's tools read",
+          "Public API": "good: Works",
+          "Accounts and credits": "stopped: Unavailable",
+          Mail: "unknown: The store is unavailable",
+          "MCP server": "soon: Works, except the tools that read an account",
         },
       }),
     );
@@ -97,9 +97,7 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
         );
         stage.freeze(); // no runner can claim a mail now
         try {
-          expect((await look(service)).parts.Mail).toMatch(
-            /^soon: Waits to be sent, since \d\d:\d\d:\d\d UTC$/,
-          );
+          expect((await look(service)).parts.Mail).toMatch(/^soon: Delayed since \d\d:\d\d:\d\d UTC$/);
         } finally {
           stage.thaw();
         }
@@ -115,7 +113,7 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
       process.kill(Number(child), "SIGKILL");
       await until(async () =>
         expect((await look(service)).parts["Pages and documents"]).toMatch(
-          /^soon: Those kept open, others not, since /,
+          /^soon: Only cached pages are available since /,
         ),
       );
       await until(async () => expect((await look(service)).heading).toBe("Everything works"));
@@ -129,13 +127,13 @@ it("shows since when mail cannot be sent", async () => {
     SMTP_URL: `smtp://127.0.0.1:${await reservePort()}`,
     EMAIL_FROM: "office@example.com",
   });
-  expect((await look(service)).parts.Mail).toBe("good: Is sent");
+  expect((await look(service)).parts.Mail).toBe("good: Works");
   await service.adminJson("account", "add", "ceo@example.com");
   await service.submit("/sign-in/send", { email: "ceo@example.com" });
   await until(async () => {
     const { heading, parts } = await look(service);
-    expect(parts.Mail).toMatch(/^stopped: Is not taken, since \d\d:\d\d:\d\d UTC$/);
-    expect(heading).toBe("Everything works but one: Mail");
+    expect(parts.Mail).toMatch(/^stopped: Not accepted for delivery since \d\d:\d\d:\d\d UTC$/);
+    expect(heading).toBe("Everything works except: Mail");
   });
   await service.stop();
 });
@@ -147,16 +145,16 @@ it("shows no notice, unavailable shared counters, missing sign-in, and that the 
     REDIS_URL: "redis://127.0.0.1:9",
     DRAIN_SECONDS: "5",
   });
-  expect((await service.ask("/status")).text).toContain("<h2>Notice</h2><p>There is none.</p>");
+  expect((await service.ask("/status")).text).toContain("<h2>Notice</h2><p>None.</p>");
   const { parts } = await look(service);
-  expect(parts.Counters).toBe("soon: Are away: each instance counts for itself");
-  expect(parts["Accounts and credits"]).toBe("soon: Nobody can sign in: that is not set up");
+  expect(parts["Rate limits"]).toBe(
+    "soon: Counted separately on each instance: the shared counters are unavailable",
+  );
+  expect(parts["Accounts and credits"]).toBe("soon: Sign-in is not set up");
   service.signal("SIGTERM");
   await until(async () => {
     const { "Public API": api, "MCP server": mcp } = (await look(service)).parts;
-    expect(new Set([api, mcp])).toEqual(
-      new Set(["soon: Answers, and takes no new visitors: it is starting or stopping"]),
-    );
+    expect(new Set([api, mcp])).toEqual(new Set(["soon: Starting or stopping: accepts no new visitors"]));
   });
   await service.kill();
 });

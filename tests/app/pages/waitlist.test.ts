@@ -77,7 +77,9 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     await fill(waitlistBounds.waiting, Date.now() - 3 * 24 * 60 * 60 * 1000);
     for (const email of ["new@example.com", "reader7@example.com"])
       expect(await joinList(email)).toBe("/waitlist?problem=full");
-    expect((await service.ask("/waitlist?problem=full")).text).toContain("The waitlist is full just now");
+    expect((await service.ask("/waitlist?problem=full")).text).toContain(
+      "The waitlist is full at the moment",
+    );
     await eventually(() => expect(service.log).toContain("the waitlist is full"));
     expect(await findCheck()).toMatchObject({ level: "fault", works: false });
 

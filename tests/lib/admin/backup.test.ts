@@ -202,7 +202,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
       [["backup", `${file}.2`], { BACKUP_PASSPHRASE: "short" }, "no passphrase"],
       [["restore", "package.json"], {}, "is no backup"],
       [["restore", "/nowhere"], {}, "is no backup"],
-      [["restore", file], service.environment, "There is a store already"],
+      [["restore", file], service.environment, "There is already a store here"],
     ];
     // Checks that run before the store is opened; trying a passphrase takes half a second.
     if (engine === engines[0])
@@ -212,7 +212,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
         [["restore", `${file}.short`], {}, "does not open"],
       );
     if (environment.APP_SECRET)
-      refusals.push([["restore", file], { APP_SECRET: "x".repeat(32) }, "APP_SECRET is not"]);
+      refusals.push([["restore", file], { APP_SECRET: "x".repeat(32) }, "APP_SECRET differs"]);
     for (const [args, settings, words] of refusals) {
       const { code, stdout, stderr } = await operate(args, { ...environment, ...settings, SIGN_IN: "none" });
       expect([code, stdout, stderr], args.join(" ")).toEqual([1, "", expect.stringContaining(words)]);

@@ -46,7 +46,7 @@ describe("SPF of the mail's domain", () => {
       dns.zone.set(domain, [record]);
       expect(await checkSpf(smtp)).toEqual({
         level: "warning",
-        detail: `${domain} lets others send for it: ${record}`,
+        detail: `${domain} allows any server to send: ${record}`,
         remedy: "End the record with ~all or -all.",
       });
     },
@@ -56,7 +56,7 @@ describe("SPF of the mail's domain", () => {
     if (records) dns.zone.set(domain, records);
     expect(await checkSpf(smtp)).toMatchObject({
       level: "warning",
-      detail: `there is no SPF record at ${domain}: large mailboxes trust such mail less`,
+      detail: `no SPF record at ${domain}: large mailbox providers trust such mail less`,
     });
   });
 
@@ -77,8 +77,8 @@ it.each([
   dns.zone.set(name, records);
   expect(await check()).toEqual({
     level: "fault",
-    detail: `${name} has more than one such record, so mailboxes use none of them`,
-    remedy: "Leave one of them.",
+    detail: `${name} has more than one such record, so mailbox providers ignore them all`,
+    remedy: "Keep one of them.",
   });
 });
 
@@ -94,13 +94,13 @@ describe("DKIM of the mail's domain", () => {
   });
 
   it("fails without a key", async () => {
-    const detail = `there is no DKIM record at ${name}: every signature fails`;
+    const detail = `no DKIM record at ${name}: every signature fails`;
     expect(await checkDkim(smtp)).toEqual({ level: "fault", detail, remedy: publish });
   });
 
   it.each(["v=DKIM1; k=rsa; p=", "v=DKIM1; p=MIIB"])("fails with a different key: %s", async (record) => {
     dns.zone.set(name, [record]);
-    const detail = `${name} has not the key that signs: ${record}`;
+    const detail = `${name} has a different key than the one that signs: ${record}`;
     expect(await checkDkim(smtp)).toEqual({ level: "fault", detail, remedy: publish });
   });
 
@@ -122,7 +122,7 @@ describe("DMARC of the mail's domain", () => {
       "none",
       { [domain]: ["v=DMARC1; p=none"] },
       "warning",
-      `_dmarc.${domain} has forged mail delivered: v=DMARC1; p=none`,
+      `_dmarc.${domain} does not block forged mail: v=DMARC1; p=none`,
     ],
     [
       "the domain above",
@@ -134,7 +134,7 @@ describe("DMARC of the mail's domain", () => {
       "none at all",
       {},
       "warning",
-      `there is no DMARC record for ${domain}: Gmail and Yahoo refuse mail in bulk without one`,
+      `no DMARC record for ${domain}: Gmail and Yahoo reject bulk mail without one`,
     ],
   ])("is found at the domain or a parent: %s", async (_, records, level, detail) => {
     for (const [name, answers] of Object.entries(records)) dns.zone.set(`_dmarc.${name}`, answers);
@@ -147,7 +147,7 @@ describe("a failing name server", () => {
 
   it("is distinguished from a missing record", async () => {
     const words = (name: string, why: string) =>
-      `DNS does not answer for ${name} (${why}): where mailboxes see the same, they put our mail off`;
+      `DNS does not answer for ${name} (${why}): mailbox providers that see the same delay our mail`;
     dns.zone.set(domain, "servfail");
     await expect(checkSpf(smtp)).rejects.toThrow(words(domain, "SERVFAIL"));
 

@@ -138,7 +138,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
     ]);
     const { stdout } = await service.admin("audit", "list", "--limit", "1");
     expect(stdout).toMatch(/^at +who +what +whom +changes\n.+credits add/);
-    expect(stdout).toMatch(/\nThere may be older ones: give a larger --limit than 1\.\n$/);
+    expect(stdout).toMatch(/\nThere may be older entries: use a --limit above 1\.\n$/);
     const all = await service.admin("audit", "list", "--of", "watched@example.com");
     expect(all.stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]{12}Z"/);
     await service.adminJson("account", "delete", "watched@example.com");

@@ -270,7 +270,7 @@ describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
     ]);
     const { code, stdout } = await untold.admin("check");
     expect(code).toBe(1);
-    expect(stdout).toContain("as APP_SECRET_PREVIOUS, or revoke them");
+    expect(stdout).toContain("as APP_SECRET_PREVIOUS, or revoke the keys");
 
     const readSealed = () => stage.query("SELECT sealed_key FROM signing_keys");
     const sealed = await readSealed();

@@ -91,7 +91,7 @@ describe("parseSettings", () => {
   it("warns of Clerk's test keys at a public address", () => {
     const warningsAt = (changed: Environment) => parseSettings({ ...clerk, ...changed }).warnings;
     expect(warningsAt({})).toEqual([
-      "CLERK_PUBLISHABLE_KEY: is of a test instance, while APP_URL is https://office.example.com: use a live one there",
+      "CLERK_PUBLISHABLE_KEY: belongs to a test instance, while APP_URL is https://office.example.com: use a live instance",
     ]);
     for (const APP_URL of ["http://localhost:3000", "https://127.0.0.1:3000", "https://office.test"]) {
       expect(warningsAt({ APP_URL })).toEqual([]);
@@ -240,7 +240,7 @@ describe("parseSettings", () => {
     ],
     [
       { ...clerk, CLERK_SECRET_KEY: "sk_live_x" },
-      "CLERK_SECRET_KEY: is of another instance than CLERK_PUBLISHABLE_KEY (live and test)",
+      "CLERK_SECRET_KEY: belongs to another instance than CLERK_PUBLISHABLE_KEY (live or test)",
     ],
     [{ ...clerk, CLERK_API_URL: "clerk" }, "CLERK_API_URL: must be an http(s) address"],
     [{ ...clerk, CLERK_JWT_KEY: "" }, "CLERK_JWT_KEY: missing, while other Clerk keys are set"],

@@ -50,6 +50,6 @@ describe.each([
       }
     }
     const { text } = await service.ask(`${pages.waitlist.path}?problem=unavailable`);
-    expect(text).toContain("Something went wrong on our side, and nothing was done.");
+    expect(text).toContain("Something went wrong on our side, and nothing was changed.");
   });
 });

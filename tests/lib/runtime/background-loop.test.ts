@@ -23,9 +23,9 @@ describe("startBackgroundLoop", () => {
     await loop.stop();
     expect(said).toEqual([
       "warn: the outbox could not be read",
-      "info: over now: the outbox could not be read",
+      "info: recovered: the outbox could not be read",
       "warn: the outbox could not be read",
-      "info: over now: the outbox could not be read",
+      "info: recovered: the outbox could not be read",
     ]);
   });
 

@@ -60,7 +60,7 @@ describe("a file of the data folder", () => {
     const folder = createFolder();
     writeFileSync(join(folder, "content"), damaged);
     expect(() => readOrCreateInDataDir(folder, "content", content)).toThrow(
-      `DATA_DIR: ${folder}/content is damaged (${damaged.length} characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it`,
+      `DATA_DIR: ${folder}/content is damaged (${damaged.length} characters): restore it from a backup, or delete it; a new one invalidates everything signed with it`,
     );
     expect(readFileSync(join(folder, "content"), "utf8"), "it is left as it was").toBe(damaged);
   });
@@ -99,7 +99,7 @@ describe("a service with a damaged secret", () => {
     const folder = createFolder();
     writeFileSync(join(folder, "app-secret"), "");
     await expect(Service.start({ DATA_DIR: folder })).rejects.toThrow(
-      `"msg":"DATA_DIR: ${folder}/app-secret is damaged (0 characters): put it back from a backup, or delete it to get a new one, which ends what was signed with it"}\n`,
+      `"msg":"DATA_DIR: ${folder}/app-secret is damaged (0 characters): restore it from a backup, or delete it; a new one invalidates everything signed with it"}\n`,
     );
   });
 });

@@ -181,7 +181,7 @@ describe("every log line", () => {
       expect(entries).toContainEqual({ ...others, level: "warn", msg: `${name} standard error` });
       expect(entries).toContainEqual(
         expect.objectContaining({
-          msg: "a warning of Node's",
+          msg: "Node.js warning",
           err: expect.objectContaining({ message: `${name} warning` }),
         }),
       );

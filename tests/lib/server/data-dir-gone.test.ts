@@ -34,7 +34,7 @@ describe("a data folder that is taken away", () => {
     );
     const joined = await service.submit("/waitlist/join", { email: "reader@example.com" });
     expect(joined.headers.location).toContain("problem=unavailable");
-    expect((await service.ask("/status")).text).toContain("Cannot be read");
+    expect((await service.ask("/status")).text).toContain("Unavailable");
     expect(existsSync(service.dataDir)).toBe(false);
   });
 });

@@ -57,7 +57,7 @@ describe("the process that renders pages", () => {
     writeFileSync(join(cwd, "letter"), "");
     for (const parameters of [[], ["socket"]]) {
       const byHand = spawnSync("node", [program, ...parameters], { cwd, encoding: "utf8" });
-      expect(byHand.stderr).toContain("the front server starts this program: npm start");
+      expect(byHand.stderr).toContain("this program is started by the server: use npm start");
       expect(byHand.status).toBe(1);
     }
     const child = fork(program, ["socket"], { cwd, stdio: ["ignore", "ignore", "ignore", "ipc"] });
@@ -149,8 +149,6 @@ describe("a process that renders pages", () => {
   it("says at the start what keeps it from rendering at all", async () => {
     const broken = run('process.send({ is: "broken", fault: "there is no build" }, () => process.exit(1));');
     await expect(broken.start()).rejects.toThrow("there is no build");
-    await expect(run("process.exit(3)").start()).rejects.toThrow(
-      "The process that renders pages ended with 3.",
-    );
+    await expect(run("process.exit(3)").start()).rejects.toThrow("The page renderer ended with 3.");
   });
 });

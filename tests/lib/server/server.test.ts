@@ -137,8 +137,8 @@ describe("a private peer that forwards for others", () => {
   it("is warned of once, because all its clients share one address", async () => {
     for (let n = 0; n < 3; n++)
       await service.ask(health.path, { headers: { "X-Forwarded-For": "198.51.100.1" } });
-    await eventually(() => expect(service.log).toContain("while TRUSTED_PROXY_HOPS is 0"));
-    expect(service.log.match(/while TRUSTED_PROXY_HOPS is 0/g)).toHaveLength(1);
+    await eventually(() => expect(service.log).toContain("but TRUSTED_PROXY_HOPS is 0"));
+    expect(service.log.match(/but TRUSTED_PROXY_HOPS is 0/g)).toHaveLength(1);
   });
 });
 

@@ -6,8 +6,8 @@ import { actions, pages } from "@/lib/http/pages";
 import {
   approve,
   decline,
+  findOutcome,
   findRequestingClient,
-  isSettled,
   readAuthorizationRequest,
 } from "@/lib/oauth/approval";
 
@@ -42,9 +42,8 @@ export const POST = form(
         nowMs,
       );
     }
-    return {
-      to: (await isSettled(authorizationRequest)) ? `${page}?answered=${authorizationRequest.by}` : page,
-    };
+    const outcome = await findOutcome(authorizationRequest);
+    return { to: outcome ? `${page}?answered=${authorizationRequest.by}&outcome=${outcome}` : page };
   },
 );
 

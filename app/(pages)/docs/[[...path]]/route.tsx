@@ -46,7 +46,7 @@ function Article({ document }: { document: DocumentPage }) {
         <Markup className="prose" html={html} />
       </article>
       {panel ? (
-        <aside className="panel" aria-label="The request and its answers" data-runs={runs(document)}>
+        <aside className="panel" aria-label="The request and its responses" data-runs={runs(document)}>
           <Markup html={panel} />
         </aside>
       ) : (
@@ -93,10 +93,10 @@ function NextTo({ document }: { document: DocumentPage }) {
           This page as Markdown
         </a>
       </p>
-      <nav className="next" aria-label="Before and after">
+      <nav className="next" aria-label="Previous and next">
         {before && (
           <a rel="prev" href={before.path}>
-            <small>Before</small>
+            <small>Previous</small>
             <Name of={before} />
           </a>
         )}

@@ -27,7 +27,7 @@ function copyButton(words: string, read: () => Promise<string>): HTMLButtonEleme
         () => true,
         () => false,
       );
-    button.textContent = isDone ? "Copied" : "Copy it by hand";
+    button.textContent = isDone ? "Copied" : "Copying failed";
     setTimeout(() => {
       button.textContent = words;
     }, 2000);

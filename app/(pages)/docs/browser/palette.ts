@@ -40,13 +40,13 @@ export function openPalette(): void {
     const hits = await search(address, query);
     // Ignore the response to an earlier query.
     if (input.value.trim() !== query) return;
-    if (!hits) return show([actions()], "The search cannot be reached at the moment.");
+    if (!hits) return show([actions()], "The search is not available at the moment.");
     const groups = [...hits, actions(query)];
     if (groups.some(({ entries }) => entries.length > 0)) show(groups);
     else
       show(
         [...documentsOfMenu(), actions()],
-        `Nothing found for “${query}”. Try one word of it, a code such as trial_ended, or a path; or choose here.`,
+        `Nothing found for “${query}”. Try a single word, a code such as trial_ended, or a path.`,
       );
   }
 
@@ -99,7 +99,7 @@ function build() {
   const note = document.createElement("p");
   list.id = "hits";
   list.role = "listbox";
-  list.ariaLabel = "Hits";
+  list.ariaLabel = "Results";
   note.role = "status";
   const attributes = {
     type: "search",

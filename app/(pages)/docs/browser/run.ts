@@ -31,7 +31,7 @@ export function addRun(): void {
 async function ask(path: string): Promise<Node[]> {
   const startedAt = performance.now();
   const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined);
-  if (!answer) return [line("p", "No answer came: the network or the service is away.")];
+  if (!answer) return [line("p", "No response: the network or the service is not available.")];
   const text = await answer.text();
   const ms = Math.round(performance.now() - startedAt);
   const headers = shown.flatMap((name) =>

@@ -22,7 +22,7 @@ function Hits({ query }: { query: string }) {
       <h1>Search the documents</h1>
       <p role="status">
         {query === ""
-          ? "Type a word above."
+          ? "Enter a word above."
           : `${hits.length === 0 ? "Nothing" : hits.length} found for “${query}”.`}
       </p>
       <ol className="hits">

@@ -19,11 +19,11 @@ export const GET = htmlPage(pages.code, async ({ url, headers }) => {
   const browser = readCookie(headers, "office-code");
   const requested = browser && (await findCode(browser));
   if (!requested) return redirectTo({ to: withProblem(pages.signIn.path, "over") });
-  if (requested === "unavailable") return { title: "Type the code", content: <Unavailable /> };
+  if (requested === "unavailable") return { title: "Enter the code", content: <Unavailable /> };
   const query = Object.fromEntries(url.searchParams);
   const problem = findProblem(query, requested.isLong ? ofLongCode(query) : ofShortCode(query));
   return {
-    title: titleOf("Type the code", problem),
+    title: titleOf("Enter the code", problem),
     content: <TypeCode requested={requested} problem={problem} hasOpened={query.opened !== undefined} />,
   };
 });
@@ -40,10 +40,9 @@ async function findCode(browser: string): Promise<RequestedCode | "unavailable" 
 function Unavailable() {
   return (
     <div className="narrow">
-      <h1>We cannot take a code at the moment</h1>
+      <h1>We cannot check codes at the moment</h1>
       <p role="status">
-        This is on our side, and nothing is lost: your code works as long as it would have. This page tries
-        again by itself.
+        This is on our side, and your code stays valid. This page tries again automatically.
       </p>
       <TryAgain at={pages.code.path} />
     </div>
@@ -55,7 +54,7 @@ type TypeCodeProps = { requested: RequestedCode; problem: Problem | undefined; h
 function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
   return (
     <div className="narrow">
-      <h1>Type the {requested.isLong && "long "}code</h1>
+      <h1>Enter the {requested.isLong && "long "}code</h1>
       {requested.isLong ? (
         <AboutLongCode {...requested} />
       ) : (
@@ -77,7 +76,7 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
       </form>
       {requested.isLong ? (
         <p className="quiet">
-          Nothing there? Look in the spam folder and among what you deleted. The next one can be sent at{" "}
+          No email? Check your spam and deleted folders. You can request the next code at{" "}
           <Moment atMs={requested.untilMs} />.
         </p>
       ) : (
@@ -93,7 +92,7 @@ const shortCodeField = {
   "data-figures": 6,
   inputMode: "numeric",
   pattern: "\\s*(\\d[\\s\\-]*){6}",
-  title: "Six figures",
+  title: "Six digits",
   maxLength: 12,
   autoFocus: true,
 } as const;
@@ -113,7 +112,7 @@ function AboutShortCode({ email, hasOpened }: AboutShortCodeProps) {
   if (hasOpened) {
     return (
       <p>
-        Your account is open. A six-digit code is on its way to <strong>{email}</strong>. {how}
+        Your account is ready. A six-digit code is on its way to <strong>{email}</strong>. {how}
       </p>
     );
   }
@@ -135,7 +134,7 @@ function SendAgain({ email }: { email: string }) {
         </button>
       </form>
       <p className="quiet">
-        Nothing came? Look in the spam folder, or <a href={pages.signIn.path}>use another email</a>.
+        No email? Check your spam folder, or <a href={pages.signIn.path}>use another email</a>.
       </p>
     </>
   );
@@ -146,8 +145,8 @@ function AboutLongCode({ email, postedAtMs, untilMs }: RequestedCode) {
   return (
     <>
       <p>
-        Many codes were asked for <strong>{email}</strong> today. So there is a long one now, which nobody can
-        guess and asking does not use up.
+        Many codes were requested for <strong>{email}</strong> today, so the next code is long. It cannot be
+        guessed, and further requests do not use it up.
       </p>
       <p>
         If the email has an account, the mail was sent at <Moment atMs={postedAtMs} />: look for “long sign-in
@@ -170,7 +169,10 @@ type Query = Parameters<typeof findProblem>[0];
 
 function ofShortCode({ left }: Query): Record<string, Problem> {
   return {
-    form: { words: "A code has six figures. Look at it again: this did not count as a try.", isTyped: true },
+    form: {
+      words: "A code has six digits. Check it and try again: this did not count as a try.",
+      isTyped: true,
+    },
     wrong: wrongCode(Number(left)),
   };
 }
@@ -178,7 +180,8 @@ function ofShortCode({ left }: Query): Record<string, Problem> {
 function ofLongCode({ left }: Query): Record<string, Problem> {
   return {
     form: {
-      words: "The long code has twelve letters and figures. Look at it again: this did not count as a try.",
+      words:
+        "The long code has twelve letters and digits. Check it and try again: this did not count as a try.",
       isTyped: true,
     },
     wrong: wrongCode(Number(left)),
@@ -188,5 +191,8 @@ function ofLongCode({ left }: Query): Record<string, Problem> {
 function wrongCode(left: number): Problem {
   const tries = left === 1 ? "one more try" : `${left} more tries`;
   const isSound = Number.isInteger(left) && left >= 1 && left <= maxTries;
-  return { words: `That is not the code. You have ${isSound ? tries : "a few more tries"}.`, isTyped: true };
+  return {
+    words: `That code is not correct. You have ${isSound ? tries : "a few more tries"}.`,
+    isTyped: true,
+  };
 }

@@ -19,7 +19,7 @@ export const POST = form(
     if (!email) return { to: withProblem(page, "email") };
     if (!(await mayJoin(headers))) return { to: withProblem(page, "network") };
     if (await joinWaitlist(await store(), email, nowMs)) return { to: `${page}?joined` };
-    log().warn("the waitlist is full: nobody joins until some are invited or removed");
+    log().warn("the waitlist is full: no one can join until some are invited or removed");
     return { to: withProblem(page, "full") };
   },
 );
