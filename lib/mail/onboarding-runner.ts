@@ -121,7 +121,7 @@ function outcomeWriter(db: Db): (finished: FinishedMail, leaseExpiresAtMs: numbe
         );
         for (const { resolve } of entries) resolve();
       } catch (failure) {
-        log().warn({ err: failure, mails: entries.length }, "the outcome of mails could not be written");
+        log().warn({ err: failure, mails: entries.length }, "the outcome of mails could not be recorded");
         await sleep(retryWriteAfterMs);
         for (const entry of entries) {
           if (performance.now() > entry.leaseExpiresAtMs) entry.resolve();
@@ -142,6 +142,6 @@ function outcomeWriter(db: Db): (finished: FinishedMail, leaseExpiresAtMs: numbe
 export function startRunner(): BackgroundLoop {
   return startBackgroundLoop(async (signal) => sendDueMails(await store(), sender(), { signal }), {
     pauseMs: pollEveryMs,
-    failed: "the outbox could not be read; the runner will retry shortly",
+    failed: "the outbox could not be read; the runner retries shortly",
   });
 }

@@ -7,10 +7,7 @@ import { LruCache } from "@/lib/runtime/lru-cache";
 
 const socketOwner = () => processSingleton("socket owner", () => ({ isFrontServer: false }));
 
-/**
- * Says that our front server owns the socket in this process: like any proxy it appends its peer to
- * `X-Forwarded-For`, so the rightmost entry is true whatever a client sent.
- */
+/** Our server owns the socket in this process and appends its peer to `X-Forwarded-For`: the last entry is true. */
 export function trustForwardedPeer(): void {
   socketOwner().isFrontServer = true;
 }
@@ -20,10 +17,7 @@ const maxCachedAddresses = 20_000; // about 5 MB
 // The hash costs more than the rest of a health check; recent ones are kept, only in memory.
 const keyCache = () => processSingleton("recent client keys", () => new LruCache<string>(maxCachedAddresses));
 
-/**
- * The client's address, grouped and keyed-hashed: what a counter may store and nobody can turn back.
- * Clients whose address cannot be known share one key.
- */
+/** A keyed hash of the client's grouped address, for counters. Clients of unknown address share one key. */
 export function rateLimitKey(headers: Headers): string {
   const address = clientAddress(headers) ?? "unknown";
   let key = keyCache().get(address);
@@ -35,16 +29,16 @@ export function rateLimitKey(headers: Headers): string {
 }
 
 /**
- * The key of a client that can be told from all others; `undefined` where it cannot. What holds one client back must
- * not hold back everybody, so who cannot be told apart shares a wide bound instead of a narrow one.
+ * The key of a client whose address is known; `undefined` otherwise. Unknown clients share one wide limit, so that one
+ * of them cannot block all others.
  */
 export function knownClientKey(headers: Headers): string | undefined {
   return isProxyMisconfigured() || !clientAddress(headers) ? undefined : rateLimitKey(headers);
 }
 
 /**
- * The key of a client's network, an IPv4 address or an IPv6 /48, which one customer of a provider may have whole: for
- * what an address may do so seldom that 65,536 of them are an attack. `undefined` as in {@link knownClientKey}.
+ * The key of a client's network: an IPv4 address or an IPv6 /48, which one customer may hold. For rare actions, where a
+ * limit per /64 would allow one customer 65,536 times as many. `undefined` as in {@link knownClientKey}.
  */
 export function ownNetworkKey(headers: Headers): string | undefined {
   const address = isProxyMisconfigured() ? undefined : clientAddress(headers);
@@ -52,8 +46,8 @@ export function ownNetworkKey(headers: Headers): string | undefined {
 }
 
 /**
- * The network of a client as people are told of it, coarse enough to name no household: an IPv4 /24 or an IPv6 /48;
- * `undefined` where the address cannot be known.
+ * A client's network for display: an IPv4 /24 or an IPv6 /48, too coarse to identify a household. `undefined` if the
+ * address is unknown.
  */
 export function clientNetwork(headers: Headers): string | undefined {
   const address = isProxyMisconfigured() ? undefined : clientAddress(headers);
@@ -64,7 +58,7 @@ export function clientNetwork(headers: Headers): string | undefined {
     : grouped.replace(/\d+$/, "x");
 }
 
-/** Whether a proxy must be there, since we speak no https ourselves, of which nobody told us: it is every client's peer. */
+/** Whether APP_URL is https but no proxy is configured: we do not speak https, so the peer is an unknown proxy. */
 export function isProxyMisconfigured(
   {
     appUrl,
@@ -81,9 +75,8 @@ function hashAddress(group: string): string {
 }
 
 /**
- * The address that a header a client can send does not move: the N-th from the right of
- * `X-Forwarded-For` for N trusted proxies, each of which appended one. A header too short or malformed
- * there falls back to the peer of our socket; without one there is no address to trust.
+ * The client's address, which no header of the client can change: for N trusted proxies, the N-th entry from the right
+ * of `X-Forwarded-For`. If that is missing or malformed, the peer of our socket; `undefined` without one.
  */
 export function clientAddress(
   headers: Headers,
@@ -96,11 +89,11 @@ export function clientAddress(
   return (trustedProxyHops > 0 && parseAddress(chain.at(-trustedProxyHops) ?? "")) || peer;
 }
 
-// A client sends the same text each time; what is read of a short one is remembered.
+// A client sends the same text each time, so short ones are cached.
 const cached = new LruCache<{ address: string | undefined }>(maxCachedAddresses);
 const maxRemembered = 64;
 
-/** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; none if there is not one. */
+/** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; `undefined` if there is none. */
 export function parseAddress(text: string): string | undefined {
   const known = cached.get(text);
   if (known) return known.address;
@@ -116,7 +109,7 @@ function readAddress(text: string): string | undefined {
   return isIP(address) ? address : undefined;
 }
 
-/** One client is an IPv4 address, also when written as IPv6 (`::ffff:1.2.3.4`), or an IPv6 /64, one household. */
+/** Groups addresses into clients: an IPv4 address, also in its IPv6 form (`::ffff:1.2.3.4`), or an IPv6 /64. */
 export function groupAddress(address: string, prefixBits: 48 | 64 = 64): string {
   if (!isIPv6(address)) return address;
   const groups = expandIPv6(address);
@@ -126,7 +119,7 @@ export function groupAddress(address: string, prefixBits: 48 | 64 = 64): string 
   return isMapped ? octets.join(".") : `${network.join(":")}::/${prefixBits}`;
 }
 
-/** The eight 16-bit groups of an IPv6 address that `parseAddress` let through. */
+/** The eight 16-bit groups of a valid IPv6 address. */
 function expandIPv6(address: string): number[] {
   const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...octets) => {
     const [a = 0, b = 0, c = 0, d = 0] = octets.slice(0, 4).map(Number);

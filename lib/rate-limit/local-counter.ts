@@ -1,16 +1,16 @@
-/** What a counter says of one request. */
+/** A counter's decision on one request. */
 export type RateLimitDecision = {
   allowed: boolean;
   /** Requests left after this one, at this instant. */
   remaining: number;
-  /** On a refusal: after waiting this long a request is accepted, if nobody else spends meanwhile. At least 1. */
+  /** Set on a refusal: a request is accepted after this wait, if no other is counted meanwhile. At least 1. */
   retryAfterSeconds?: number;
 };
 
 /**
- * Counts the last `windowMs` themselves, in this process: a request is accepted when fewer than `limit` of its key
- * were within them. A refusal is not counted. It remembers at most `maxKeys` keys, and forgets the oldest tenth
- * when they are more; a key that was silent for two windows is forgotten in any case.
+ * An exact sliding window in this process: a request is accepted if fewer than `limit` of its key were accepted in the
+ * last `windowMs`. It keeps at most `maxKeys` keys, evicts the oldest tenth above that, and drops idle keys after at
+ * most two windows.
  */
 export class LocalCounter {
   private keys = new Map<string, ClientWindow>();
@@ -27,7 +27,7 @@ export class LocalCounter {
     return this.keys.size + this.keysBefore.size;
   }
 
-  /** Spends one request of this key at `nowMs`, milliseconds of a clock that never steps back. */
+  /** Counts one request of this key at `nowMs`, in milliseconds of a monotonic clock. */
   consume(key: string, nowMs: number): RateLimitDecision {
     if (nowMs >= this.turnAtMs) this.rotate(nowMs);
     const recent = this.windowOf(key);
@@ -51,7 +51,7 @@ export class LocalCounter {
     return recent;
   }
 
-  /** Forgets the keys that were silent since the turn before, which is a window ago or more. */
+  /** Drops the keys without a request since the last rotation, at least one window ago. */
   private rotate(nowMs: number): void {
     this.keysBefore = this.keys;
     this.keys = new Map();
@@ -68,7 +68,7 @@ export class LocalCounter {
   }
 }
 
-/** The instants of one key's accepted requests, oldest first. */
+/** The times of one key's accepted requests, oldest first. */
 class ClientWindow {
   private atMs: number[] = [];
   private first = 0;
@@ -82,7 +82,7 @@ class ClientWindow {
   }
 
   add(nowMs: number): void {
-    // Most clients come once, and the first push makes room for seventeen.
+    // Most clients send one request, and a push would allocate room for seventeen.
     if (this.atMs.length === 0) this.atMs = [nowMs];
     else this.atMs.push(nowMs);
   }
@@ -90,7 +90,7 @@ class ClientWindow {
   expireUntil(ms: number): void {
     const { atMs } = this;
     while (this.first < atMs.length && (atMs[this.first] ?? 0) <= ms) this.first++;
-    // Half at a time: each request would else move all that are left, 20 µs where a hundred thousand are allowed.
+    // Half at a time: removing one per request would move all others, 20 µs for a hundred thousand.
     if (this.first * 2 > atMs.length) {
       atMs.splice(0, this.first);
       this.first = 0;

@@ -9,12 +9,12 @@ type Encoding = "br" | "gzip" | "identity";
 
 type Representation = { content: Buffer; etag: string; fields: HeaderList };
 
-/** How an encoding is made where the build has not. */
+/** For content that the build did not compress. */
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
-const minCompressedBytes = 1024; // what fits into one packet is not worth compressing
+const minCompressedBytes = 1024; // less fits into one packet anyway
 
-/** An answer that is the same for everyone: held in memory as it is sent, in each encoding and with its `ETag`. */
+/** A response that is the same for everyone, kept in memory in each encoding, with its `ETag`. */
 export class CachedResponse {
   private readonly hash: string;
   private readonly fields: HeaderList;
@@ -22,8 +22,8 @@ export class CachedResponse {
   private readonly made = new Map<Encoding, Promise<Representation>>();
 
   /**
-   * @param fields - its headers, names in lower case, but for those that depend on the encoding
-   * @param encoded - the content in the encodings that were made beforehand
+   * @param fields - the headers that do not depend on the encoding, names in lower case
+   * @param encoded - the content in the encodings that the build made
    */
   constructor(
     private readonly status: number,
@@ -37,7 +37,7 @@ export class CachedResponse {
     this.fields = this.isCompressible ? [...fields, "vary", "Accept-Encoding"] : fields;
   }
 
-  /** Answers a GET or HEAD: 304 to whoever has it already (RFC 9110 §13.1.2), else in the best encoding it takes. */
+  /** Answers a GET or HEAD: 304 if the client's copy is current (RFC 9110 §13.1.2), else in the best encoding. */
   async send({ method, headers }: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const encoding = this.isCompressible ? bestEncoding(headers["accept-encoding"]) : "identity";
     let representation = this.made.get(encoding);
@@ -65,10 +65,10 @@ export class CachedResponse {
   }
 }
 
-// Browsers send one of a few lines; what is made of them is remembered.
+// Browsers send only a few different values.
 const cache = new LruCache<Encoding>(100);
 
-/** The encoding that a client likes best of ours (RFC 9110 §12.5.3). */
+/** The client's preferred encoding among ours (RFC 9110 §12.5.3). */
 function bestEncoding(accepted = ""): Encoding {
   let best = cache.get(accepted);
   if (!best) {

@@ -8,7 +8,7 @@ import { apiRouteAt, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
 import { pathOf } from "@/lib/server/request-target";
 
-/** What Node says of a request that its parser gave up on. */
+/** Node's error for a request that its parser rejected. */
 type ParseError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number };
 
 const requestLineErrors = new Set([
@@ -18,30 +18,29 @@ const requestLineErrors = new Set([
   "HPE_INVALID_VERSION",
 ]);
 
-/** A token (RFC 9110 §5.6.2), a target without blanks, and a version of HTTP that Node's parser takes. */
+/** A token (RFC 9110 §5.6.2), a target without blanks, and an HTTP version that Node's parser accepts. */
 const requestLine = /^([\w!#$%&'*+.^`|~-]+) ([^ \t\r\n\v\f]+) HTTP\/(?:0\.9|1\.[01]|2\.0)\r?\n/;
 
-/** What may still become one. */
+/** An incomplete line that can still become a request line. */
 const beginningOfLine = /^[\w!#$%&'*+.^`|~-]+(?: [^ \t\r\n\v\f]*(?: [\w/.]*\r?)?)?$/;
 
 const noHeaders = new Headers();
 const rejected = new WeakSet<Socket>();
-/** What has come of request lines that are not whole yet. */
+/** The received part of incomplete request lines. */
 const partialLines = new WeakMap<Socket, string>();
 
 /**
- * Answers what Node's parser gave up on from the bytes alone, after the requests before it, and closes the connection:
- * an unknown address (404), a method that is not accepted there (405), headers over the bound (431), a request too slow
- * (408), and bytes that are no request (400).
+ * Answers a request that Node's parser rejected, after the requests before it, and closes the connection: unknown
+ * address (404), method not accepted (405), headers too large (431), too slow (408), or not an HTTP request (400).
  *
- * @param latest - the answer to the latest request of this connection, while it has not left
+ * @param latest - the response to the latest request of this connection, until it is sent
  */
 export function answerClientError(
   error: ParseError,
   socket: Socket,
   latest: ServerResponse | undefined,
 ): void {
-  // The parser fails again with every packet that follows, and with the end of the connection.
+  // The parser fails again with every later packet and when the connection ends.
   if (!socket.writable || rejected.has(socket)) return;
   const head = headOf(error, socket);
   if (isOfRequestLine(error) && beginningOfLine.test(head) && head.length <= headBounds.bytes) {
@@ -52,7 +51,7 @@ export function answerClientError(
   afterAnswers(socket, latest, () => endWith(socket, answerTo(error, head)));
 }
 
-/** Answers CONNECT, which Node hands over with the bare socket: we are no proxy. */
+/** Refuses CONNECT, for which Node passes the bare socket: we are not a proxy. */
 export function refuseConnect(target: string, socket: Socket, latest: ServerResponse | undefined): void {
   const path = pathOf(target);
   const refused = (path.startsWith("/") && rejectUnrouted("CONNECT", path, noHeaders)) || notAllowed(path);
@@ -68,31 +67,31 @@ function isOfRequestLine({ code = "" }: ParseError): boolean {
   return requestLineErrors.has(code);
 }
 
-/** The head that the parser stopped in, as far as this packet has it: Node keeps none before that. */
+/** The rejected head, as far as this packet contains it: Node does not keep earlier packets. */
 function headOf(error: ParseError, socket: Socket): string {
   const packet = error.rawPacket?.toString("latin1") ?? "";
   const partial = partialLines.get(socket);
   if (partial !== undefined) return partial + packet;
   const endOfPrevious = isOfRequestLine(error) ? "\n" : "\r\n\r\n";
   const endsAt = packet.lastIndexOf(endOfPrevious, Math.max(0, (error.bytesParsed ?? 0) - 2));
-  // A server skips empty lines before a request (RFC 9112 §2.2).
+  // A server ignores empty lines before a request (RFC 9112 §2.2).
   return packet.slice(endsAt === -1 ? 0 : endsAt).replace(/^[\r\n]+/, "");
 }
 
-/** Waits until the requests that came whole are answered; a body that broke off is answered for at once. */
+/** Waits until the complete requests before it are answered. A request with an incomplete body is not waited for. */
 function afterAnswers(socket: Socket, latest: ServerResponse | undefined, next: () => void): void {
   const proceed = () => afterAnswers(socket, undefined, next);
   if (!latest) {
     if (socket.writable) next();
   } else if (latest.req.complete || latest.writableEnded) latest.once("close", proceed);
-  // Its turn comes when all before it have left.
+  // Node gives a response its socket when all responses before it are sent.
   else if (!latest.socket) latest.once("socket", () => afterAnswers(socket, latest, next));
-  // A second answer would end up inside the one that has begun.
+  // A second response would be written into the body of this one.
   else if (latest.headersSent) socket.destroy();
   else next();
 }
 
-/** Sends the last answer of a connection. What the client still sends is read and discarded (RFC 9112 §9.6). */
+/** Sends the last response of a connection, and discards what the client still sends (RFC 9112 §9.6). */
 async function endWith(socket: Socket, response: Response): Promise<void> {
   socket.on("error", () => socket.destroy());
   const deadline = setTimeout(() => socket.destroy(), discardWithinMs);

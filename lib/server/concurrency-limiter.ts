@@ -1,31 +1,31 @@
 import { ApiError } from "@/lib/http/errors";
 
 type Bounds = {
-  /** How many pieces of work run at once, for all and for one client. */
+  /** Maximum tasks that run at once, in all and per client. */
   atOnce: number;
   atOncePerClient: number;
-  /** How many may wait for their turn, and how long. */
+  /** Maximum tasks that wait, in all and per client, and for how long. */
   waiting: number;
   waitingPerClient: number;
   waitMs: number;
 };
 
-/** Work that waits for its turn. A client is `undefined` where it cannot be told from others. */
+/** A waiting task. `client` is `undefined` if its address is unknown. */
 type Waiter = { client: string | undefined; begin: () => void };
 
-/** Turns at work that many ask for: a bounded number at once, the next in their order, and nobody's before all others'. */
+/** Runs a limited number of tasks at once, in all and per client. The others wait, first come first served. */
 export class ConcurrencyLimiter {
-  /** Whose work is under way. */
+  /** The clients of the running tasks. */
   private readonly running: (string | undefined)[] = [];
   private readonly waiters = new Set<Waiter>();
 
   constructor(private readonly bounds: Bounds) {}
 
   /**
-   * Does this work when its turn comes. Throws a 429 when this client has too much waiting, a 503 when all together
-   * have or the turn does not come in time, and whatever the work throws.
+   * Runs the task when a slot is free. Throws a 429 if this client has too many waiting tasks, a 503 if all clients
+   * together have or the wait is too long, and whatever the task throws.
    *
-   * @param signal - aborts when nobody waits for the work any more: what has not begun then, never does
+   * @param signal - aborts when the result is no longer needed: a waiting task is then dropped
    */
   async run<T>(client: string | undefined, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.canStart(client)) this.running.push(client);

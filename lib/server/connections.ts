@@ -4,11 +4,11 @@ import type { Socket } from "node:net";
 import { connectionBounds } from "@/lib/config/limits";
 import { groupAddress } from "@/lib/rate-limit/client-address";
 
-const reservedFiles = 256; // for the store, the log, the pages' process, and all else that is no client
+const reservedFiles = 256; // for the store, the log, the page renderer and other files
 
 /**
- * An entry in a ring of idle connections, whose start holds none: after it is the longest idle one. In a Set, finding the
- * first takes longer the more were deleted before it, and an iterator that stays there keeps all of them.
+ * An entry in a ring of idle connections, after whose empty start comes the longest idle one. A Set would be slower:
+ * finding its first entry takes longer with each entry deleted before it.
  */
 class IdleEntry {
   private before: IdleEntry = this;
@@ -37,7 +37,7 @@ class IdleEntry {
   }
 }
 
-/** Connections that share a bound. */
+/** Connections that share a limit. */
 class Pool {
   open = 0;
   readonly idle = new IdleEntry();
@@ -49,26 +49,25 @@ class Pool {
   }
 }
 
-/** One connection, and its latest exchange while the answer has not left. Those before it leave first (RFC 9112 §9.3.2). */
+/** A connection, and its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
 export type Connection = {
   readonly socket: Socket;
   readonly address: string;
-  /** In the pool of its address, where each has one, and in that of all. */
+  /** In the pool of its address, if addresses are limited, and in the pool of all. */
   readonly entries: { readonly pool: Pool; readonly entry: IdleEntry }[];
   latest: { readonly outgoing: ServerResponse; readonly begunAtMs: number } | undefined;
 };
 
 /**
- * The open connections of a server, bounded for each address and for all together. Past a bound, the connection leaves
- * that has been idle longest: it waits for its next request, has sent nothing, or has sent a part of a head, as anybody
- * can without end. Where each has a request in work, the new one is refused, and none is left hanging.
+ * The open connections of a server, limited per address and in total. At a limit, the longest idle connection is closed;
+ * one with an incomplete head counts as idle. If every connection has a request in progress, the new one is refused.
  */
 export class Connections {
   private readonly bySocket = new Map<Socket, Connection>();
   private readonly byAddress = new Map<string, Pool>();
   private readonly all = new Pool(maxConnections());
 
-  /** @param maxPerAddress - `undefined` where the peer is a proxy, and so everybody's address */
+  /** @param maxPerAddress - `undefined` if the peer is a proxy, whose address all clients share */
   constructor(
     server: Server,
     private readonly maxPerAddress: number | undefined,
@@ -85,7 +84,7 @@ export class Connections {
     return this.bySocket.values();
   }
 
-  /** The answer to the latest request of this connection, while it has not left. */
+  /** The response to the latest request of this connection, until it is sent. */
   latestAnswer(socket: Socket): ServerResponse | undefined {
     return this.bySocket.get(socket)?.latest?.outgoing;
   }
@@ -140,7 +139,6 @@ export class Connections {
   }
 }
 
-/** Makes a connection the newest of the idle ones. */
 function markIdle({ entries }: Connection): void {
   for (const { pool, entry } of entries) entry.moveToEnd(pool.idle);
 }
@@ -149,7 +147,7 @@ function maxConnections(): number {
   return Math.min(connectionBounds.max, Math.max(1, openFiles() - reservedFiles));
 }
 
-/** How many files this process may open; without a bound where the system does not say. */
+/** Maximum open files of this process; infinite if the system does not report it. */
 function openFiles(): number {
   try {
     const [, files] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];

@@ -23,10 +23,10 @@ const types: Record<string, string> = {
 const immutable = "public, max-age=31536000, immutable";
 const revalidate = "public, no-cache";
 
-/** The files of the build, held in memory from the first time that one is asked for. */
+/** The files of the build, each kept in memory after its first request. */
 export class FileCache {
   private readonly files = new Map<string, string>();
-  /** By how long a browser may keep it, and its path. */
+  /** By `Cache-Control` and path. */
   private readonly kept = {
     [immutable]: new Map<string, CachedResponse>(),
     [revalidate]: new Map<string, CachedResponse>(),
@@ -41,7 +41,7 @@ export class FileCache {
     }
   }
 
-  /** The file at this address; a browser may keep it for good when its name or its query says which version it is. */
+  /** The file at this path, immutable if its name or query contains its version; `undefined` if there is none. */
   find(path: string, query: string): CachedResponse | undefined {
     const file = this.files.get(path);
     if (!file) return undefined;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { headBounds, headBoundsInWords } from "@/lib/config/limits";
 import { ApiError } from "@/lib/http/errors";
 
-/** Refuses a head over its bounds, without exactly one Host (RFC 9112 §3.2), or whose target has no path. */
+/** Refuses a head that is too large, lacks exactly one Host (RFC 9112 §3.2) or has a target without a path. */
 export function refuseHead(incoming: IncomingMessage, path: string): ApiError | undefined {
   const { rawHeaders, httpVersion, method = "", url = "" } = incoming;
   let bytes = method.length + url.length + " HTTP/1.1\r\n".length + 1 + "\r\n".length;
@@ -20,10 +20,10 @@ export function refuseHead(incoming: IncomingMessage, path: string): ApiError | 
   return new ApiError("invalid_request", { message: "The request target is not a path." });
 }
 
-/** What the server takes as a whole, wherever it is asked (RFC 9110 §9.3.7). */
+/** The `Allow` of the whole server (RFC 9110 §9.3.7). */
 export const allowedAtAll = "GET, HEAD, POST, OPTIONS";
 
-/** The refusal of a head over its bounds. */
+/** The 431 for headers over the limit. */
 export function headTooLarge(): ApiError {
   return new ApiError("too_large", { status: 431, message: `The headers are over ${headBoundsInWords}.` });
 }

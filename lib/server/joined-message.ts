@@ -2,11 +2,11 @@ import { IncomingMessage } from "node:http";
 import { areTooSmall, type IncomingBody } from "@/lib/http/body";
 import { GrowingBuffer } from "@/lib/http/growing-buffer";
 
-const handedOnAtBytes = 4096;
+const flushAtBytes = 4096;
 
 /**
- * A request whose body waits as bytes. Node's parser makes an object of every chunk, 11,000 of a packet of chunks of one
- * byte, and a stream keeps them until they are read. Here what comes at once is joined, whoever reads it or not.
+ * A request that joins the chunks of its body as they arrive. Node makes an object of every chunk, 11,000 per packet of
+ * one-byte chunks, and would keep them until they are read.
  */
 export class JoinedMessage extends IncomingMessage implements IncomingBody {
   pieces = 0;
@@ -15,20 +15,20 @@ export class JoinedMessage extends IncomingMessage implements IncomingBody {
 
   override push(piece: Buffer | null): boolean {
     if (piece === null) {
-      this.handOn();
+      this.flush();
       return super.push(null);
     }
-    // Whoever reads it has been told by the piece before.
+    // The reader was told with the piece before.
     if (this.hasTooSmallPieces) return false;
     this.pieces++;
     this.bytes += piece.length;
     if (!this.joined) {
       this.joined = new GrowingBuffer();
-      // Not in the next tick: the parser lets ticks run between two chunks.
-      setImmediate(() => this.handOn());
+      // Not `nextTick`: the parser runs ticks between two chunks.
+      setImmediate(() => this.flush());
     }
     this.joined.append(piece);
-    if (this.joined.length >= handedOnAtBytes || this.hasTooSmallPieces) return this.handOn();
+    if (this.joined.length >= flushAtBytes || this.hasTooSmallPieces) return this.flush();
     return this.readableLength + this.joined.length < this.readableHighWaterMark;
   }
 
@@ -36,7 +36,7 @@ export class JoinedMessage extends IncomingMessage implements IncomingBody {
     return areTooSmall(this.pieces, this.bytes);
   }
 
-  private handOn(): boolean {
+  private flush(): boolean {
     const bytes = this.joined?.bytes;
     this.joined = undefined;
     return bytes ? super.push(bytes) : true;

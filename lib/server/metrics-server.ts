@@ -7,20 +7,17 @@ import { withTimeout } from "@/lib/runtime/timeout";
 
 const waitAtMostMs = 1000;
 
-/**
- * Serves what is counted and measured, in Prometheus' format, at `/metrics`. It has a port of its own and asks nobody
- * who they are: the port is for the network of those who watch.
- */
+/** Serves the metrics in Prometheus' format at `/metrics`, without sign-in: its port is for the monitoring network. */
 export function createMetricsServer(metrics: Metrics): Server {
   return createServer(async (incoming, outgoing) => {
-    if (incoming.url !== "/metrics") return outgoing.writeHead(404).end("There is only /metrics here.\n");
+    if (incoming.url !== "/metrics") return outgoing.writeHead(404).end("Only /metrics is served here.\n");
     await look(metrics);
     const text = await metrics.registry.metrics();
     outgoing.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
   });
 }
 
-/** Measures what nobody reports by itself. Of a store that is away there is nothing to say but that. */
+/** Measures the store's connections and outboxes. The outboxes have no values while the store is unavailable. */
 async function look(metrics: Metrics): Promise<void> {
   for (const [state, connections] of Object.entries(countConnections() ?? {})) {
     metrics.storeConnections.set({ state }, connections);

@@ -14,14 +14,14 @@ import type { RenderedPage } from "@/lib/server/page-renderer";
 import { readSiteBanner } from "@/lib/site-banner";
 
 const maxAgeMs = 1000;
-const maxShown = 4; // another notice, other answers
+const maxShown = 4; // variants of a page, by notice
 
 type CookieHeaders = Pick<Headers, "get">;
 
-/** Has the answer of an address made, by whoever makes it, for a browser that sends these cookies. */
+/** Renders the page at a path for a browser that sends this cookie. */
 type RenderPage = (path: string, cookie: string | undefined) => Promise<RenderedPage>;
 
-/** What belongs to one answer alone, and what is said anew of the one that is kept. */
+/** Headers of a single response, and those that {@link CachedResponse} sets itself. */
 const notCached = new Set([
   "accept-ranges",
   "content-encoding",
@@ -33,13 +33,13 @@ const notCached = new Set([
   "x-request-id",
 ]);
 
-/** The least that a browser sends which looks signed in. */
+/** The shortest cookie that makes a browser look signed in. */
 const cookieOfSignedIn = "__session=x";
 
 /**
- * The answers that are the same for everyone, held in memory: pages, documents and what is published. Each is made
- * once, or as often as it says itself; while it cannot be made anew, the last one goes on serving. A page is there
- * twice, because who looks signed in has another way in.
+ * The pages, documents and publications that are the same for everyone, in memory. Each is rendered once, or again when
+ * its `max-age` has passed; if that fails, the last copy is served. A page has two copies, because its sign-in link
+ * depends on the cookie.
  */
 export class PageCache {
   private readonly kept = new Map<string, CachedPage>();
@@ -89,7 +89,7 @@ function isShared(route: Route, query: string, headers: CookieHeaders): boolean 
 class CachedPage {
   private readonly fields: HeaderList;
   private readonly goodUntilMs: number;
-  /** As it is sent, by the notice that shows and by who may keep it. */
+  /** By notice and `Cache-Control`. */
   private readonly shown = new Map<string, CachedResponse>();
 
   constructor(private readonly made: RenderedPage) {
@@ -104,13 +104,13 @@ class CachedPage {
     return performance.now() < this.goodUntilMs;
   }
 
-  /** As it is sent now: of a page, with the notice that shows, from the same copy as the API's. */
+  /** The response as it is sent now, with the current notice if it is a page. */
   async answer(page: Page | undefined, headers: CookieHeaders): Promise<CachedResponse> {
     const { status, content } = this.made;
     if (!page) return this.show("", () => new CachedResponse(status, this.fields, content));
     const banner = await readSiteBanner();
     const notice = showsNotice(banner, page, headers) ? banner : null;
-    // Who has put a notice away may see less than others.
+    // A browser that dismissed a notice may see less than others.
     const isPrivate = readCookie(headers, "office-notice") !== undefined;
     return this.show(`${isPrivate} ${notice ? `${notice.kind} ${notice.message}` : ""}`, () => {
       const fields = this.fields.map((field) =>

@@ -10,8 +10,7 @@ import { logBeforeSettings } from "@/lib/runtime/log";
 import type { RendererMessage } from "@/lib/server/page-renderer";
 
 /*
- * The process that Next renders pages in. It is told where to listen, and answers nobody but the front server: that
- * one starts it, stops it, and has looked at every request before.
+ * The process in which Next renders pages. The server starts and stops it, and is its only client.
  */
 
 const [, , socketPath = ""] = process.argv;
@@ -21,9 +20,9 @@ if (!process.send || !socketPath) {
 }
 
 captureOutput();
-// Where both want the processor, the API has it first.
+// The API takes precedence over pages.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-// In a terminal the signals reach both processes; it is for the front server to say when this one ends.
+// A terminal signals both processes; the server decides when this one ends.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 disableCreation();
 process.on("disconnect", exit);
@@ -31,12 +30,12 @@ if (!process.connected) exit();
 const tell = (message: RendererMessage, then = () => {}) => process.send?.(message, then);
 
 try {
-  handOverConfiguration();
-  // Next takes every Upgrade on its server for its own hot reload, which production has not: it gets one that is deaf.
+  passConfiguration();
+  // Next would take every Upgrade for its hot reload: it gets a server that does not listen.
   const app = createNext({ dev: false, dir: process.cwd(), httpServer: createServer() });
   await app.prepare();
   const server = createServer(app.getRequestHandler());
-  // The front server keeps its connections for good.
+  // The server keeps its connections open.
   server.keepAliveTimeout = 0;
   server.listen(socketPath, () => tell({ is: "ready" }));
 } catch (failure) {
@@ -44,22 +43,22 @@ try {
 }
 
 /**
- * Hands Next the configuration as the build has written it down, in the way of its own stand-alone server. To read
- * next.config.ts it would load its compiler: 30 MB for as long as the process stands. Where no build is, it says so.
+ * Passes Next the configuration that the build wrote, as its own standalone server does. To read next.config.ts, Next
+ * would load its compiler and keep 30 MB.
  */
-function handOverConfiguration(): void {
+function passConfiguration(): void {
   if (!existsSync(buildFiles.serverConfiguration)) return;
   const { config } = JSON.parse(readFileSync(buildFiles.serverConfiguration, "utf8"));
   process.env[configurationVariable] = JSON.stringify(config);
 }
 
-/** The front server is gone, or has no use for us any more. Of files we delete the socket alone, whoever told us where. */
+/** Removes the socket and its folder, and ends the process. */
 function exit(): never {
   rmSync(socketPath, { force: true });
   try {
     rmdirSync(dirname(socketPath));
   } catch {
-    // The front server was there first, or it holds something that is not ours.
+    // Removed by the server already, or not empty.
   }
   process.exit();
 }

@@ -13,44 +13,42 @@ import { metrics } from "@/lib/runtime/metrics";
 import { recordOutage } from "@/lib/runtime/outages";
 import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
 
-/** The bundle of `page-renderer-main.ts`, next to the one that this is in. */
+/** The bundle of `page-renderer-main.ts`. */
 const rendererMain = fileURLToPath(new URL("../server/page-renderer-main.js", import.meta.url));
-const stoppedWithinMs = 500; // by then it has nothing under way
-/** To its code the front server is a proxy that is trusted. Nobody asks it for what it has counted. */
+const stoppedWithinMs = 500; // no request is in progress when it is stopped
+/** The server is its trusted proxy. It has no metrics of its own. */
 const ownSettings = {
   TRUSTED_PROXY_HOPS: "1",
   VERCEL: "",
   DATABASE_POOL: "2",
   METRICS_PORT: "",
 };
-/** Of its memory, in MiB. Without our own flags: the source maps of Next's bundles alone would take another 200 MiB. */
+/** Memory limits in MiB. Our own flags are left out: source maps of Next's bundles would take another 200 MiB. */
 const nodeFlags = ["--max-old-space-size=256", "--max-semi-space-size=4"];
 const restartDelaysMs = [100, 500, 2000, 10_000, 30_000];
-const stableAfterMs = 60_000; // a process that stood this long is started again at once
+const stableAfterMs = 60_000; // a process that ran this long is restarted at once
 
 type Options = {
-  /** What it runs. */
   program?: string;
-  /** How long a page waits for the process when all begins, and when it is being started again. */
+  /** How long a page waits for the process at the first start and at a restart. */
   readyWithinMs?: { atFirst: number; again: number };
-  /** Longer than any page waits for anything. */
+  /** Longer than any other timeout of a page. */
   renderedWithinMs?: number;
 };
 
-/** What the process says of itself. */
+/** What the process reports after its start. */
 export type RendererMessage = { is: "ready" } | { is: "broken"; fault: string };
 
-/** What is asked of it. */
 export type RenderRequest = Pick<IncomingMessage, "method" | "url"> & { body?: Buffer | undefined };
 
-/** A page as it was rendered; its headers are names and values in turn. */
+/** A rendered page; its headers are names and values in turn. */
 export type RenderedPage = { status: number; headers: string[]; content: Buffer };
 
 type Run = { child: ChildProcess; socketPath: string };
 
 /**
- * The process that renders pages. It listens on a socket in a folder that only this user may enter, is started again
- * when it ends or hangs, after ever longer pauses, and ends with this process.
+ * The process that renders pages. It listens on a socket in a private folder, is restarted after growing pauses when it
+ * ends or hangs, and ends with this process.
  */
 export class PageRenderer {
   private readonly folder = mkdtempSync(join(tmpdir(), "corner-office-pages-"));
@@ -75,7 +73,7 @@ export class PageRenderer {
     this.ready = this.launch();
   }
 
-  /** Waits until it renders, and sees to it from then on that one does. Throws when it cannot be started at all. */
+  /** Waits until the process is ready, and restarts it from then on. Throws if the first start fails. */
   async start(): Promise<void> {
     try {
       await this.ready;
@@ -86,10 +84,9 @@ export class PageRenderer {
   }
 
   /**
-   * Has it render what was asked for. Throws when that cannot be done: there is no process
-   * at the moment, or it does not answer in time, for which it is ended.
+   * Renders a page. Throws if no process is running, or it does not answer in time; it is then killed.
    *
-   * @param headers - those that its code may see
+   * @param headers - the only headers that pages see
    */
   async render(renderRequest: RenderRequest, headers: Record<string, string>): Promise<RenderedPage> {
     const { atFirst, again } = this.readyWithinMs;
@@ -106,7 +103,6 @@ export class PageRenderer {
     }
   }
 
-  /** Ends it. */
   async stop(): Promise<void> {
     this.isStopping = true;
     const { child } = this.run ?? {};
@@ -134,7 +130,7 @@ export class PageRenderer {
   }
 
   private async launch(): Promise<Run> {
-    // One that was killed has left its socket.
+    // A killed process leaves its socket.
     if (this.run) rmSync(this.run.socketPath, { force: true });
     const socketPath = join(this.folder, String(++this.runs));
     const child = fork(this.program, [socketPath], {
@@ -169,14 +165,14 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** What belongs to a connection (RFC 9110 §7.6.1), and what the front server says itself. */
-const notHandedOn = new Set(["connection", "keep-alive", "transfer-encoding", "date"]);
+/** Hop-by-hop headers (RFC 9110 §7.6.1), and `Date`, which the server sets itself. */
+const notForwarded = new Set(["connection", "keep-alive", "transfer-encoding", "date"]);
 
 function ownHeaders({ rawHeaders, headers }: IncomingMessage, content: Buffer): string[] {
   const own: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
-    if (!notHandedOn.has(name.toLowerCase())) own.push(name, value);
+    if (!notForwarded.has(name.toLowerCase())) own.push(name, value);
   }
   if (content.length > 0 && !headers["content-length"]) own.push("content-length", String(content.length));
   return own;

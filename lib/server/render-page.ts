@@ -20,9 +20,8 @@ import type { PageRenderer, RenderRequest } from "@/lib/server/page-renderer";
 import { leaveUnread, send, toHeaders, toRequest } from "@/lib/server/web-adapter";
 
 /**
- * Answers what is the same for everyone from memory, and all else as the process of the pages renders it, for each
- * client within its allowance and in its turn. Where a page cannot be had, it says so in words: 429 or 503, with
- * `Retry-After`.
+ * Answers shared pages and files from memory, and has the page renderer render the others, within each client's rate and
+ * concurrency limits. Answers 429 or 503 with `Retry-After` if a page cannot be shown.
  */
 export function createPageHandler(process: PageRenderer) {
   const { requests, windowSeconds } = renderRateLimit;
@@ -57,7 +56,9 @@ export function createPageHandler(process: PageRenderer) {
       if (client) consume(client);
       signal = abortOnClose(outgoing);
       const renderRequest = await toRenderRequest(incoming, outgoing);
-      const page = await limiter.run(client, signal, () => process.render(renderRequest, handOn(incoming)));
+      const page = await limiter.run(client, signal, () =>
+        process.render(renderRequest, forwardedHeaders(incoming)),
+      );
       outgoing.writeHead(page.status, page.headers).end(page.content);
     } catch (thrown) {
       if (signal?.aborted) return;
@@ -73,14 +74,14 @@ export function createPageHandler(process: PageRenderer) {
   };
 }
 
-/** Aborts when nobody waits for the answer any more. */
+/** Aborts when the client is gone. */
 function abortOnClose(outgoing: ServerResponse): AbortSignal {
   const signal = new AbortController();
   outgoing.once("close", () => signal.abort());
   return signal.signal;
 }
 
-/** What is to be rendered. A POST is Clerk's component's, on a page of its own: the door lets in no other. */
+/** Reads the request to render. The router accepts a POST only for Clerk's components. */
 async function toRenderRequest(incoming: JoinedMessage, outgoing: ServerResponse): Promise<RenderRequest> {
   const { method, url: target = "" } = incoming;
   const url = limitQuery(target);
@@ -89,13 +90,13 @@ async function toRenderRequest(incoming: JoinedMessage, outgoing: ServerResponse
   return { method, url, body: await readBody(request, bodyLimits.form) };
 }
 
-/** The id of the visit, as the front server has written it down. */
+/** The request id that the server set. */
 function requestIdOf({ headers }: IncomingMessage): string {
   return String(headers["x-request-id"]);
 }
 
-/** All that is not in the list ends here, the names that Next believes in among it. */
-function handOn({ method, headers }: IncomingMessage): Record<string, string> {
+/** The headers for the page renderer. Internal headers of Next that a client sent are dropped. */
+function forwardedHeaders({ method, headers }: IncomingMessage): Record<string, string> {
   const sent = limitHeaders(method, (name) => {
     const value = headers[name];
     return typeof value === "string" ? value : undefined;
@@ -108,7 +109,7 @@ function handOn({ method, headers }: IncomingMessage): Record<string, string> {
   };
 }
 
-/** Who we are: never what a request says. */
+/** Our own host and scheme, never taken from the request. */
 function ownOriginHeaders(): Record<string, string> {
   const { host, protocol } = new URL(settings().appUrl);
   return { host, "x-forwarded-host": host, "x-forwarded-proto": protocol.slice(0, -1) };
@@ -124,7 +125,7 @@ function rendererUnavailable(cause: unknown): ApiError {
   });
 }
 
-/** A refusal for whoever asks: a page for a person, which looks again by itself, our one shape of errors for a program. */
+/** A refusal: a page that reloads itself for a browser, the ApiError JSON for a program. */
 function toPageOrJson(error: ApiError, { headers }: IncomingMessage): ResponseParts {
   const answer = errorParts(error);
   if (!headers.accept?.includes("text/html")) return answer;
@@ -137,7 +138,7 @@ function toPageOrJson(error: ApiError, { headers }: IncomingMessage): ResponsePa
 <title>One moment, please</title>
 <h1>One moment, please</h1>
 <p>${error.message}</p>
-<p>Nothing is lost. This page looks again by itself in ${seconds} seconds.</p>
+<p>Nothing is lost. This page reloads in ${seconds} seconds.</p>
 </html>
 `;
   return { ...answer, body, mediaType: "text/html; charset=utf-8" };

@@ -2,8 +2,8 @@ import { exchangeWithinMs } from "@/lib/config/limits";
 import type { Connection } from "@/lib/server/connections";
 
 /**
- * Gives every exchange a deadline, from the head of the request to the last byte that the client took of its answer.
- * Node has deadlines for what it receives and for the pauses, none for a client that asks and never reads.
+ * Gives every exchange a deadline, from the request's head to the last byte that the client reads. Node has none for a
+ * client that never reads.
  */
 export function limitRequestDuration(
   connections: Iterable<Connection>,
@@ -13,7 +13,7 @@ export function limitRequestDuration(
   const look = () => {
     const overdueMs = performance.now() - withinMs;
     for (const { socket, latest } of connections) {
-      // Without a reset the system would go on offering the rest of the answer.
+      // Without a reset, the system would keep offering the rest of the response.
       if (latest && latest.begunAtMs < overdueMs) socket.resetAndDestroy();
     }
   };

@@ -1,7 +1,4 @@
-/**
- * The path and query of a request target. An absolute-form target (RFC 9112 §3.2.2) is served as its path: who we are
- * is APP_URL, whatever it names.
- */
+/** The path and query of a request target. The host of an absolute-form target (RFC 9112 §3.2.2) is ignored. */
 export function withoutAuthority(target: string): string {
   if (target.startsWith("/")) return target;
   const [, path] = /^https?:\/\/[^/?#]*(.*)$/i.exec(target) ?? [];

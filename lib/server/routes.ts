@@ -35,7 +35,7 @@ import { actions, connectEndpoints, hooks, pages, probes, publications } from "@
 type Handler = (request: Request) => Promise<Response>;
 type Handlers = Record<string, Handler>;
 
-/** The route handlers of the register's operations: the same exports that a platform would call. */
+/** The route handlers of the operations: the same exports that a platform calls. */
 const ofOperations: Record<keyof typeof operations, Handlers> = {
   health,
   siteBanner,
@@ -49,7 +49,7 @@ const ofMcp: Record<(typeof mcpServer.paths)[number], Handlers> = {
   "/api/mcp": mcpUnderApi,
 };
 
-/** What takes a body, or changes something: it is answered here, so that it goes on when no page can be rendered. */
+/** Handled in this process, so that they work while no page can be rendered. */
 const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
   joinWaitlist,
   acceptInvitation,
@@ -83,10 +83,10 @@ const byPath = new Map<string, Handlers>([
   ...inRegister(connectEndpoints, ofConnect),
   ...inRegister(hooks, ofHooks),
   [pages.unsubscribe.path, unsubscribePage],
-  // What it tells of is known in this process, and it is asked for when no page can be rendered.
+  // It reports the state of this process, also while no page can be rendered.
   [pages.status.path, status],
   [probes.ready.path, ready],
-  // A key that is revoked is gone with the next request.
+  // Not cached, because a revoked key must disappear at once.
   [publications.jwks.path, jwks],
 ]);
 
@@ -97,7 +97,7 @@ function inRegister<Name extends string>(
   return Object.entries<Handlers>(handlers).map(([name, handler]) => [register[name as Name].path, handler]);
 }
 
-/** The handler for a method at exactly this path; HEAD is answered by that of GET where it has none of its own. */
+/** The handler for a method at exactly this path; GET's also handles HEAD. */
 export function routeHandler(path: string, method: string): Handler | undefined {
   const handlers = byPath.get(path);
   return handlers?.[method] ?? (method === "HEAD" ? handlers?.GET : undefined);

@@ -19,7 +19,7 @@ import { routeHandler } from "@/lib/server/routes";
 import { send, toRequest } from "@/lib/server/web-adapter";
 
 type FrontServerOptions = {
-  /** Answers for the pages and, where `throughNext`, for everything else. */
+  /** Handles pages and, with `throughNext`, everything else. */
   handlePage: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
   /** Development: the API goes through Next, so that edits show without a restart. */
   throughNext: boolean;
@@ -27,8 +27,8 @@ type FrontServerOptions = {
 };
 
 /**
- * The server that owns the socket: it knows the peer's address and sees every request as it was sent. It
- * answers no operation itself; it hands a Request to the route handler that a platform would call.
+ * Creates the server that owns the socket. It answers no operation itself: it passes a Request to the route handler that
+ * a platform would call.
  */
 export function createFrontServer({
   handlePage,
@@ -56,7 +56,7 @@ export function createFrontServer({
     const refused = rejectUnrouted(method, path, headers);
     if (refused) return send(refused, incoming, outgoing);
     const isOutside = apiRouteAt(path) === undefined && !isWebhookPath(path);
-    if (isOutside) enter(createRequestContext(method, path, headers), incoming, outgoing);
+    if (isOutside) trackRequest(createRequestContext(method, path, headers), incoming, outgoing);
     const handler = throughNext ? undefined : routeHandler(path, method);
     if (!handler) return handlePage(incoming, outgoing);
     const response = await handler(request);
@@ -70,13 +70,13 @@ export function createFrontServer({
     });
   });
 
-  // What Node would refuse by itself, without a body, we answer in our shape: no Host, an odd Expect.
+  // Node would refuse a missing Host or an unknown Expect without a body; we answer with an ApiError.
   const server = createServer(
     { ...limits, requireHostHeader: false, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
     receive,
   );
   server.on("checkExpectation", receive).on("checkContinue", receive);
-  // One more than is allowed, so that we see the one too many: what is over, Node drops.
+  // One more than allowed, because Node drops headers above this silently.
   server.maxHeadersCount = headBounds.lines + 1;
   const isPeerTheClient = trustedProxyHops === 0 && !isProxyMisconfigured();
   const connections = new Connections(server, isPeerTheClient ? connectionBounds.perAddress : undefined);
@@ -91,7 +91,7 @@ export function createFrontServer({
   return server;
 }
 
-/** What is answered for the head alone: a refusal, or what there is to say of the whole server (RFC 9110 §9.3.7). */
+/** Answers from the head alone: a refusal, or `OPTIONS *` (RFC 9110 §9.3.7). */
 function answerToHead(incoming: IncomingMessage, path: string): ResponseParts | undefined {
   const isForAll = incoming.method === "OPTIONS" && path === "*";
   const refused = refuseHead(incoming, isForAll ? "/" : path);
@@ -99,22 +99,22 @@ function answerToHead(incoming: IncomingMessage, path: string): ResponseParts | 
   return isForAll ? { status: 204, body: null, headers: ["allow", allowedAtAll] } : undefined;
 }
 
-/** Begins the visit of a page: its answer, its line in the log and whatever its code logs name the same id. */
-function enter(context: RequestContext, incoming: IncomingMessage, outgoing: ServerResponse): void {
+/** Gives the response, its log line and the page's own logs the same request id. */
+function trackRequest(context: RequestContext, incoming: IncomingMessage, outgoing: ServerResponse): void {
   incoming.headers["x-request-id"] = context.requestId;
   outgoing.on("finish", () => logRequest(context, outgoing.statusCode));
 }
 
-const noNonce = ""; // what is answered here has no script of the framework's
+const noNonce = ""; // no response from here has an inline script of Next's
 
-/** What `middleware.ts` stamps where Next answers. */
+/** The headers that `middleware.ts` sets where Next answers. */
 function defaultHeaders(path: string, { headers }: IncomingMessage): HeaderList {
   const isShared = routeAt(path)?.isShared;
   const requestId = isShared ? [] : ["x-request-id", String(headers["x-request-id"])];
   return [...headersAt(path, noNonce), ...requestId];
 }
 
-/** What a proxy does: the peer goes to the right of whatever the client wrote there. */
+/** Appends the peer to `X-Forwarded-For`, as a proxy does. */
 function appendPeer(incoming: IncomingMessage): void {
   const sent = incoming.headers["x-forwarded-for"];
   const peer = incoming.socket.remoteAddress ?? "unknown";
@@ -136,7 +136,7 @@ privateAddresses.addSubnet("fc00::", 7, "ipv6");
 
 let hasWarned = false;
 
-/** A private peer that forwards for others is a proxy: untold of it, we take all its clients for one. */
+/** Warns once if a private peer, so probably a proxy, forwards requests and no proxy is configured. */
 function warnOfProxy(peer: string): void {
   if (hasWarned || settings().trustedProxyHops > 0) return;
   if (!privateAddresses.check(peer, isIPv6(peer) ? "ipv6" : "ipv4")) return;

@@ -24,12 +24,12 @@ import { createFrontServer } from "@/lib/server/server";
 import { stopOnSignal } from "@/lib/server/stop";
 import { toHeaders } from "@/lib/server/web-adapter";
 
-/** Starts the service, and returns once it listens. A fault in the settings, the register or the port ends the process. */
+/** Starts the service, and returns once it listens. A fault in the settings, the registers or the port ends the process. */
 export async function start(): Promise<void> {
-  // The platform of that name is not where we own the socket.
+  // On Vercel, this server does not run.
   delete process.env.VERCEL;
   const { port, host, production, appUrl, drainSeconds, metricsPort, warnings } = readSettings();
-  // In development, people read what the framework says as it says it.
+  // In development, Next's output is shown as it is.
   if (production) {
     captureOutput();
     logUncaught();
@@ -66,7 +66,7 @@ function readSettings() {
   }
 }
 
-/** Makes what `DATA_DIR` keeps, so that a folder which cannot be used shows now and not at a request. */
+/** Creates the files of `DATA_DIR`, so that an unusable folder stops the start and not a request. */
 function prepareDataDir(): void {
   try {
     derivedKeys("client-address:v1");
@@ -77,19 +77,19 @@ function prepareDataDir(): void {
 }
 
 type Pages = {
-  /** Answers a request that the front server has no handler of its own for. */
+  /** Handles a request that has no handler in `routes.ts`. */
   show: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
   started: Promise<void>;
   stop: () => Promise<void>;
 };
 
-/** The pages, in a process of their own. The operations answer at once; a page waits until that has started. */
+/** Production: pages are rendered in a second process. Operations answer before it is ready. */
 function startPages(): Pages {
   const pages = new PageRenderer();
   return { show: createPageHandler(pages), started: pages.start(), stop: () => pages.stop() };
 }
 
-/** Development: everything through Next in this process, with its hot reload. */
+/** Development: Next handles everything in this process, with hot reload. */
 function startDevelopment(): Pages {
   const preparing = prepareNext();
   return {
@@ -110,7 +110,7 @@ async function prepareNext() {
   return app.getRequestHandler();
 }
 
-/** A store that is away does not keep us from starting: we are ready once it has answered. */
+/** Retries until the store answers. The service runs meanwhile, but is not ready. */
 async function untilStoreIsPrepared(): Promise<void> {
   const storeReady = blockReadiness("the store has not answered yet");
   for (let attempt = 0; ; attempt++) {
@@ -124,13 +124,13 @@ async function untilStoreIsPrepared(): Promise<void> {
   }
 }
 
-/** Opens the store, and makes or reads the keys of our sessions, so that no request waits for that. */
+/** Opens the store and loads the signing keys, so that no request waits for them. */
 async function prepareStore(): Promise<void> {
   await store();
   if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
 }
 
-/** What the system says of a `HOST` that is not this machine's; anything else is the port's fault. */
+/** The error codes of a `HOST` that is not this machine's. Other errors concern the port. */
 const hostFaults = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EINVAL"]);
 
 function listen(server: Server, port: number, host: string | undefined, name = "PORT"): Promise<void> {

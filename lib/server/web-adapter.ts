@@ -5,7 +5,7 @@ import { delegateToReal, type Lazy } from "@/lib/http/lazy-object";
 import { type HeaderList, LazyResponse } from "@/lib/http/response";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 
-/** The Headers of a Node request. */
+/** Lazy Headers of a Node request. */
 class IncomingHeaders implements Lazy<Headers> {
   readonly #incoming: IncomingMessage;
   #made: Headers | undefined;
@@ -31,14 +31,14 @@ class IncomingHeaders implements Lazy<Headers> {
     return this.#made;
   }
 
-  /** Lets other headers be the real ones from now on. */
+  /** Uses the headers of the real Request from now on. */
   becomeThoseOf({ headers }: Request): void {
     this.#made = headers;
   }
 }
 delegateToReal(IncomingHeaders, Headers);
 
-/** The Request of a Node request; its body is read from the socket as the handler asks for it. */
+/** A lazy Request of a Node request. Its body is read from the socket when the handler reads it. */
 class IncomingRequest implements Lazy<Request> {
   readonly #incoming: JoinedMessage;
   readonly #address: string;
@@ -80,7 +80,7 @@ class IncomingRequest implements Lazy<Request> {
     return this.#inviteBody();
   }
 
-  /** A client may wait with the body until it is invited (RFC 9110 §10.1.1). */
+  /** Sends the 100 that a client may wait for before it sends the body (RFC 9110 §10.1.1). */
   #inviteBody(): JoinedMessage {
     if (/^100-continue$/i.test(this.#incoming.headers.expect ?? "")) this.#outgoing?.writeContinue();
     return this.#incoming;
@@ -93,12 +93,12 @@ export function toHeaders(incoming: IncomingMessage): Headers {
   return new IncomingHeaders(incoming) as unknown as Headers;
 }
 
-/** The Request of a Node request, at this address; a client that waits to be asked for the body is asked by `outgoing`. */
+/** The Request of a Node request at this URL. `outgoing` sends the 100 that a client may wait for. */
 export function toRequest(incoming: JoinedMessage, url: string, outgoing?: ServerResponse): Request {
   return new IncomingRequest(incoming, url, outgoing) as unknown as Request;
 }
 
-/** Closes a connection after its answer when the body of the request was not read to its end. */
+/** Closes the connection after the response if the body was not read to its end. */
 export function leaveUnread(incoming: IncomingMessage, outgoing: ServerResponse): void {
   if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;
 }
@@ -106,32 +106,32 @@ export function leaveUnread(incoming: IncomingMessage, outgoing: ServerResponse)
 /**
  * Sends a Response.
  *
- * @param beside - headers that it gets where it has none of that name itself
+ * @param defaults - headers for names that the response does not set
  */
 export async function send(
   response: Response,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  beside?: HeaderList,
+  defaults?: HeaderList,
 ): Promise<void> {
   leaveUnread(incoming, outgoing);
   const ready = response instanceof LazyResponse ? response.parts : undefined;
   if (ready) {
     outgoing.writeHead(
       response.status,
-      beside ? withBeside(ready.fields, beside) : (ready.fields as string[]),
+      defaults ? withDefaults(ready.fields, defaults) : (ready.fields as string[]),
     );
     outgoing.end(ready.content);
     return;
   }
-  outgoing.writeHead(response.status, withBeside([...response.headers].flat(), beside ?? []));
+  outgoing.writeHead(response.status, withDefaults([...response.headers].flat(), defaults ?? []));
   outgoing.end(response.body && Buffer.from(await response.arrayBuffer()));
 }
 
-/** The fields of an answer, and of those that go beside them the ones whose names it has not itself. */
-function withBeside(fields: HeaderList, beside: HeaderList): string[] {
+/** Adds the defaults whose names the fields do not contain. */
+function withDefaults(fields: HeaderList, defaults: HeaderList): string[] {
   const own = new Set(fields.filter((_, at) => at % 2 === 0));
-  return [...fields, ...beside.filter((_, at) => !own.has(beside[at - (at % 2)] ?? ""))];
+  return [...fields, ...defaults.filter((_, at) => !own.has(defaults[at - (at % 2)] ?? ""))];
 }
 
 /** Whether a body follows the headers (RFC 9112 §6.3). */

@@ -70,7 +70,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     it("in bold, a host in punycode where it is not plain ASCII", async () => {
       const look = "https://xn--pple-43d.example:8443/signed-in";
       expect(await isAsked(await registered({ redirect_uris: [look] }), look)).toContain(
-        "<strong>xn--pple-43d.example:8443</strong> asks",
+        "<strong>xn--pple-43d.example:8443</strong> is asking for access",
       );
       const given = "https://аpple.example/";
       expect(JSON.parse((await register({ redirect_uris: [given] })).text).error).toBe(
@@ -83,7 +83,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         "Corner\u202E Office\u2066\u200B\u3164\u115F\n\u2028 a\u0301\u0301\u0301\u0301\u{E0041}";
       const text = await isAsked(await registered({ client_name }), loopback);
       expect(text).toContain("It calls itself <q><bdi>Corner Office á\u0301\u0301</bdi></q>");
-      expect(text).toContain("We can't verify this app.");
+      expect(text).toContain("We can’t verify this app.");
       expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Connect an app?");
     });
 
@@ -144,7 +144,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       `UPDATE connect_state SET payload = replace(payload, '${site}', '${odd}') WHERE kind = 'Client' AND payload LIKE '%${client_id}%'`,
     );
     expect((await owner.open(requestFor(client_id, odd))).status).toBe(400);
-    expect(await isAsked(client_id, loopback)).toContain("A program on this computer asks");
+    expect(await isAsked(client_id, loopback)).toContain("A program on this computer is asking for access");
   });
 
   describe("with a device's request", () => {

@@ -45,7 +45,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       const { text, status, headers } = await browser.open("/connect");
       expect(status).toBe(200);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
-      expect(text).toContain("A program on this computer asks");
+      expect(text).toContain("A program on this computer is asking for access");
       expect(text).toContain(`Your answer goes to <strong>${new URL(redirectUri).host}</strong>`);
       expect(text).toContain("cannot make an assistant send, publish, deploy or charge");
       expect(text).toContain(email);

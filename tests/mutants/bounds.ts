@@ -75,7 +75,7 @@ export const bounds: Mutant[] = [
   {
     file: "lib/server/joined-message.ts",
     mistake: "a body that nobody has read yet is kept chunk by chunk",
-    was: "this.joined.length >= handedOnAtBytes",
+    was: "this.joined.length >= flushAtBytes",
     becomes: "this.joined.length > 0",
     tests: ["tests/lib/server/joined-message.test.ts"],
   },

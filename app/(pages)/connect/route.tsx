@@ -89,7 +89,7 @@ function Refused({ to }: { to: URL }) {
     <div className="narrow">
       <h1>Nothing was connected</h1>
       <p>
-        An app sent you here with a request that is not valid. We can't verify this app. Its answers go to{" "}
+        An app sent you here with a request that is not valid. We can’t verify this app. Its answers go to{" "}
         <Destination url={to} />.
       </p>
       <p>
@@ -228,7 +228,7 @@ function ClientDescription({ client, readersNetwork }: ClientDescriptionProps) {
             <bdi>{name}</bdi>
           </q>
           {documentHost ? `, an app of ${documentHost}` : ""}.
-          {origin.is !== "site" && " We can't verify this app."}
+          {origin.is !== "site" && " We can’t verify this app."}
         </p>
       )}
     </>

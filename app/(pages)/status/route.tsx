@@ -46,5 +46,5 @@ export const GET = htmlPage(
 function inAWord(parts: readonly Part[]): string {
   const [first, ...others] = parts.filter(({ colour }) => colour === "stopped" || colour === "soon");
   if (!first) return "Everything works";
-  return others.length === 0 ? `Everything works except:  ${first.name}` : "Some parts have problems";
+  return others.length === 0 ? `Everything works except: ${first.name}` : "Some parts have problems";
 }

@@ -86,7 +86,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
     });
     expect([path, page.status]).toEqual(["/sign-in/code", 200]);
     expect(heading(page)).toBe("We cannot check codes at the moment");
-    expect(page.text).toContain("nothing is lost");
+    expect(page.text).toContain("your code stays valid");
     expect(page.text).toEqual(comesBackTo("/sign-in/code"));
     expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
   });

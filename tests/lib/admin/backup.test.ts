@@ -151,7 +151,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
         expect(readdirSync(folder)).toEqual(["office.backup.draft"]);
         expect(readFileSync(`${file}.draft`, "latin1")).not.toMatch(/SQLite format|PGDMP/);
       } else {
-        expect([code, stderr], signal).toEqual([1, expect.stringContaining("broken off")]);
+        expect([code, stderr], signal).toEqual([1, expect.stringContaining("was interrupted")]);
         expect(readdirSync(folder), signal).toEqual([]);
       }
       expect(
@@ -199,7 +199,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     writeFileSync(damaged, bytes);
     writeFileSync(`${file}.short`, bytes.subarray(0, 60));
     const refusals: [string[], Record<string, string>, string][] = [
-      [["backup", `${file}.2`], { BACKUP_PASSPHRASE: "short" }, "no passphrase"],
+      [["backup", `${file}.2`], { BACKUP_PASSPHRASE: "short" }, "BACKUP_PASSPHRASE is missing or too short"],
       [["restore", "package.json"], {}, "is no backup"],
       [["restore", "/nowhere"], {}, "is no backup"],
       [["restore", file], service.environment, "There is already a store here"],

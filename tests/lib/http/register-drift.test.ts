@@ -41,7 +41,7 @@ describe("findRegisterDrift", () => {
       { files: [...built.files, "x.js"] },
       "/x.js is in the build, but not in a register",
     ],
-  ])("names %s", (_, auditedTransaction, fault) => {
-    expect(findRegisterDrift({ ...built, ...auditedTransaction })).toEqual([fault]);
+  ])("names %s", (_, change, fault) => {
+    expect(findRegisterDrift({ ...built, ...change })).toEqual([fault]);
   });
 });

@@ -174,9 +174,9 @@ it("shows the owner which host published the client's metadata, which is cached"
   await browser.open(`/oauth/authorize?${query}`);
   const { text } = await browser.open("/connect");
   // The redirect goes to this computer, where any program can use another one's metadata.
-  expect(text).toContain("A program on this computer asks");
+  expect(text).toContain("A program on this computer is asking for access");
   expect(text).toContain(
-    "It calls itself <q><bdi>Claude Code</bdi></q>, an app of claude.ai. We can't verify this app.",
+    "It calls itself <q><bdi>Claude Code</bdi></q>, an app of claude.ai. We can’t verify this app.",
   );
   // Fetched once by each of the two processes.
   const times = outside.asked.filter((address) => address === clientMetadataUrl).length;

@@ -14,25 +14,25 @@ describe("clientAddress", () => {
       { isFrontServer },
     );
 
-  it("is the socket's, which our front server appends, whatever the client wrote before it", () => {
+  it("is the peer that our server appends, whatever the client wrote before it", () => {
     expect(read("192.0.2.1", 0)).toBe("192.0.2.1");
     expect(read("198.51.100.1, 198.51.100.2, 192.0.2.1", 0)).toBe("192.0.2.1");
   });
 
-  it("is the N-th from the right of what N trusted proxies appended, never further left", () => {
+  it("is the N-th entry from the right for N trusted proxies, never further left", () => {
     expect(read("203.0.113.9, 10.0.0.1", 1)).toBe("203.0.113.9");
     expect(read("6.6.6.6, 203.0.113.9, 10.0.0.1", 1)).toBe("203.0.113.9");
     expect(read("6.6.6.6, 203.0.113.9, 10.0.0.2, 10.0.0.1", 2)).toBe("203.0.113.9");
   });
 
-  it("falls back to the socket's when the header is short or malformed there", () => {
+  it("falls back to the peer when the header is too short or malformed", () => {
     expect(read("10.0.0.1", 1)).toBe("10.0.0.1");
     expect(read("203.0.113.9, 10.0.0.1", 3)).toBe("10.0.0.1");
     expect(read("unknown, 10.0.0.1", 1)).toBe("10.0.0.1");
     expect(read("<script>, 10.0.0.1", 1)).toBe("10.0.0.1");
   });
 
-  it("is unknown where nobody we trust says it: the header is the client's own without our front server", () => {
+  it("is unknown without our server, because the header is then the client's own", () => {
     expect(read("6.6.6.6", 0, false)).toBeUndefined();
     expect(read(undefined, 0, false)).toBeUndefined();
     expect(read("203.0.113.9", 1, false)).toBe("203.0.113.9");

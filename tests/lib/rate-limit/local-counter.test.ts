@@ -13,7 +13,7 @@ function spendAll(counter: LocalCounter, key: string, nowMs: number): number {
 }
 
 describe("LocalCounter", () => {
-  it("accepts the limit and tells what is left", () => {
+  it("accepts requests up to the limit and returns the remaining number", () => {
     const counter = new LocalCounter(3, windowMs);
     expect(counter.consume("a", start)).toEqual({ allowed: true, remaining: 2 });
     expect(counter.consume("a", start)).toEqual({ allowed: true, remaining: 1 });
@@ -28,13 +28,13 @@ describe("LocalCounter", () => {
     expect(counter.consume("a", start).allowed).toBe(false);
   });
 
-  it("gives a monitor that bursts once a minute all of its burst, every minute", () => {
+  it("accepts a full burst every minute", () => {
     const counter = new LocalCounter(120, windowMs);
     expect(burst(counter, 100, start + 1000)).toEqual({ accepted: 100, firstRemaining: 119 });
     expect(burst(counter, 100, start + 61_500)).toEqual({ accepted: 100, firstRemaining: 119 });
   });
 
-  it("lets no more than the limit through at the seam of two minutes", () => {
+  it("accepts no more than the limit across the boundary of two minutes", () => {
     const counter = new LocalCounter(120, windowMs);
     let accepted = 0;
     for (let nowMs = start + 59_000; nowMs < start + 118_300; nowMs += 10) {
@@ -43,7 +43,7 @@ describe("LocalCounter", () => {
     expect(accepted).toBe(120);
   });
 
-  it("gives back each request when it is a window ago, to the millisecond", () => {
+  it("frees each request exactly one window later, to the millisecond", () => {
     const counter = new LocalCounter(2, windowMs);
     counter.consume("a", start);
     counter.consume("a", start + 10_000);
@@ -61,7 +61,7 @@ describe("LocalCounter", () => {
     expect(spendAll(counter, "a", start + windowMs + 9)).toBe(10);
   });
 
-  it("remembers at most its bound of keys, and forgets the oldest first", () => {
+  it("keeps at most maxKeys keys and evicts the oldest first", () => {
     const counter = new LocalCounter(1, windowMs, 1000);
     for (let n = 0; n < 5000; n++) {
       counter.consume(`key ${n}`, start + n * 20);
@@ -71,7 +71,7 @@ describe("LocalCounter", () => {
     expect(counter.consume("key 0", start + 4999 * 20).allowed).toBe(true);
   });
 
-  it("forgets a tenth of them at a time, so that a flood of names clears nobody else's count", () => {
+  it("evicts a tenth at a time, so that a flood of keys does not clear other counts", () => {
     const counter = new LocalCounter(1, windowMs, 100);
     const keys = Array.from({ length: 100 }, (_, n) => `key ${n}`);
     for (const key of keys) counter.consume(key, start);
@@ -80,7 +80,7 @@ describe("LocalCounter", () => {
     for (const key of keys.slice(10)) expect(counter.consume(key, start).allowed, key).toBe(false);
   });
 
-  it("forgets by itself whoever was silent for two windows", () => {
+  it("drops keys without a request for two windows", () => {
     const counter = new LocalCounter(5, windowMs);
     for (let n = 0; n < 1000; n++) counter.consume(`key ${n}`, start);
     counter.consume("other", start + windowMs);
@@ -110,7 +110,7 @@ const schedules = fc.record({
 });
 
 describe("on any schedule, the counter", () => {
-  it("accepts when the last window held fewer than the limit, refuses when it held as many, and says what is true", () => {
+  it("accepts below the limit, refuses at it, and reports the true remaining number and wait", () => {
     const isRight = fc.property(schedules, ({ limit, beginsAtMs, steps }) => {
       const counter = new LocalCounter(limit, windowMs);
       const accepted: { key: string; atMs: number }[] = [];

@@ -13,7 +13,7 @@ import { Service } from "@/tests/support/service";
 const readme = readFileSync("lib/server/README.md", "utf8");
 const redisPort = inject("redisPort");
 
-/** Puts the test's own words in the places of what stands in the README. */
+/** Replaces the README's addresses with the test's own. */
 function readBlock(language: string, routes: [was: string, is: string | number][]): string {
   let block = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "ms").exec(readme)?.[1] ?? "";
   for (const [was, is] of routes) {
@@ -23,10 +23,10 @@ function readBlock(language: string, routes: [was: string, is: string | number][
   return block;
 }
 
-/** Where a proxy listens, and on which ports the instances behind it do. */
+/** The port of a proxy, and those of its instances. */
 type Route = { host: string; port: number; instances: [number, number] };
 
-/** How each is started with what the README says. */
+/** How each proxy is started with the README's configuration. */
 const proxies = {
   nginx({ host, port, instances }: Route, folder: string) {
     const block = readBlock("nginx", [
@@ -79,7 +79,7 @@ function write(folder: string, config: string): string {
   return join(folder, "config");
 }
 
-/** Each has an address of its own, and all the port of APP_URL. */
+/** Each proxy has its own address and the port of APP_URL. */
 const fronts = Object.entries(proxies)
   .map(([name, configure], at) => ({
     name,
@@ -89,97 +89,100 @@ const fronts = Object.entries(proxies)
   }))
   .filter(({ name }) => isInstalled(name));
 
-describe.runIf(redisPort && fronts.length > 0)("two instances behind a proxy as the README has it", () => {
-  let instances: [Service, Service];
-  let port: number;
-  beforeAll(async () => {
-    port = await reservePort();
-    const settings = {
-      APP_URL: `https://localhost:${port}`,
-      APP_SECRET: "s".repeat(32),
-      SIGN_IN: "none",
-      REDIS_URL: `redis://127.0.0.1:${redisPort}`,
-      TRUSTED_PROXY_HOPS: "1",
-      DRAIN_SECONDS: "2",
-    };
-    instances = [await Service.start(settings), await Service.start(settings)];
-    const [one, two] = instances;
-    for (const { configure, host } of fronts) {
-      const folder = createFolder();
-      const [program = "", ...rest] = configure({ host, port, instances: [one.port, two.port] }, folder);
-      const environment = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-      spawnLeashed(program, rest, { env: environment, stdio: "ignore" });
-    }
-    for (const front of fronts) {
-      await eventually(async () => expect((await ask(front, "/ready")).status).toBe(200));
-    }
-  });
-  afterAll(() => Promise.all(instances.map((instance) => instance.stop())));
-
-  const agent = new Agent({ rejectUnauthorized: false, keepAlive: true });
-
-  async function ask(
-    { host, from }: (typeof fronts)[number],
-    path: string,
-    { headers = {}, body = "" }: { headers?: Record<string, string>; body?: string } = {},
-  ) {
-    const options = { host, port, path, agent, localAddress: from, servername: "localhost" };
-    const sent = { host: `localhost:${port}`, ...headers };
-    return new Promise<{ status: number | undefined; quota: string; said: string }>((resolve, reject) => {
-      const method = body ? "POST" : "GET";
-      const asked = request({ ...options, method, headers: sent }, async (response) => {
-        const { statusCode: status, headers } = response;
-        resolve({ status, quota: String(headers.ratelimit), said: await text(response) });
-      });
-      asked.once("error", reject);
-      asked.end(body);
+describe.runIf(redisPort && fronts.length > 0)(
+  "two instances behind a proxy configured as in the README",
+  () => {
+    let instances: [Service, Service];
+    let port: number;
+    beforeAll(async () => {
+      port = await reservePort();
+      const settings = {
+        APP_URL: `https://localhost:${port}`,
+        APP_SECRET: "s".repeat(32),
+        SIGN_IN: "none",
+        REDIS_URL: `redis://127.0.0.1:${redisPort}`,
+        TRUSTED_PROXY_HOPS: "1",
+        DRAIN_SECONDS: "2",
+      };
+      instances = [await Service.start(settings), await Service.start(settings)];
+      const [one, two] = instances;
+      for (const { configure, host } of fronts) {
+        const folder = createFolder();
+        const [program = "", ...rest] = configure({ host, port, instances: [one.port, two.port] }, folder);
+        const environment = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+        spawnLeashed(program, rest, { env: environment, stdio: "ignore" });
+      }
+      for (const front of fronts) {
+        await eventually(async () => expect((await ask(front, "/ready")).status).toBe(200));
+      }
     });
-  }
+    afterAll(() => Promise.all(instances.map((instance) => instance.stop())));
 
-  it.each(fronts)(
-    "answers at APP_URL, and counts by the address that $name saw, whatever a client says of itself",
-    async (front) => {
-      // An instance counts for itself while the shared counter is late, as the first time on a machine that is busy.
-      await eventually(async () => {
-        const left = [];
-        for (const forged of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {
-          const { status, quota } = await ask(front, "/api/health", {
-            headers: { "x-forwarded-for": forged },
-          });
-          expect(status).toBe(200);
-          left.push(Number(/\br=(\d+)/.exec(quota)?.[1]));
-        }
-        const [first = 0] = left;
-        expect(left).toEqual([first, first - 1, first - 2]);
+    const agent = new Agent({ rejectUnauthorized: false, keepAlive: true });
+
+    async function ask(
+      { host, from }: (typeof fronts)[number],
+      path: string,
+      { headers = {}, body = "" }: { headers?: Record<string, string>; body?: string } = {},
+    ) {
+      const options = { host, port, path, agent, localAddress: from, servername: "localhost" };
+      const sent = { host: `localhost:${port}`, ...headers };
+      return new Promise<{ status: number | undefined; quota: string; said: string }>((resolve, reject) => {
+        const method = body ? "POST" : "GET";
+        const asked = request({ ...options, method, headers: sent }, async (response) => {
+          const { statusCode: status, headers } = response;
+          resolve({ status, quota: String(headers.ratelimit), said: await text(response) });
+        });
+        asked.once("error", reject);
+        asked.end(body);
       });
-      const call = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
-      const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-      expect((await ask(front, "/mcp", { headers, body: JSON.stringify(call) })).said).toContain(
-        "get_health",
-      );
-      expect((await ask(front, "/")).said).toContain("Corner Office");
-    },
-  );
+    }
 
-  it("answers every request while one of the instances is stopped, whichever proxy it is", async () => {
-    const [one] = instances;
-    if (!one.isRunning) await one.run();
-    for (const front of fronts) expect((await ask(front, "/ready")).status, front.name).toBe(200);
-    let isStopped = false;
-    const stopped = one.stop().then(() => {
-      isStopped = true;
-    });
-    const answers = await Promise.all(
-      fronts.map(async (front) => {
-        const statuses = new Set<number | undefined>();
-        for (let after = 0; after < 20; after += isStopped ? 1 : 0) {
-          statuses.add((await ask(front, "/api/site-banner")).status);
-          await sleep(5);
-        }
-        return [front.name, [...statuses]];
-      }),
+    it.each(fronts)(
+      "answers at APP_URL and counts by the address that $name saw, whatever the client claims",
+      async (front) => {
+        // An instance counts alone while the shared counter is late, as it can be on a busy machine.
+        await eventually(async () => {
+          const left = [];
+          for (const forged of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {
+            const { status, quota } = await ask(front, "/api/health", {
+              headers: { "x-forwarded-for": forged },
+            });
+            expect(status).toBe(200);
+            left.push(Number(/\br=(\d+)/.exec(quota)?.[1]));
+          }
+          const [first = 0] = left;
+          expect(left).toEqual([first, first - 1, first - 2]);
+        });
+        const call = { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} };
+        const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+        expect((await ask(front, "/mcp", { headers, body: JSON.stringify(call) })).said).toContain(
+          "get_health",
+        );
+        expect((await ask(front, "/")).said).toContain("Corner Office");
+      },
     );
-    await stopped;
-    expect(answers).toEqual(fronts.map(({ name }) => [name, [200]]));
-  });
-});
+
+    it("answers every request while one instance is stopped, with every proxy", async () => {
+      const [one] = instances;
+      if (!one.isRunning) await one.run();
+      for (const front of fronts) expect((await ask(front, "/ready")).status, front.name).toBe(200);
+      let isStopped = false;
+      const stopped = one.stop().then(() => {
+        isStopped = true;
+      });
+      const answers = await Promise.all(
+        fronts.map(async (front) => {
+          const statuses = new Set<number | undefined>();
+          for (let after = 0; after < 20; after += isStopped ? 1 : 0) {
+            statuses.add((await ask(front, "/api/site-banner")).status);
+            await sleep(5);
+          }
+          return [front.name, [...statuses]];
+        }),
+      );
+      await stopped;
+      expect(answers).toEqual(fronts.map(({ name }) => [name, [200]]));
+    });
+  },
+);

@@ -28,21 +28,21 @@ const bodyOf = (received: string) => received.slice(received.indexOf("\r\n\r\n")
 
 const madeUp = ["BREW", "GETT", "G", "get", "Post", "OPTIONS2", "X-Y", "~!#$%&'*+.^_`|", "A".repeat(200)];
 
-/** Every address there is, one that is not, and a page. */
+/** Every known address, an unknown one, and a page. */
 const targets: [path: string, methods: string[] | undefined][] = [
   ...addresses.map(({ path, methods }): [string, string[]] => [path, methods]),
   ["/api/nothing", undefined],
   ["/docs/api/errors", ["GET", "HEAD"]],
 ];
 
-/** Sends these bytes, one for each character. */
+/** Sends one byte per character. */
 const send = (bytes: string) => service.send(Buffer.from(bytes, "latin1"));
 
 describe.each(["1.1", "1.0", "0.9", "2.0"])("HTTP/%s", (version) => {
   const spellings = version === "1.1" ? ["", "?t=\xe9", "?t=\0"] : [""];
 
   it.each([...METHODS, ...madeUp])(
-    "%s is 405 with Allow where it is not accepted, 404 where nothing is",
+    "%s is 405 with Allow at a known address and 404 at an unknown one",
     async (method) => {
       for (const [path, methods] of targets) {
         if (methods?.includes(method)) continue;
@@ -65,7 +65,7 @@ describe("a target", () => {
   const isVisible = (byte: string) => byte > " " && byte < "\x7f";
 
   it.each(anyByte.filter((byte) => !blanks.includes(byte)))(
-    "with the byte %j is an address like any other, and what belongs in none is refused where there is one",
+    "with the byte %j is 404 at an unknown address and 400 at a known one if the byte is not allowed",
     async (byte) => {
       const isEnd = byte === "?";
       expect(statusOf(await get(`${health.path}?t=${byte}`))).toBe(isVisible(byte) ? 200 : 400);
@@ -75,18 +75,18 @@ describe("a target", () => {
     },
   );
 
-  it("that is none, at an address that is there, is told so, and the connection ends", async () => {
+  it("that is invalid at a known address is 400, and the connection is closed", async () => {
     const received = await send(`GET ${health.path}?t=\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(received).toMatch(/^HTTP\/1\.1 400 /);
     expect(received).toContain('"message":"The request target has characters that do not belong in one."');
     expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
   });
 
-  it.each(blanks)("with the blank %j cannot be read", async (blank) => {
+  it.each(blanks)("with the blank %j is 400", async (blank) => {
     expect(statusOf(await get(`${health.path}?t=${blank}x`))).toBe(400);
   });
 
-  it("in UTF-8 is answered after the requests before it, and what follows it is not read", async () => {
+  it("in UTF-8 is answered after the requests before it, and later requests are not read", async () => {
     const post = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc\r\n`;
     const first = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const odd = "GET /api/\xc3\xa9 HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -95,7 +95,7 @@ describe("a target", () => {
     expect(received).toMatch(/\}$/);
   });
 
-  it("of the whole server is answered to OPTIONS, and no path to any other method", async () => {
+  it("`*` is accepted for OPTIONS only, and a target without a path for no method", async () => {
     const received = await get("*", "OPTIONS");
     expect(statusOf(received)).toBe(204);
     expect(allowOf(received)).toBe("GET, HEAD, POST, OPTIONS");
@@ -103,7 +103,7 @@ describe("a target", () => {
     expect(statusOf(await get("*"))).toBe(400);
   });
 
-  it("in absolute form is served as its path, under our own name", async () => {
+  it("in absolute form is served as its path, whatever its host", async () => {
     const received = await get("http://evil.example/api/x");
     expect(statusOf(received)).toBe(404);
     expect(received).toContain(`"docs":"${service.url}/docs/api/errors#not_found"`);
@@ -111,7 +111,7 @@ describe("a target", () => {
   });
 });
 
-describe("the bounds of a head", () => {
+describe("the limits of the headers", () => {
   const start = `GET ${health.path} HTTP/1.1\r\n${close}`;
   const withLines = (lines: number) => `${start}${"X: y\r\n".repeat(lines - 2)}\r\n`;
   const withBytes = (bytes: number, lines: number) => {
@@ -120,20 +120,20 @@ describe("the bounds of a head", () => {
   };
   const tooLarge = /^HTTP\/1\.1 431 [\s\S]*"message":"The headers are over 16 KiB or 100 lines\."/;
 
-  it("are 100 lines, and what is behind the 2,000th is not forgotten but refused", async () => {
+  it("are 100 lines, also when Node would drop lines after the 2,000th", async () => {
     expect(statusOf(await send(withLines(100)))).toBe(200);
     for (const lines of [101, 1999, 2500]) expect(await send(withLines(lines))).toMatch(tooLarge);
     const version = withLines(2500).replace(/\r\n$/, "API-Version: 9\r\n\r\n");
     expect(await send(version)).toMatch(tooLarge);
   });
 
-  it.each([0, 50, 97])("are 16 KiB to the byte, in %i lines more", async (lines) => {
+  it.each([0, 50, 97])("are exactly 16 KiB, with %i more lines", async (lines) => {
     expect(statusOf(await send(withBytes(16_384, lines)))).toBe(200);
     expect(await send(withBytes(16_385, lines))).toMatch(tooLarge);
     expect(await send(withBytes(21_384, lines))).toMatch(tooLarge);
   });
 
-  it("leave an answer to HEAD without a body", async () => {
+  it("answer HEAD without a body", async () => {
     for (const bytes of [16_385, 21_384]) {
       const received = await send(withBytes(bytes, 1).replace("GET", "HEAD"));
       expect(statusOf(received)).toBe(431);
@@ -142,12 +142,12 @@ describe("the bounds of a head", () => {
   });
 });
 
-describe("a request that Node's parser gives up on", () => {
+describe("a request that Node's parser rejects", () => {
   it.each([
     ["bytes that are no request", "\x16\x03\x01\x02\x00\r\n\r\n"],
     ["the beginning of TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["a broken request line", "GET /api/health\r\n\r\n"],
-    ["a version that nobody speaks", "BREW /api/health HTTP/1.2\r\n\r\n"],
+    ["an unknown version", "BREW /api/health HTTP/1.2\r\n\r\n"],
     ["HTTP/2 without an agreement", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["a broken header", "GET /api/health HTTP/1.1\r\nHost: x\r\nNoColon\r\n\r\n"],
     ["a header that looks like a request line", "GET / HTTP/1.1\r\nBREW /api/health HTTP/1.1\r\n\r\n"],
@@ -164,7 +164,7 @@ describe("a request that Node's parser gives up on", () => {
     expect(bodyOf(toHead) === "").toBe(bytes.startsWith("GET"));
   });
 
-  it("is answered after those before it, and what follows it is not read", async () => {
+  it("is answered after those before it, and later requests are not read", async () => {
     const good = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     for (const [bad, status] of [
       ["BREW /api/health HTTP/1.1\r\nHost: x\r\n\r\n", 405],
@@ -176,7 +176,7 @@ describe("a request that Node's parser gives up on", () => {
     }
   });
 
-  it("gets no answer inside one that has begun, which breaks off instead", async () => {
+  it("gets no response inside one that has begun; the connection is reset instead", async () => {
     const server = createServer((_, response) =>
       response.writeHead(200, { "content-length": 10 }).write("half"),
     );
@@ -199,7 +199,7 @@ describe("a request that Node's parser gives up on", () => {
     server.close();
   });
 
-  it("is 405 also when its method comes byte by byte", async () => {
+  it("is 405 also when its method arrives byte by byte", async () => {
     const socket = connect(service.port, "127.0.0.1").setNoDelay().setEncoding("latin1");
     await once(socket, "connect");
     const answer = text(socket);
@@ -211,7 +211,7 @@ describe("a request that Node's parser gives up on", () => {
     expect(statusOf(await answer)).toBe(405);
   });
 
-  it("is answered once where a refusal went before its broken body", async () => {
+  it("is answered once if it was refused before its body broke", async () => {
     const post = `POST ${health.path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n`;
     const received = await send(post);
     expect(statusLines(received)).toEqual(["HTTP/1.1 405"]);
@@ -219,7 +219,7 @@ describe("a request that Node's parser gives up on", () => {
   });
 
   it.each(["\x00\x01garbage\r\n\r\n", "CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n"])(
-    "ends its connection, whatever its client still sends: %j",
+    "closes the connection, whatever the client still sends: %j",
     async (bytes) => {
       const socket = connect({ port: service.port, host: "127.0.0.1", allowHalfOpen: true });
       const sending = setInterval(() => socket.write("x"), 100);
@@ -239,7 +239,7 @@ describe("a request that Node's parser gives up on", () => {
   );
 });
 
-describe("the same odd target, thousands of times", () => {
+describe("the same invalid target, thousands of times", () => {
   let behindProxy: Service;
   beforeAll(async () => {
     behindProxy = await Service.start({ TRUSTED_PROXY_HOPS: "1", SIGN_IN: "none", LOG_LEVEL: "warn" });
@@ -254,7 +254,7 @@ describe("the same odd target, thousands of times", () => {
     expect((await behindProxy.ask(health.path)).status).toBe(200);
   });
 
-  it("on connection after connection is answered on each", async () => {
+  it("on one connection after the other is answered on each", async () => {
     for (let round = 0; round < 10; round++) {
       const answers = await Promise.all(Array.from({ length: 100 }, () => sendOdd(2)));
       expect(answers.map(statusOf)).toEqual(Array(100).fill(404));

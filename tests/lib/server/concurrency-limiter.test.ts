@@ -4,7 +4,7 @@ import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
 const bounds = { atOnce: 2, atOncePerClient: 1, waiting: 3, waitingPerClient: 2, waitMs: 60_000 };
 const stays = new AbortController().signal;
 
-/** Starts work that ends when the test says so, and records the order in which it begins. */
+/** Tasks that end when the test says so, and those that have started. */
 function workplace(limiter: ConcurrencyLimiter) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -24,7 +24,7 @@ function workplace(limiter: ConcurrencyLimiter) {
 }
 
 describe("the concurrency limiter", () => {
-  it("runs up to its limit at once, and starts the next in order as others end", async () => {
+  it("runs up to the limit at once, and starts waiting tasks in order", async () => {
     const { ask, end, begun } = workplace(new ConcurrencyLimiter(bounds));
     const all = ["a", "b", "c", "d"].map((name) => ask(name, name));
     expect(begun).toEqual(["a", "b"]);
@@ -37,25 +37,25 @@ describe("the concurrency limiter", () => {
     expect(await Promise.all(all)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("does not let a client with much work delay the others", async () => {
+  it("does not let one client's tasks block another's", async () => {
     const { ask, end, begun } = workplace(new ConcurrencyLimiter(bounds));
     for (const name of ["a1", "a2", "a3"]) ask(name, "a");
     ask("b", "b");
     expect(begun).toEqual(["a1", "b"]);
     await end("b");
-    expect(begun, "the free place is not for a").toEqual(["a1", "b"]);
+    expect(begun, "the free slot is not a's").toEqual(["a1", "b"]);
     await end("a1");
     expect(begun).toEqual(["a1", "b", "a2"]);
   });
 
-  it("applies only the total limits to clients that cannot be told apart", async () => {
+  it("applies only the total limits to clients of unknown address", async () => {
     const { ask, begun } = workplace(new ConcurrencyLimiter(bounds));
     for (const name of ["one", "two", "three", "four", "five"]) ask(name, undefined);
     expect(begun).toEqual(["one", "two"]);
     await expect(ask("six", undefined)).rejects.toMatchObject({ status: 503 });
   });
 
-  it("refuses with 429 when one client has too much waiting, with 503 when all together have, both with Retry-After", async () => {
+  it("refuses with 429 per client and 503 in total, both with Retry-After", async () => {
     const { ask } = workplace(new ConcurrencyLimiter(bounds));
     for (const name of ["a1", "a2", "a3"]) ask(name, "a");
     await expect(ask("a4", "a")).rejects.toMatchObject({ status: 429, headers: { "retry-after": "2" } });
@@ -63,7 +63,7 @@ describe("the concurrency limiter", () => {
     await expect(ask("c", "c")).rejects.toMatchObject({ status: 503, headers: { "retry-after": "2" } });
   });
 
-  it("refuses with 503 after the maximum wait, and frees the place in the queue", async () => {
+  it("refuses with 503 after the wait, and frees the place in the queue", async () => {
     const { ask, end, begun } = workplace(new ConcurrencyLimiter({ ...bounds, atOnce: 1, waitMs: 5 }));
     ask("a", "a");
     await expect(ask("b", "b")).rejects.toMatchObject({ status: 503 });
@@ -72,7 +72,7 @@ describe("the concurrency limiter", () => {
     expect(begun).toEqual(["a", "c"]);
   });
 
-  it("never starts work whose client has gone", async () => {
+  it("never starts a task whose client is gone", async () => {
     const { ask, end, begun } = workplace(new ConcurrencyLimiter({ ...bounds, atOnce: 1 }));
     ask("a", "a");
     const signal = new AbortController();
@@ -84,7 +84,7 @@ describe("the concurrency limiter", () => {
     expect(begun).toEqual(["a", "c"]);
   });
 
-  it("frees the place of work that fails", async () => {
+  it("frees the slot of a task that fails", async () => {
     const limiter = new ConcurrencyLimiter({ ...bounds, atOnce: 1 });
     await expect(limiter.run("a", stays, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await limiter.run("a", stays, async () => "yes")).toBe("yes");

@@ -22,7 +22,7 @@ beforeAll(async () => {
     SIGN_IN: "local",
     RATE_LIMIT_HEALTH: "100000",
     RATE_LIMIT_MCP: "100000",
-    // Without a signing secret the webhook is refused before its body is looked at.
+    // Without a signing secret the webhook is refused before its body is read.
     RESEND_API_KEY: "re_test",
     RESEND_BASE_URL: "http://127.0.0.1:9",
     EMAIL_FROM: "office@example.com",
@@ -49,14 +49,14 @@ const lastGet = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection
 const statuses = (received: string) => received.match(/(?<=HTTP\/1\.1 )\d{3}/g);
 
 describe("requests in a pipeline", () => {
-  it("are answered one after the other, in their order, refusals and pages among them", async () => {
+  it("are answered in order, including refusals and pages", async () => {
     const received = await service.send(
       get("/sign-in") + get(health.path) + get("/api/x") + get("/sign-in") + lastGet(health.path),
     );
     expect(statuses(received)).toEqual(["200", "200", "404", "200", "200"]);
   });
 
-  it("are all answered, however many are sent at once, and cost nobody else their answer", async () => {
+  it("are all answered, however many are sent at once, while other clients are answered too", async () => {
     const burst = await open();
     burst.write(get(health.path).repeat(4999) + lastGet(health.path));
     const received = text(burst);
@@ -66,7 +66,7 @@ describe("requests in a pipeline", () => {
     expect(statuses(await received)).toEqual(new Array(5000).fill("200"));
   });
 
-  it("are not begun once their client is gone", async () => {
+  it("are dropped when the client is gone", async () => {
     const { length: before } = service.log.split('"path":"/sign-in"');
     const socket = await open();
     socket.write(get("/sign-in").repeat(64));
@@ -75,7 +75,7 @@ describe("requests in a pipeline", () => {
     await service.ask("/sign-in");
     await sleep(300);
     const { length: after } = service.log.split('"path":"/sign-in"');
-    // How many had their turn before it was gone is the machine's affair.
+    // The number that started before the client was gone depends on the machine.
     expect(after - before).toBeLessThan(60);
   });
 });
@@ -106,7 +106,7 @@ describe("a body", () => {
     ["/hooks/resend", 256 * 1024, {}],
     ["/mcp", 64 * 1024, { "Content-Type": "application/json" }],
   ])(
-    "over its bound is refused unread at %s, and as it comes when it did not say so",
+    "over its limit is refused at %s: unread if announced, otherwise while it arrives",
     async (path, bound, sent) => {
       const headers = Object.entries(sent).map(
         ([name, value]) => `${name}: ${value === true ? service.url : value}\r\n`,
@@ -126,7 +126,7 @@ describe("a body", () => {
     },
   );
 
-  it("is asked for only where it is taken and within its bound (RFC 9110 §10.1.1)", async () => {
+  it("gets a 100 Continue only where it is accepted and within its limit (RFC 9110 §10.1.1)", async () => {
     const firstWords = async (path: string, bytes: number) => {
       const socket = await open();
       socket.write(announce("POST", path, bytes, "Expect: 100-continue\r\n"));
@@ -141,7 +141,7 @@ describe("a body", () => {
     expect(await firstWords("/api/x", 3)).toBe("HTTP/1.1 404 Not Found");
   });
 
-  it("costs no memory: 40 connections that each press 2 MiB on a form that takes 4 KiB", async () => {
+  it("uses no memory when 40 connections each send 2 MiB to a form that accepts 4 KiB", async () => {
     const before = memoryOf(service.pid).now;
     const mebibytes = Buffer.alloc(2 * 1024 * 1024, "x");
     await Promise.all(
@@ -150,7 +150,7 @@ describe("a body", () => {
         socket.write(`POST /sign-in/send HTTP/1.1\r\nHost: x\r\nOrigin: ${service.url}\r\n`);
         socket.write(`Transfer-Encoding: chunked\r\n\r\n200000\r\n`);
         socket.write(mebibytes);
-        // It may learn of the end by a write that fails.
+        // A failing write can be the first sign of the end.
         if (!socket.closed) await new Promise((closed) => socket.resume().once("close", closed));
       }),
     );
@@ -176,7 +176,7 @@ describe("connections", () => {
     expect(String(await once(socket, "data"))).toContain("100 Continue");
   };
 
-  it("from one address are bounded: the longest idle leaves for a new one, whatever it began to send", async () => {
+  it("from one address are limited: the longest idle one is closed for a new one, also with an incomplete head", async () => {
     const from = "127.0.4.1";
     const [working, silent, begun, asked] = [
       await open(from),
@@ -203,7 +203,7 @@ describe("connections", () => {
     expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
   });
 
-  it("with a request in work are never closed for a new one, which is refused", async () => {
+  it("with a request in progress are never closed for a new one, which is refused", async () => {
     const from = "127.0.4.3";
     const working = await openMany(perAddress, from);
     await Promise.all(working.map(askWithoutBody));
@@ -220,7 +220,7 @@ describe("connections", () => {
     ["from anywhere", {}, (n: number) => `127.0.5.${n % 200}`],
     ["from one proxy", { TRUSTED_PROXY_HOPS: "1" }, () => "127.0.0.1"],
   ])(
-    "%s over what the system lets us open close the longest idle, and none is left hanging",
+    "%s above the limit of open files close the longest idle one, and none hangs",
     async (_, settings, from) => {
       const program = join(createFolder(), "few-files.sh");
       const port = await reservePort();
@@ -241,7 +241,7 @@ describe("connections", () => {
       await askWithoutBody(working);
       const sockets: Socket[] = [];
       for (let n = 0; n < 400; n++) sockets.push(await open(from(n), port));
-      const served = sockets.slice(-43); // 300 files but for 256 of our own, and the one in work
+      const served = sockets.slice(-43); // 300 files minus 256 reserved ones and the one in progress
       const left = sockets.slice(0, -43);
       await eventually(() => expect(left.filter(({ closed }) => !closed)).toHaveLength(0));
       for (const socket of served) expect(await answersOn(socket)).toEqual(["200"]);

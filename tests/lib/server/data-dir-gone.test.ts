@@ -16,8 +16,8 @@ afterAll(async () => {
 
 const pagesPid = () => Number(execFileSync("pgrep", ["-P", String(service.pid)], { encoding: "utf8" }));
 
-describe("a data folder that is taken away", () => {
-  it("is not begun anew by the process of the pages, which starts again meanwhile", async () => {
+describe("a removed data folder", () => {
+  it("is not recreated by a page renderer that restarts meanwhile", async () => {
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
     const ceo = await Browser.signIn(service, "ceo@example.com");
     await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));

@@ -11,7 +11,7 @@ const filled = (unit: string) => unit.repeat(Math.ceil(most / unit.length)).slic
 const numbered = (make: (n: number) => string) =>
   Array.from({ length: most / 9 }, (_, n) => make(1000 + n)).join("");
 
-/** Requests for a page that are as long as may be, in what Next reads: some cost it seconds when it reads all. */
+/** Page requests with headers of the maximum length, on which Next would spend seconds. */
 const attacks: { of: string; target?: string; headers?: Record<string, string> }[] = [
   { of: "a User-Agent of one word", headers: { "User-Agent": filled("a") } },
   { of: "a User-Agent that begins a bot's name", headers: { "User-Agent": filled("google") } },
@@ -46,14 +46,14 @@ function ask(target: string, headers: Record<string, string>, from: string) {
   return service.ask(target, { headers: { ...headers, "X-Forwarded-For": from } });
 }
 
-/** The processor's time of the service and of the process of its pages, in milliseconds. */
+/** The processor time of the service and its page renderer, in milliseconds. */
 function processorMs(): number {
   const { pid } = service;
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
   return [pid, ...children.map(Number)].reduce((sum, one) => sum + processorTimeOf(one) / 1000, 0);
 }
 
-/** What 13 requests at once from one address cost, and how long somebody else's `/sign-in` takes beside them. */
+/** The cost of 13 concurrent requests from one address, and the time of another client's `/sign-in` meanwhile. */
 async function press(target: string, headers: Record<string, string>, from: string) {
   const before = processorMs();
   const requests = Array.from({ length: 13 }, () => ask(target, headers, from));
@@ -67,9 +67,9 @@ async function press(target: string, headers: Record<string, string>, from: stri
   return { statuses: answers.map((answer) => answer.status), status, afterMs, ms: processorMs() - before };
 }
 
-describe("thirteen requests from one address, as dear as a stranger can make them", () => {
+describe("thirteen of the most expensive requests from one address", () => {
   it.each(attacks)(
-    "cost about what others cost: $of",
+    "cost about as much as ordinary ones: $of",
     { timeout: 120_000 },
     async ({ of, target = path, headers = {} }) => {
       const from = `192.0.2.${10 + attacks.findIndex((attack) => attack.of === of)}`;
@@ -78,7 +78,7 @@ describe("thirteen requests from one address, as dear as a stranger can make the
       const attack = await press(target, headers, from);
       expect(attack.status).toBe(200);
       expect(Math.max(...attack.statuses)).toBeLessThan(500);
-      // In ticks of 10 ms, and with what the collector of garbage does now or later.
+      // In ticks of 10 ms, and including garbage collection.
       expect(attack.ms, `${plain.ms} ms without it`).toBeLessThan(4 * plain.ms + 300);
       expect(attack.afterMs, `${plain.afterMs} ms without it`).toBeLessThan(10 * plain.afterMs + 500);
     },

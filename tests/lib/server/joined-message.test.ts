@@ -15,7 +15,7 @@ afterAll(() => {
   server.close();
 });
 
-/** The request whose body is these chunks, as it is when nothing more of it comes before somebody reads. */
+/** A request with a body of these chunks, all of which arrived before it is read. */
 async function receive(chunks: string[]): Promise<JoinedMessage> {
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   const framed = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
@@ -35,12 +35,12 @@ async function piecesOf(incoming: JoinedMessage): Promise<Buffer[]> {
 }
 
 describe("a request", () => {
-  it("has its body, whatever chunks it came in", async () => {
+  it("has its complete body, whatever its chunks", async () => {
     const chunks = Array.from({ length: 300 }, (_, n) => String(n).repeat(n + 1));
     expect((await buffer(await receive(chunks))).toString()).toBe(chunks.join(""));
   });
 
-  it("keeps thousands of chunks that nobody has read yet as a few pieces", async () => {
+  it("joins thousands of unread chunks into a few pieces", async () => {
     const chunks = Array.from({ length: 4000 }, (_, n) => String(n % 10));
     const incoming = await receive(chunks);
     const pieces = await piecesOf(incoming);
@@ -49,7 +49,7 @@ describe("a request", () => {
     expect(pieces.length).toBeLessThan(20);
   });
 
-  it("takes no more of a body whose pieces are too small", async () => {
+  it("stops reading a body whose pieces are too small", async () => {
     const incoming = await receive(Array<string>(20_000).fill("x"));
     incoming.resume();
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);

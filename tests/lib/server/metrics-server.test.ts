@@ -33,13 +33,13 @@ describe.each(engines)("/metrics on $name", (engine) => {
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     return response.text();
   };
-  /** The value of a series, as the text has it. */
+  /** The value of a series in the text. */
   const read = (text: string, series: string) => {
     const line = text.split("\n").find((candidate) => candidate.startsWith(`${series} `));
     return line === undefined ? undefined : Number(line.slice(series.length + 1));
   };
 
-  it("counts answers by address and status, refusals of quota among them", async () => {
+  it("counts responses by address and status, including 429", async () => {
     for (let n = 0; n <= 120; n++) await service.ask(health.path, { from: "127.0.9.1" });
     await service.ask("/api/nothing-that-there-is");
     const text = await scrape();
@@ -70,7 +70,7 @@ describe.each(engines)("/metrics on $name", (engine) => {
     else expect(idle).toBeUndefined();
   });
 
-  it("counts what is rendered, and how often the process of the pages was started again", async () => {
+  it("counts rendered pages and restarts of the page renderer", async () => {
     const rendered = 'corner_office_renders_total{outcome="rendered"}';
     const before = read(await scrape(), rendered) ?? 0;
     expect((await service.ask("/sign-in")).status).toBe(200);
@@ -85,8 +85,8 @@ describe.each(engines)("/metrics on $name", (engine) => {
     expect((await service.ask("/sign-in")).status).toBe(200);
   });
 
-  it("shows an event loop that was held up", async () => {
-    await sleep(50); // Each look begins anew, and what comes before its first tick is not measured.
+  it("measures a blocked event loop", async () => {
+    await sleep(50); // Each scrape starts a new measurement, from its first tick.
     service.signal("SIGSTOP");
     await sleep(500);
     service.signal("SIGCONT");
@@ -117,7 +117,7 @@ describe.each(engines)("/metrics on $name", (engine) => {
     expect(read(await scrape(), waiting)).toBe(1);
   });
 
-  it("names nobody: no email, token, address or anything that a client wrote", async () => {
+  it("contains no email, token, address or client input", async () => {
     const token = await service.token("ceo@example.com");
     await service.ask(entitlement.path, { headers: { Authorization: `Bearer ${token}` } });
     await service.ask(`/${token}`);
@@ -126,7 +126,7 @@ describe.each(engines)("/metrics on $name", (engine) => {
     for (const secret of [token, "ceo@example.com", "127.0.0.1", "PURGE"]) expect(text).not.toContain(secret);
   });
 
-  it("says what it can when the store is away", async () => {
+  it("leaves out the outboxes while the store is unavailable", async () => {
     const failed = 'corner_office_store_seconds_count{outcome="failed"}';
     const before = read(await scrape(), failed) ?? 0;
     const token = await service.token("ceo@example.com");
@@ -145,7 +145,7 @@ describe.each(engines)("/metrics on $name", (engine) => {
     await eventually(async () => expect(read(await scrape(), failed)).toBeGreaterThan(before));
   });
 
-  it.each(["alerts.yml", "grafana-dashboard.json"])("has all that %s asks for", async (file) => {
+  it.each(["alerts.yml", "grafana-dashboard.json"])("has every metric that %s uses", async (file) => {
     const text = await scrape();
     const asked =
       readFileSync(`${folder}/${file}`, "utf8").match(/\b(?:corner_office|nodejs|process)_\w+/g) ?? [];
@@ -156,12 +156,12 @@ describe.each(engines)("/metrics on $name", (engine) => {
   });
 });
 
-describe("a service that nobody watches", () => {
-  it("has no such port, and nothing of it at its own", async () => {
+describe("a service without METRICS_PORT", () => {
+  it("has no metrics port and no /metrics on its own", async () => {
     expect((await (await unconfigured()).ask("/metrics")).status).toBe(404);
   });
 
-  it("says so when the port is taken", async () => {
+  it("reports that the port is taken", async () => {
     const { port } = await unconfigured();
     const started = Service.start({ METRICS_PORT: String(port) });
     await expect(started).rejects.toThrow(`METRICS_PORT: cannot listen on ${port} (EADDRINUSE)`);

@@ -8,7 +8,7 @@ import { PageCache } from "@/lib/server/page-cache";
 import { createFolder } from "@/tests/support/leash";
 import { Service } from "@/tests/support/service";
 
-describe("an answer that is the same for everyone", () => {
+describe("a cached response", () => {
   const text = "All that is said, and said again. ".repeat(100);
   let server: ReturnType<typeof createServer>;
   let url: string;
@@ -42,7 +42,7 @@ describe("an answer that is the same for everyone", () => {
     expect(await answer.text()).toBe(text);
   });
 
-  it("is the same whatever a client has, where it is no 200 (RFC 9110 §13.2.1)", async () => {
+  it("is no 304 unless its status is 200 (RFC 9110 §13.2.1)", async () => {
     const notFound = new CachedResponse(404, ["content-type", "text/plain"], Buffer.from("Nothing."));
     const other = createServer((incoming, outgoing) => notFound.send(incoming, outgoing));
     await once(other.listen(0, "127.0.0.1"), "listening");
@@ -53,7 +53,7 @@ describe("an answer that is the same for everyone", () => {
     other.close();
   });
 
-  it("has one strong ETag for each encoding, and is a 304 without a body to who has it", async () => {
+  it("has a strong ETag per encoding, and is a 304 without a body for a current copy", async () => {
     const tags = new Set<string>();
     for (const accepted of ["br", "gzip", "identity"]) {
       const headers = { "Accept-Encoding": accepted };
@@ -69,7 +69,7 @@ describe("an answer that is the same for everyone", () => {
     expect(tags.size).toBe(3);
   });
 
-  it("answers HEAD with the headers of GET and nothing else", async () => {
+  it("answers HEAD with the headers of GET and no body", async () => {
     const headers = { "Accept-Encoding": "identity" };
     const head = await get(headers, "HEAD");
     expect(head.headers.get("content-length")).toBe(String(text.length));
@@ -77,7 +77,7 @@ describe("an answer that is the same for everyone", () => {
   });
 });
 
-describe("the answers that are held", () => {
+describe("cached pages", () => {
   beforeAll(() => {
     vi.stubEnv("DATA_DIR", createFolder());
   });
@@ -87,24 +87,24 @@ describe("the answers that are held", () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
-  const nobody = new Headers();
+  const anonymous = new Headers();
   const made = (headers: string[], status = 200) => ({ status, headers, content: Buffer.from("x") });
 
-  it("are made once for all who ask at once, and for every address that is nowhere", async () => {
+  it("are rendered once for concurrent requests, and once for all unknown addresses", async () => {
     const make = vi.fn(async () => made([]));
     const kept = new PageCache(make);
     const { path } = publications.openApi;
     await Promise.all([
-      kept.find(path, "", nobody),
-      kept.find(path, "", nobody),
-      kept.find("/a", "", nobody),
-      kept.find("/b/c", "", nobody),
+      kept.find(path, "", anonymous),
+      kept.find(path, "", anonymous),
+      kept.find("/a", "", anonymous),
+      kept.find("/b/c", "", anonymous),
     ]);
     expect(make.mock.calls).toEqual([
       [path, undefined],
       [pages.nothingHere.path, undefined],
     ]);
-    expect(await kept.find(pages.home.path, "", nobody), "a page of one account").toBeUndefined();
+    expect(await kept.find(pages.home.path, "", anonymous), "a page of one account").toBeUndefined();
   });
 
   it.each([
@@ -123,28 +123,28 @@ describe("the answers that are held", () => {
     },
   );
 
-  it("are made anew when they are old, and the last one serves on while that fails", async () => {
+  it("are rendered again when max-age has passed; the last copy is served while that fails", async () => {
     const make = vi.fn(async () => made(["Cache-Control", "public, max-age=300"]));
     const kept = new PageCache(make);
     const { path } = publications.llms;
     const clock = vi.spyOn(performance, "now").mockReturnValue(0);
-    const first = await kept.find(path, "", nobody);
+    const first = await kept.find(path, "", anonymous);
     clock.mockReturnValue(299_999);
-    expect(await kept.find(path, "", nobody)).toBe(first);
+    expect(await kept.find(path, "", anonymous)).toBe(first);
     clock.mockReturnValue(300_000);
     make.mockResolvedValueOnce(made([], 503));
-    expect(await kept.find(path, "", nobody)).toBe(first);
-    expect(await kept.find(path, "", nobody)).not.toBe(first);
+    expect(await kept.find(path, "", anonymous)).toBe(first);
+    expect(await kept.find(path, "", anonymous)).not.toBe(first);
     expect(make).toHaveBeenCalledTimes(3);
   });
 
-  it("are no failures: the first that cannot be made is nobody's answer", async () => {
+  it("reject a failed first render", async () => {
     const kept = new PageCache(async () => made([], 500));
-    await expect(kept.find(pages.front.path, "", nobody)).rejects.toThrow("/ cannot be made: 500");
+    await expect(kept.find(pages.front.path, "", anonymous)).rejects.toThrow("/ cannot be made: 500");
   });
 });
 
-describe("what the service holds in memory", () => {
+describe("the service's cached pages and files", () => {
   let service: Service;
   beforeAll(async () => {
     service = await Service.start({ SIGN_IN: "local" });
@@ -161,7 +161,7 @@ describe("what the service holds in memory", () => {
     { path: "/docs/api.md" },
   ];
 
-  it.each(shared)("$path comes compressed, with its ETag, and as a 304", async ({ path }) => {
+  it.each(shared)("$path is compressed, has an ETag, and can be a 304", async ({ path }) => {
     const plain = await service.ask(path, { headers: { "X-Request-Id": "of-who-asked-first" } });
     expect(plain.status).toBe(200);
     for (const encoding of ["br", "gzip"]) {
@@ -180,7 +180,7 @@ describe("what the service holds in memory", () => {
     }
   });
 
-  it("has no image optimizer, and nothing else of the framework's but the files of the build", async () => {
+  it("include no image optimizer and nothing of Next's except the files of the build", async () => {
     for (const path of [
       "/_next/image?url=%2Fsocial-card.png&w=640&q=75",
       "/_next/image?url=%0A%1b%5b31mforged&w=1",

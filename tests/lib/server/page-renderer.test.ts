@@ -13,7 +13,7 @@ import { Service } from "@/tests/support/service";
 
 const { health } = operations;
 
-/** The id of the process that renders the pages of a service, and the folder of its socket. */
+/** The process id of a service's page renderer, and the folder of its socket. */
 function pagesOf({ pid }: Service): { pid: number; folder: string } {
   const [child] = execFileSync("pgrep", ["-P", String(pid)], { encoding: "utf8" })
     .trim()
@@ -24,7 +24,7 @@ function pagesOf({ pid }: Service): { pid: number; folder: string } {
 
 const isThere = (pid: number) => existsSync(`/proc/${pid}`);
 
-describe("the process that renders pages", () => {
+describe("the page renderer of a service", () => {
   let service: Service;
   beforeAll(async () => {
     service = await Service.make({ SIGN_IN: "local" });
@@ -34,7 +34,7 @@ describe("the process that renders pages", () => {
   });
   afterAll(() => service.stop({ expectErrors: true }));
 
-  it("may be killed: the API and the forms go on, a page says so, and is there again by itself", async () => {
+  it("can be killed: the API and the forms work, a page answers 503, and then recovers", async () => {
     expect((await service.ask("/")).status).toBe(200);
     const { pid } = pagesOf(service);
     process.kill(pid, "SIGKILL");
@@ -46,12 +46,12 @@ describe("the process that renders pages", () => {
     await eventually(async () => expect((await service.ask("/sign-in")).status).toBe(200));
   });
 
-  it("listens where only this user may enter", () => {
+  it("listens in a folder that only this user can enter", () => {
     const { folder } = pagesOf(service);
     expect(execFileSync("stat", ["-c", "%a", folder], { encoding: "utf8" }).trim()).toBe("700");
   });
 
-  it("deletes nothing when it is started by hand, or told to listen among files of somebody's", async () => {
+  it("deletes nothing when it is started by hand or in a folder with other files", async () => {
     const program = resolve("dist/server/page-renderer-main.js");
     const cwd = createFolder();
     writeFileSync(join(cwd, "letter"), "");
@@ -66,14 +66,14 @@ describe("the process that renders pages", () => {
     expect(readdirSync(cwd)).toEqual(["letter"]);
   });
 
-  it("ends with the service, and leaves nothing behind", async () => {
+  it("ends with the service and leaves no files", async () => {
     await service.ask("/");
     const { pid, folder } = pagesOf(service);
     expect(await service.stop()).toBe(0);
     await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
   });
 
-  it("ends with a service that is killed, too, even after a run that was killed itself", async () => {
+  it("ends when the service is killed, also after a restart", async () => {
     await service.ask("/");
     const { pid: first } = pagesOf(service);
     process.kill(first, "SIGKILL");
@@ -85,14 +85,14 @@ describe("the process that renders pages", () => {
   });
 });
 
-describe("a process that renders pages", () => {
+describe("a page renderer", () => {
   const started: PageRenderer[] = [];
   afterEach(async () => {
     for (const pages of started.splice(0)) await pages.stop();
     vi.restoreAllMocks();
   });
 
-  /** Runs a program of the test's own in place of Next. */
+  /** Runs the test's own program instead of Next. */
   function run(source: string, deadlines = {}): PageRenderer {
     const program = join(createFolder(), "program.mjs");
     writeFileSync(program, source);
@@ -111,7 +111,7 @@ describe("a process that renders pages", () => {
       .listen(process.argv[2], () => process.send({ is: "ready" }));`;
   const asked = (url: string) => ({ method: "GET", url }) as IncomingMessage;
 
-  it("is handed the headers that it is to see, and no others", async () => {
+  it("gets only the headers that are passed to it", async () => {
     const pages = run(listening("outgoing.end(JSON.stringify(incoming.headers))"));
     await pages.start();
     const { status, headers, content } = await pages.render(asked("/"), { host: "x", "x-one": "1" });
@@ -120,7 +120,7 @@ describe("a process that renders pages", () => {
     expect(JSON.parse(content.toString())).toEqual({ host: "x", "x-one": "1", connection: "keep-alive" });
   });
 
-  it("is ended and started again when it does not answer in time", async () => {
+  it("is killed and restarted when it does not answer in time", async () => {
     vi.spyOn(log(), "error").mockReturnValue();
     const answer = 'if (incoming.url !== "/hang") outgoing.end(String(process.pid))';
     const pages = run(listening(answer), { renderedWithinMs: 300 });
@@ -132,7 +132,7 @@ describe("a process that renders pages", () => {
     expect(log().error).toHaveBeenCalledTimes(2);
   });
 
-  it("is started again after ever longer pauses when it keeps ending", async () => {
+  it("is restarted after growing pauses when it keeps ending", async () => {
     const logged = vi.spyOn(log(), "error").mockReturnValue();
     const pages = run(listening("process.exit(7)"));
     await pages.start();
@@ -146,7 +146,7 @@ describe("a process that renders pages", () => {
     );
   });
 
-  it("says at the start what keeps it from rendering at all", async () => {
+  it("reports at the start why it cannot render", async () => {
     const broken = run('process.send({ is: "broken", fault: "there is no build" }, () => process.exit(1));');
     await expect(broken.start()).rejects.toThrow("there is no build");
     await expect(run("process.exit(3)").start()).rejects.toThrow("The page renderer ended with 3.");

@@ -14,7 +14,7 @@ import { type Environment, Service } from "@/tests/support/service";
 
 const { health, siteBanner, entitlement, creditsBalance, unsubscribe } = operations;
 
-/** The same `app/` without our front server, and behind it while it is being worked on. */
+/** The same `app/` without our server, and behind it in development. */
 const platforms: { name: string; environment: Environment; program: string[] }[] = [
   { name: "plain `next start`", environment: {}, program: ["node_modules/next/dist/bin/next", "start"] },
   { name: "`npm run dev`", environment: { NODE_ENV: "development" }, program: ["dist/server/main.js"] },
@@ -28,7 +28,7 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
   }, 120_000);
   afterAll(() => service.stop());
 
-  it("the contract holds, but for what only the owner of the socket can do", {
+  it("the contract holds, except for what needs our own server", {
     timeout: 120_000,
   }, async () => {
     const counted = await service.ask(health.path);

@@ -35,8 +35,8 @@ afterAll(() => {
 });
 afterEach(() => render.mockReset());
 
-describe("what renders a page", () => {
-  it("sees what pages read of a request, our own address, and nothing else that a client sends", async () => {
+describe("the page renderer", () => {
+  it("gets the headers that pages read and our own origin, and nothing else that a client sends", async () => {
     render.mockResolvedValue(page);
     const believed = { Cookie: "a=1; __session=1", Accept: "text/html", RSC: "1", "X-Request-Id": "r-1" };
     const forged = {
@@ -77,7 +77,7 @@ describe("what renders a page", () => {
 });
 
 describe("a POST to a page", () => {
-  it("is handed on with its body and what it is for, within the bound of a form", async () => {
+  it("is forwarded with its body and headers, up to the size limit of a form", async () => {
     render.mockResolvedValue(page);
     const post = (body: string) =>
       fetch(`${url}/sign-in`, {
@@ -94,8 +94,8 @@ describe("a POST to a page", () => {
   });
 });
 
-describe("a page that cannot be had", () => {
-  it("is a 503 in our shape, for a person in words that look again by themselves", async () => {
+describe("a page that cannot be shown", () => {
+  it("is a 503: an ApiError for a program, a page that reloads itself for a browser", async () => {
     const said = vi.spyOn(log(), "warn").mockReturnValue();
     render.mockRejectedValue(new Error("away"));
     const toProgram = await fetch(`${url}/sign-in`, { headers: { Accept: "*/*" } });
@@ -111,7 +111,7 @@ describe("a page that cannot be had", () => {
     said.mockRestore();
   });
 
-  it("is a 429 once an address has had more of them than any person asks for", async () => {
+  it("is a 429 when an address has used up its limit", async () => {
     render.mockResolvedValue(page);
     const ask = (path: string, from: string) => fetch(url + path, { headers: { "X-From": from } });
     for (let n = 0; n < 300; n++) {
@@ -129,7 +129,7 @@ describe("a page that cannot be had", () => {
 });
 
 describe("a client that goes away", () => {
-  it("before its turn has nothing rendered", async () => {
+  it("before its turn gets no page rendered", async () => {
     const ends: (() => void)[] = [];
     render.mockImplementation(() => new Promise((resolve) => ends.push(() => resolve(page))));
     const { port } = server.address() as AddressInfo;

@@ -9,7 +9,7 @@ import { limitRequestDuration } from "@/lib/server/request-deadline";
 const withinMs = 400;
 const mebibyte = Buffer.alloc(1024 * 1024);
 
-describe("an exchange that is not over in time", () => {
+describe("an exchange past its deadline", () => {
   const server = createServer((incoming, outgoing) => {
     if (incoming.url === "/never") return;
     outgoing.end(incoming.url === "/large" ? Buffer.concat(Array(32).fill(mebibyte)) : "small");
@@ -33,7 +33,7 @@ describe("an exchange that is not over in time", () => {
     return { socket, closed };
   }
 
-  it("is broken off when its client reads nothing", async () => {
+  it("is reset when the client reads nothing", async () => {
     const { socket } = await ask("/large");
     socket.pause();
     const atServer = [...(await connections())];
@@ -41,7 +41,7 @@ describe("an exchange that is not over in time", () => {
     await once(atServer[0] as Socket, "close");
   });
 
-  it("is broken off when its client reads a byte now and then", async () => {
+  it("is reset when the client reads a byte now and then", async () => {
     const { socket } = await ask("/large");
     socket.pause();
     const [atServer] = await connections();
@@ -51,13 +51,13 @@ describe("an exchange that is not over in time", () => {
     socket.destroy();
   });
 
-  it("is broken off when no answer comes", async () => {
+  it("is reset when there is no response", async () => {
     const { socket, closed } = await ask("/never");
     socket.resume();
     expect(await closed).toMatchObject({ code: "ECONNRESET" });
   });
 
-  it("is none of an answer that was taken, however long the connection stays", async () => {
+  it("does not include a response that was read, however long the connection stays open", async () => {
     const { socket, closed } = await ask("/small");
     socket.resume();
     const isClosed = await Promise.race([closed.then(() => true), sleep(3 * withinMs, false)]);
@@ -65,7 +65,7 @@ describe("an exchange that is not over in time", () => {
     socket.destroy();
   });
 
-  it("leaves alone an answer that still has time, however often it looks", async () => {
+  it("is not reset before its deadline, however often deadlines are checked", async () => {
     vi.useFakeTimers({ toFake: ["setInterval"] });
     const asked: ServerResponse[] = [];
     const patient = createServer((_, outgoing) => asked.push(outgoing));

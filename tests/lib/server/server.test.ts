@@ -16,7 +16,7 @@ const get = (path: string, headers = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n
 const statusLines = (received: string) => received.match(/HTTP\/1\.1 \d{3}/g);
 
 describe("a connection", () => {
-  it("answers pipelined requests in their order, refusals among them", async () => {
+  it("answers pipelined requests in order, including refusals", async () => {
     const received = await service.send(
       get(health.path) + get("/api/x") + get("/api//health") + get(health.path, "Connection: close\r\n"),
     );
@@ -29,20 +29,20 @@ describe("a connection", () => {
     expect(statusLines(received)).toEqual(["HTTP/1.1 405", "HTTP/1.1 200"]);
   });
 
-  it("gives no second answer to bytes that follow a good request and are none", async () => {
+  it("sends one response to a valid request followed by invalid bytes", async () => {
     const received = await service.send(`${get(health.path)}\x00\x01garbage\r\n\r\n`);
     expect(statusLines(received)?.length).toBeLessThanOrEqual(2);
     expect(received).not.toMatch(/\}HTTP\/1\.1 200/);
   });
 
-  it("is closed after a refusal that left a body unread", async () => {
+  it("is closed after a refusal with an unread body", async () => {
     const head = `POST ${health.path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n`;
     const received = await service.send(head + "x".repeat(1000));
     expect(received).toMatch(/^HTTP\/1\.1 405 /);
     expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
   });
 
-  it("answers a request that asks for an upgrade as any other, also once Next has served a page", async () => {
+  it("ignores an Upgrade, also after Next has rendered a page", async () => {
     await service.ask("/docs/api/errors");
     const upgrade =
       "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
@@ -56,12 +56,12 @@ describe("a connection", () => {
     }
   });
 
-  it("does not mind what a client expects", async () => {
+  it("ignores an unknown Expect", async () => {
     const received = await service.send(get(health.path, "Expect: tea\r\nConnection: close\r\n"));
     expect(statusLines(received)).toEqual(["HTTP/1.1 200"]);
   });
 
-  it("refuses CONNECT: we are no proxy", async () => {
+  it("refuses CONNECT: we are not a proxy", async () => {
     const received = await service.send(
       "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n",
     );
@@ -70,7 +70,7 @@ describe("a connection", () => {
     expect(received).toContain('{"error":{"code":"method_not_allowed"');
   });
 
-  it("answers a page asked with a method that no page has in our shape", async () => {
+  it("answers 405 with an ApiError to a method that no page accepts", async () => {
     for (const method of ["TRACE", "DELETE", "PROPFIND", "OPTIONS"]) {
       const { status, headers } = await service.ask("/docs/api/errors", { method });
       expect(status).toBe(405);
@@ -79,14 +79,14 @@ describe("a connection", () => {
     }
   });
 
-  it("takes no message smuggled behind two lengths", async () => {
+  it("rejects a request smuggled behind two lengths", async () => {
     const smuggled = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
     const received = await service.send(smuggled + get(health.path));
     expect(statusLines(received)).toEqual(["HTTP/1.1 400"]);
   });
 });
 
-describe("any bytes at all behind /api/", () => {
+describe("arbitrary bytes after /api/", () => {
   const connectFor = (bytes: Buffer) =>
     new Promise<string>((resolve, reject) => {
       let received = "";
@@ -100,7 +100,7 @@ describe("any bytes at all behind /api/", () => {
       socket.on("error", () => {}).on("close", () => resolve(received));
     });
 
-  it("get answers in our shape or none, never HTML, a hang or a crash", { timeout: 60_000 }, async () => {
+  it("get an ApiError or no response, never HTML, a hang or a crash", { timeout: 60_000 }, async () => {
     let seed = 20_261_121;
     const random = (below: number) => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
@@ -119,8 +119,7 @@ describe("any bytes at all behind /api/", () => {
         `${rest} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc`,
         "latin1",
       );
-      for (let auditedTransaction = 0; auditedTransaction <= random(4); auditedTransaction++)
-        tail[random(tail.length)] = random(256);
+      for (let change = 0; change <= random(4); change++) tail[random(tail.length)] = random(256);
       const received = await connectFor(Buffer.concat([Buffer.from(`${start}/api/`), tail]));
       for (const answer of received.split(/(?=HTTP\/1\.1 \d{3} )/)) {
         expect(answer, tail.toString("latin1")).toMatch(
@@ -133,8 +132,8 @@ describe("any bytes at all behind /api/", () => {
   });
 });
 
-describe("a private peer that forwards for others", () => {
-  it("is warned of once, because all its clients share one address", async () => {
+describe("a private peer that sends X-Forwarded-For", () => {
+  it("is logged once, because all its clients share one address", async () => {
     for (let n = 0; n < 3; n++)
       await service.ask(health.path, { headers: { "X-Forwarded-For": "198.51.100.1" } });
     await eventually(() => expect(service.log).toContain("but TRUSTED_PROXY_HOPS is 0"));
@@ -142,7 +141,7 @@ describe("a private peer that forwards for others", () => {
   });
 });
 
-describe("a client that goes away in the middle of its body", () => {
+describe("a client that disconnects while it sends a body", () => {
   it("leaves nothing behind", async () => {
     await new Promise<void>((resolve) => {
       const socket = connect(service.port, "127.0.0.1", async () => {

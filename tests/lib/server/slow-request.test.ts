@@ -23,13 +23,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 });
 afterAll(async () => {
-  // What handles a request that was cut off has learnt of it by the time that a later one is answered.
+  // The handler of an aborted request has ended when a later request is answered.
   await trickle(`GET ${health.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   await new Promise((resolve) => server.close(resolve));
   vi.unstubAllEnvs();
 });
 
-/** Opens a connection, writes this, and answers what came back until it closed, and after how long. */
+/** Opens a connection and writes this. Returns the bytes received until it closed, and the time. */
 function trickle(first: string): Promise<{ received: string; afterMs: number }> {
   return new Promise((resolve) => {
     const startedAtMs = performance.now();
@@ -46,13 +46,13 @@ function trickle(first: string): Promise<{ received: string; afterMs: number }> 
   });
 }
 
-describe("a request that comes too slowly", () => {
-  it("has ten seconds for its headers, and thirty for all of it", async () => {
+describe("a slow request", () => {
+  it("has ten seconds for its headers and thirty in all", async () => {
     const { headersTimeout, requestTimeout } = createFrontServer(inFront);
     expect([headersTimeout, requestTimeout]).toEqual([10_000, 30_000]);
   });
 
-  it("is answered with 408 when its headers are not there in time", async () => {
+  it("is a 408 when its headers do not arrive in time", async () => {
     const { received, afterMs } = await trickle(`GET ${health.path} HTTP/1.1\r\nHost: x\r\nX-Slow: `);
     expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(received).toContain(
@@ -62,7 +62,7 @@ describe("a request that comes too slowly", () => {
   });
 
   it.each(["BR", `BREW ${health.path}`])(
-    "is answered with 408 when a request line of a made-up verb is not there in time: %j",
+    "is a 408 when the request line of an unknown method does not arrive in time: %j",
     async (begun) => {
       const good = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
       for (const [before, statuses] of [
@@ -75,7 +75,7 @@ describe("a request that comes too slowly", () => {
     },
   );
 
-  it("is answered with 408 when its body is not there in time", async () => {
+  it("is a 408 when its body does not arrive in time", async () => {
     const head = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc`;
     const { received, afterMs } = await trickle(head);
     expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);

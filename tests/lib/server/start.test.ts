@@ -17,11 +17,11 @@ beforeAll(async () => {
 afterAll(() => plain.stop());
 
 let addresses = 0;
-/** An address that has spent nothing yet. */
+/** An address with an unused quota. */
 const newAddress = () => `127.0.8.${++addresses}`;
 
 describe("an https address", () => {
-  it("is said on every answer and every page to be the only one (RFC 6797)", async () => {
+  it("puts Strict-Transport-Security on every response and page (RFC 6797)", async () => {
     const from = newAddress();
     for (const path of [operations.health.path, "/api/x", "/", "/docs/api/policy"]) {
       const { headers } = await plain.ask(path, { from });
@@ -30,8 +30,8 @@ describe("an https address", () => {
   });
 });
 
-describe("VERCEL=1 where we own the socket", () => {
-  it("changes nothing: not a header, and not whose address a request is counted for", async () => {
+describe("VERCEL=1 with our own server", () => {
+  it("changes neither a header nor the client address", async () => {
     const named = await Service.start({ ...https, VERCEL: "1" });
     const from = newAddress();
     for (const path of [operations.health.path, "/", "/sign-in", "/docs/search", "/api/x"]) {
@@ -51,8 +51,8 @@ describe("VERCEL=1 where we own the socket", () => {
 
 const postgresUrl = inject("postgresUrl");
 
-describe.runIf(postgresUrl)("a database that is away", () => {
-  it("does not keep the service from starting, and is found again by itself", async () => {
+describe.runIf(postgresUrl)("an unavailable database", () => {
+  it("does not stop the service from starting, and is used as soon as it is available", async () => {
     const databaseUrl = new URL(await createDatabase(postgresUrl ?? ""));
     const target = Number(databaseUrl.port);
     const port = await reservePort();

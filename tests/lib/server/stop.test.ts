@@ -10,7 +10,7 @@ import { Service } from "@/tests/support/service";
 const { path } = operations.health;
 
 describe("a stop", () => {
-  it("refuses new connections, finishes the request in flight whatever hangs up meanwhile, and exits with 0", async () => {
+  it("refuses new connections, finishes the request in progress also after SIGHUP, and exits with 0", async () => {
     const service = await Service.start({ SIGN_IN: "local" });
     const socket = await beginRequest(service);
     const answer = text(socket);
@@ -27,7 +27,7 @@ describe("a stop", () => {
 });
 
 describe.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s under load", (signal) => {
-  it("breaks no connection off: each is told by its last answer", async () => {
+  it("resets no connection: each one's last response says that it closes", async () => {
     const service = await Service.start({ RATE_LIMIT_HEALTH: "1000000" });
     const clients = Array.from({ length: 40 }, () => askUntilClosed(service));
     await eventually(() =>
@@ -45,7 +45,7 @@ describe.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s under load", (signal
 });
 
 describe("a drain", () => {
-  it("answers everything for as long as it is set to, while /ready says no", async () => {
+  it("answers everything for its duration, while /ready is 503", async () => {
     const service = await Service.start({ DRAIN_SECONDS: "2" });
     await eventually(async () => expect((await service.ask("/ready")).text).toBe("ready\n"));
     const exited = service.exit();
@@ -70,7 +70,7 @@ describe("a drain", () => {
 });
 
 describe("a second signal", () => {
-  it("ends at once, whatever is in flight", async () => {
+  it("ends the process at once, whatever is in progress", async () => {
     const service = await Service.start();
     await beginRequest(service);
     const startedAtMs = Date.now();
@@ -82,8 +82,8 @@ describe("a second signal", () => {
   });
 });
 
-describe("a request that does not end", () => {
-  it("is given ten seconds, and then the service stops all the same", { timeout: 40_000 }, async () => {
+describe("a request that never ends", () => {
+  it("has ten seconds before the service stops", { timeout: 40_000 }, async () => {
     const service = await Service.start();
     await beginRequest(service);
     const startedAtMs = Date.now();
@@ -93,7 +93,7 @@ describe("a request that does not end", () => {
   });
 });
 
-/** Sends all of a request but its body, and answers its socket once the service waits for that. */
+/** Sends a request without its body. Returns its socket when the service waits for the body. */
 async function beginRequest(service: Service): Promise<Socket> {
   const socket = connect(service.port, "127.0.0.1");
   socket.on("error", () => {});
@@ -105,7 +105,7 @@ async function beginRequest(service: Service): Promise<Socket> {
   return socket;
 }
 
-/** Asks again and again on one connection, each time when the last answer is there, until the connection closes. */
+/** Sends one request after the other on a connection until it closes. */
 function askUntilClosed({ port }: Service) {
   const client = {
     answers: [] as string[],

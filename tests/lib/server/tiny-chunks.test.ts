@@ -25,13 +25,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A body as chunks of this many bytes. */
+/** A body in chunks of this size. */
 function frame(body: string, bytes: number): string {
   const chunks = body.match(new RegExp(`.{1,${bytes}}`, "g")) ?? [];
   return `${chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("")}0\r\n\r\n`;
 }
 
-/** Sends these chunks, and answers what came back until the connection closed. */
+/** Sends these chunks. Returns the bytes received until the connection closed. */
 async function sendChunks(framed: string, { method = "POST", path = "" }): Promise<string> {
   const head = `${method} ${path} HTTP/1.1\r\nHost: office.example.com\r\nConnection: close\r\nContent-Type: application/json\r\n`;
   const socket = connect(service.port, "127.0.0.1");
@@ -39,7 +39,7 @@ async function sendChunks(framed: string, { method = "POST", path = "" }): Promi
   socket.setEncoding("utf8").on("data", (text) => {
     received += text;
   });
-  // What is refused may be cut off while it is on its way.
+  // The connection of a refused request can be reset while chunks are sent.
   socket.on("error", () => {});
   const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
@@ -56,19 +56,19 @@ const message = (length: number) => {
 const mcp = { path: mcpServer.paths[0] };
 
 describe("a body in small chunks", () => {
-  it("may be of 4 KiB and come byte by byte", async () => {
+  it("can have 4 KiB in chunks of one byte", async () => {
     expect(await sendChunks(frame(message(bodyPieces.any), 1), mcp)).toContain('"result":{}');
     const stop = { path: `${unsubscribe.path}?token=x` };
     const received = await sendChunks(frame("x".repeat(bodyLimits.unsubscribe), 1), stop);
     expect(received).toContain('"code":"invalid_token"');
   });
 
-  it("may be as long as any when its chunks are no smaller than a few bytes", async () => {
+  it("can have the maximum size in chunks of a few bytes", async () => {
     const chunk = bodyPieces.bytesForOneMore;
     expect(await sendChunks(frame(message(bodyLimits.mcp), chunk), mcp)).toContain('"result":{}');
   });
 
-  it("is refused in words when it is longer and its chunks are smaller", async () => {
+  it("is refused with an ApiError when it is longer and its chunks are smaller", async () => {
     const received = await sendChunks(frame(message(bodyLimits.mcp), 1), mcp);
     expect(received).toMatch(/^HTTP\/1\.1 400 /);
     expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
@@ -94,7 +94,7 @@ describe("a dozen connections that send the longest body in chunks of one byte",
     const timeBefore = processorTimeOf(service.pid);
     await attack(target);
     expect((await service.ask(health.path)).status).toBe(200);
-    // Kept one by one, their three million pieces take 1.2 GB and 8 s.
+    // Three million separate pieces would take 1.2 GB and 8 s.
     expect(memoryOf(service.pid).peak - before, "MB").toBeLessThan(100);
     expect((processorTimeOf(service.pid) - timeBefore) / 1e6, "s of the processor").toBeLessThan(3);
   });

@@ -5,16 +5,16 @@ import { describe, expect, it } from "vitest";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 
-/** Prometheus' own tool; it ends with an error where something does not hold. */
+/** Runs Prometheus' own tool, which fails on an error. */
 const promtool = (...parameters: string[]) => execFileSync("promtool", parameters, { encoding: "utf8" });
 
-describe.runIf(isInstalled("promtool"))("what is handed out for watching", () => {
-  it("wakes people for the five things, and for nothing less", () => {
+describe.runIf(isInstalled("promtool"))("the alerts and the dashboard", () => {
+  it("alert on the five conditions and nothing else", () => {
     expect(promtool("check", "rules", "lib/server/watching/alerts.yml")).toContain("6 rules found");
     expect(promtool("test", "rules", "tests/lib/server/alerts-fire.yml")).toContain("SUCCESS");
   });
 
-  it("asks in the dashboard what Prometheus understands", () => {
+  it("use queries that Prometheus understands", () => {
     const dashboard = readFileSync("lib/server/watching/grafana-dashboard.json", "utf8");
     const asked = [...dashboard.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(([, text = ""]) =>
       String(JSON.parse(text)).replaceAll("$__rate_interval", "5m"),
