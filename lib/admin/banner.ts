@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
 import { parseInstant, parseWords, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asLines, type Result } from "@/lib/admin/print";
+import { asInstant, asIso, asLines, type Result } from "@/lib/admin/print";
 import { ApiError } from "@/lib/http/errors";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
@@ -25,21 +25,14 @@ export function addBannerCommands(program: Command, run: Run): void {
           message: string,
           options: { starts?: number; ends?: number },
         ) => {
-          const stored = {
-            kind,
-            message,
-            startsAtMs: options.starts ?? null,
-            endsAtMs: options.ends ?? null,
-          };
-          if (
-            stored.endsAtMs !== null &&
-            stored.endsAtMs <= (stored.startsAtMs ?? Number.NEGATIVE_INFINITY)
-          ) {
+          const { starts: startsAtMs = null, ends: endsAtMs = null } = options;
+          if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
             throw new ApiError("invalid_request", {
               message: "The banner would end before it starts.",
               hint: "Set --ends to a later time than --starts.",
             });
           }
+          const stored = { kind, message, startsAtMs, endsAtMs };
           await setBanner(db, stored, Date.now());
           return toResult(stored);
         },
@@ -62,9 +55,8 @@ export function addBannerCommands(program: Command, run: Run): void {
 
 function toResult(stored: StoredBanner | undefined): Result {
   if (!stored) return { json: { banner: null }, text: "There is no banner." };
-  const toText = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   const { kind, message, startsAtMs, endsAtMs } = stored;
-  const banner = { kind, message, startsAt: toText(startsAtMs), endsAt: toText(endsAtMs) };
+  const banner = { kind, message, startsAt: asIso(startsAtMs), endsAt: asIso(endsAtMs) };
   const nowMs = Date.now();
   const times = { startsAt: asInstant(banner.startsAt, nowMs), endsAt: asInstant(banner.endsAt, nowMs) };
   return { json: { banner }, text: asLines({ ...banner, ...times }) };

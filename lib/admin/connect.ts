@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseWords, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asTable } from "@/lib/admin/print";
+import { asInstant, asIso, asTable } from "@/lib/admin/print";
 import { addClient, isAllowedRedirectUri, listClients, removeClient } from "@/lib/oauth/operator-clients";
 import { listRegisteredClients } from "@/lib/oauth/registered-clients";
 
@@ -15,26 +15,30 @@ export function addConnectCommands(program: Command, run: Run): void {
     .action(
       run(async (db) => {
         const nowMs = Date.now();
-        const added = (await listClients(db)).map((client) => ({ ...client, by: "operator" }));
+        const added = (await listClients(db)).map((client) => ({
+          ...client,
+          by: "operator",
+          forgottenAtMs: null,
+        }));
         const registered = (await listRegisteredClients(db, nowMs)).map((client) => ({
           ...client,
           by: "itself",
         }));
         const clients = [...added, ...registered].map(
-          ({ id, name, redirectUris, by, addedAtMs, ...more }) => ({
+          ({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) => ({
             id,
             name,
             redirectUris,
             by,
             addedAt: asIso(addedAtMs),
-            forgottenAt: asIso("forgottenAtMs" in more ? more.forgottenAtMs : undefined),
+            forgottenAt: asIso(forgottenAtMs),
           }),
         );
         const rows = clients.map(({ redirectUris, addedAt, forgottenAt, ...client }) => ({
           ...client,
           redirectUris: redirectUris.join(" "),
-          addedAt: addedAt && asInstant(addedAt, nowMs),
-          forgottenAt: forgottenAt && asInstant(forgottenAt, nowMs),
+          addedAt: asInstant(addedAt, nowMs),
+          forgottenAt: asInstant(forgottenAt, nowMs),
         }));
         return { json: clients, text: asTable(rows, "No apps found.") };
       }),
@@ -68,10 +72,6 @@ export function addConnectCommands(program: Command, run: Run): void {
         return { json: { removed: id }, text: `Removed ${id}.` };
       }),
     );
-}
-
-function asIso(atMs: number | undefined): string | null {
-  return atMs === undefined ? null : new Date(atMs).toISOString();
 }
 
 function parseClientId(text: string): string {

@@ -112,6 +112,11 @@ const units = [
   ["minute", 60 * 1000],
 ] as const;
 
+/** Unix milliseconds as ISO 8601; `null` without a time. */
+export function asIso(atMs: number | null | undefined): string | null {
+  return atMs == null ? null : new Date(atMs).toISOString();
+}
+
 /** Formats a time for people, with its distance from now. */
 export function asInstant(instant: string | null, nowMs: number): string | null {
   if (instant === null) return null;

@@ -12,7 +12,7 @@ import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
 import { addMigrateCommand } from "@/lib/admin/migrate";
 import { addPersonCommands } from "@/lib/admin/person";
-import { print, toPrintable } from "@/lib/admin/print";
+import { type Listing, print, type Result, toPrintable } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addTokenCommand } from "@/lib/admin/token";
 import { SettingsError, settings } from "@/lib/config/settings";
@@ -48,12 +48,12 @@ function describeCommands(): Command {
       writeErr: () => {},
     });
 
-  const asJson = () => program.opts().json === true;
+  const show = (output: Result | Listing) => print(output, program.opts().json === true);
 
   const run: Run =
     (work) =>
     async (...args) =>
-      print(await work(await store(), ...args), asJson());
+      show(await work(await store(), ...args));
 
   addAccountCommands(program, run);
   addCreditCommands(program, run);
@@ -66,9 +66,9 @@ function describeCommands(): Command {
   addConnectCommands(program, run);
   addAuditCommands(program, run);
   addPersonCommands(program, run);
-  addBackupCommands(program, (result) => print(result, asJson()));
-  addCheckCommand(program, (result) => print(result, asJson()));
-  addMigrateCommand(program, (result) => print(result, asJson()));
+  addBackupCommands(program, show);
+  addCheckCommand(program, show);
+  addMigrateCommand(program, show);
   return program;
 }
 

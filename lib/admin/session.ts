@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asTable } from "@/lib/admin/print";
+import { asInstant, asIso, asTable } from "@/lib/admin/print";
 import { endSessionsOf, listSessions, type Session } from "@/lib/auth/session";
 import { ApiError } from "@/lib/http/errors";
 
@@ -54,6 +54,12 @@ export function addSessionCommands(program: Command, run: Run): void {
 }
 
 function describeSession({ id, kind, name, begunAtMs, lastSeenAtMs, endsAtMs }: Session) {
-  const at = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
-  return { id, kind, name, begunAt: at(begunAtMs), lastSeenAt: at(lastSeenAtMs), endsAt: at(endsAtMs) };
+  return {
+    id,
+    kind,
+    name,
+    begunAt: asIso(begunAtMs),
+    lastSeenAt: asIso(lastSeenAtMs),
+    endsAt: asIso(endsAtMs),
+  };
 }

@@ -4,12 +4,9 @@ import { escapeHtml } from "@/lib/http/escape-html";
 import { actions, type Page, pages } from "@/lib/http/pages";
 import type { SiteBanner } from "@/lib/http/schemas";
 
-const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days, for this message only
+const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; a new message is shown at once
 
-/**
- * Whether a page shows a notice: a `warning` on every page, a `promo` only on public pages except `/unsubscribe`, and
- * neither in a browser that dismissed it.
- */
+/** Whether a page shows a notice: a `warning` on every page, a `promo` on public ones, unless it was dismissed. */
 export function showsNotice(
   banner: SiteBanner | null,
   { access, path }: Pick<Page, "access" | "path">,
@@ -21,7 +18,7 @@ export function showsNotice(
   return banner.kind === "warning" || (access !== "session" && path !== pages.unsubscribe.path);
 }
 
-/** The `Set-Cookie` of a browser that dismisses this notice. */
+/** The `Set-Cookie` that records that this notice was dismissed. */
 export function dismissNotice(banner: SiteBanner): string {
   return writeCookie("office-notice", nameOf(banner), dismissedSeconds);
 }
@@ -30,15 +27,10 @@ function nameOf({ kind, message }: SiteBanner): string {
   return createHash("sha256").update(`${kind}\n${message}`).digest("base64url").slice(0, 16);
 }
 
-/** Whether a page has the dismiss button. `/unsubscribe` sends no `Origin`, which the form needs. */
-export function canDismiss({ path }: Pick<Page, "path">): boolean {
-  return path !== pages.unsubscribe.path;
-}
-
 const opening = '<div class="notice">';
 const closing = "</div>";
 
-/** Replaces the notice in the HTML of a page. */
+/** Replaces the notice in a page; `null` removes it. */
 export function insertNotice(html: string, banner: SiteBanner | null, page: Pick<Page, "path">): string {
   const start = html.indexOf(opening) + opening.length;
   const end = html.indexOf(closing, start);
@@ -46,8 +38,10 @@ export function insertNotice(html: string, banner: SiteBanner | null, page: Pick
 }
 
 function renderHtml({ kind, message }: SiteBanner, page: Pick<Page, "path">): string {
-  const button = canDismiss(page)
-    ? `<form method="post" action="${actions.dismissNotice.path}"><button type="submit" aria-label="Dismiss this notice"></button></form>`
-    : "";
+  // `/unsubscribe` sends no referrer, so its browser cannot prove the origin of the form.
+  const button =
+    page.path === pages.unsubscribe.path
+      ? ""
+      : `<form method="post" action="${actions.dismissNotice.path}"><button type="submit" aria-label="Dismiss this notice"></button></form>`;
   return `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>${escapeHtml(message)}</p>${button}</aside>`;
 }

@@ -56,9 +56,8 @@ export class ConcurrencyLimiter {
   private wait(client: string | undefined, signal: AbortSignal): Promise<void> {
     const { waiting, waitingPerClient, waitMs } = this.bounds;
     const own = [...this.waiters].filter((waiter) => client && waiter.client === client).length;
-    if (own >= waitingPerClient)
-      throw tooManyRequests(429, "Too much was asked for at once from this address.");
-    if (this.waiters.size >= waiting) throw tooManyRequests(503, "Too much is asked for at the moment.");
+    if (own >= waitingPerClient) throw overloaded(429, "Too many requests at once from this address.");
+    if (this.waiters.size >= waiting) throw overloaded();
     return new Promise((resolve, reject) => {
       const waiter = {
         client,
@@ -77,22 +76,13 @@ export class ConcurrencyLimiter {
         signal.removeEventListener("abort", abort);
         this.waiters.delete(waiter);
       };
-      const timer = setTimeout(
-        () => giveUp(tooManyRequests(503, "Too much is asked for at the moment.")),
-        waitMs,
-      );
+      const timer = setTimeout(() => giveUp(overloaded()), waitMs);
       signal.addEventListener("abort", abort);
       this.waiters.add(waiter);
     });
   }
 }
 
-const retryAfterSeconds = 2;
-
-function tooManyRequests(status: 429 | 503, message: string): ApiError {
-  return new ApiError("unavailable", {
-    status,
-    message,
-    headers: { "retry-after": String(retryAfterSeconds) },
-  });
+function overloaded(status = 503, message = "The service has too many requests at the moment."): ApiError {
+  return new ApiError("unavailable", { status, message, headers: { "retry-after": "2" } });
 }

@@ -65,7 +65,7 @@ export type Connection = {
 export class Connections {
   private readonly bySocket = new Map<Socket, Connection>();
   private readonly byAddress = new Map<string, Pool>();
-  private readonly all = new Pool(maxConnections());
+  private readonly all = new Pool(Math.min(connectionBounds.max, Math.max(1, openFiles() - reservedFiles)));
 
   /** @param maxPerAddress - `undefined` if the peer is a proxy, whose address all clients share */
   constructor(
@@ -141,10 +141,6 @@ export class Connections {
 
 function markIdle({ entries }: Connection): void {
   for (const { pool, entry } of entries) entry.moveToEnd(pool.idle);
-}
-
-function maxConnections(): number {
-  return Math.min(connectionBounds.max, Math.max(1, openFiles() - reservedFiles));
 }
 
 /** Maximum open files of this process; infinite if the system does not report it. */

@@ -115,13 +115,11 @@ function ownOriginHeaders(): Record<string, string> {
   return { host, "x-forwarded-host": host, "x-forwarded-proto": protocol.slice(0, -1) };
 }
 
-const retryAfterSeconds = 5;
-
 function rendererUnavailable(cause: unknown): ApiError {
   log().warn({ err: cause }, "a page cannot be shown");
   return new ApiError("unavailable", {
     message: "This page cannot be shown at the moment.",
-    headers: { "retry-after": String(retryAfterSeconds) },
+    headers: { "retry-after": "5" },
   });
 }
 

@@ -115,19 +115,15 @@ async function untilStoreIsPrepared(): Promise<void> {
   const storeReady = blockReadiness("the store has not answered yet");
   for (let attempt = 0; ; attempt++) {
     try {
-      await prepareStore();
+      await store();
+      // Loads the signing keys, so that no request waits for them.
+      if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
       return storeReady();
     } catch (failure) {
       if (attempt === 0) log().warn({ err: failure }, "the store cannot be reached");
       await sleep(1000);
     }
   }
-}
-
-/** Opens the store and loads the signing keys, so that no request waits for them. */
-async function prepareStore(): Promise<void> {
-  await store();
-  if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
 }
 
 /** The error codes of a `HOST` that is not this machine's. Other errors concern the port. */

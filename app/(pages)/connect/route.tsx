@@ -41,8 +41,20 @@ export const GET = htmlPage(pages.connect, async (call) => {
       <div className="narrow">
         {query.problem === "app" && <h1>Nothing was connected</h1>}
         {!problem?.isTyped && <ProblemNote problem={problem} />}
-        {query.away !== undefined && <AnswerAgain />}
-        {query.answered === "request" && <BackToTheApp />}
+        {query.away !== undefined && (
+          <Onward
+            heading="One moment"
+            to={`${pages.connect.path}?problem=again`}
+            link="See the request again"
+          />
+        )}
+        {query.answered === "request" && (
+          <Onward
+            heading="Your answer was saved"
+            to={connectEndpoints.resume.path}
+            link="Continue to the app"
+          />
+        )}
         {!query.answered &&
           query.away === undefined &&
           query.problem !== "app" &&
@@ -65,7 +77,10 @@ async function findQuestion(call: HandlerRequest, problem: Problem | undefined):
   const authorizationRequest = readAuthorizationRequest(requestCookie);
   const client = authorizationRequest && (await findRequestingClient(authorizationRequest));
   if (!requestCookie || !client) return <TypeCode problem={problem} />;
-  const reader = await requireOwner(call).catch(toRefusal);
+  const reader = await requireOwner(call).catch((failure: unknown) => {
+    if (failure instanceof ApiError) return failure;
+    throw failure;
+  });
   return (
     <Approval
       requestCookie={requestCookie}
@@ -79,18 +94,13 @@ async function findQuestion(call: HandlerRequest, problem: Problem | undefined):
 /** The signed-in owner, or why there is none. Pressing a button repeats the same check. */
 type Reader = Owner | ApiError;
 
-function toRefusal(failure: unknown): ApiError {
-  if (failure instanceof ApiError) return failure;
-  throw failure;
-}
-
 function Refused({ to }: { to: URL }) {
   return (
     <div className="narrow">
       <h1>Nothing was connected</h1>
       <p>
         An app sent you here with a request that is not valid. We can’t verify this app. Its answers go to{" "}
-        <Destination url={to} />.
+        <strong>{/^https?:$/.test(to.protocol) ? to.host : to.protocol}</strong>.
       </p>
       <p>
         <a href={to.href} rel="noreferrer">
@@ -103,32 +113,14 @@ function Refused({ to }: { to: URL }) {
   );
 }
 
-/** The host of a URL, or the scheme if an app has registered one. */
-function Destination({ url: { protocol, host } }: { url: URL }) {
-  return <strong>{/^https?:$/.test(protocol) ? host : protocol}</strong>;
-}
-
-function BackToTheApp() {
-  const { path } = connectEndpoints.resume;
-  return (
-    <>
-      <meta httpEquiv="refresh" content={`0; url=${path}`} />
-      <h1>Back to the app</h1>
-      <p>
-        Your answer was saved. <a href={path}>Continue to the app</a>
-      </p>
-    </>
-  );
-}
-
-function AnswerAgain() {
-  const to = `${pages.connect.path}?problem=again`;
+/** A page in between, because the form page's CSP `form-action` does not allow a redirect to an app's address. */
+function Onward({ heading, to, link }: { heading: string; to: string; link: string }) {
   return (
     <>
       <meta httpEquiv="refresh" content={`0; url=${to}`} />
-      <h1>One moment</h1>
+      <h1>{heading}</h1>
       <p>
-        <a href={to}>See the request again</a>
+        <a href={to}>{link}</a>
       </p>
     </>
   );

@@ -7,7 +7,6 @@ import { readCookie } from "@/lib/http/cookies";
 import { actions, pages } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { findProblem, type Problem, ProblemNote } from "../problem";
-import { renewal } from "../renewal";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
 import { Assistants } from "./assistants";
@@ -106,6 +105,9 @@ function leadOn(isLocal: boolean, hasRenewed: boolean): never {
   if (!isLocal) redirect(pages.signIn.path);
   redirect(hasRenewed ? `${pages.signIn.path}?problem=cookies` : actions.renewSession.path);
 }
+
+/** How the open page renews a session of local sign-in. */
+const renewal = { renewsAt: actions.renewSession.path, whenOver: `${pages.signIn.path}?problem=ended` };
 
 /** The renewal failed with an outage, so it is unknown whether the session is still valid. */
 const notRenewed = { is: "unavailable", retryAfterSeconds: 5 } as const;

@@ -1,4 +1,3 @@
-import type { ReactNode } from "react";
 import { listSessions, type Session } from "@/lib/auth/session";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
@@ -31,20 +30,24 @@ export function Sessions({ sessions, accountId, ownId, isLocal, hasEnded, nowMs 
     <section id="sessions">
       {hasEnded && <p role="status">Disconnected. It no longer has access.</p>}
       {!sessions && (
-        <Absent>
+        <p className="quiet">
           We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
-        </Absent>
+        </p>
       )}
       <h2>Connected apps and agents</h2>
       {apps.length > 0 && list(apps)}
-      {sessions && apps.length === 0 && <Absent>No apps connected yet.</Absent>}
+      {sessions && apps.length === 0 && <p className="quiet">No apps connected yet.</p>}
       <p className="quiet">
         Is a device showing you a code? <a href={pages.connect.path}>Connect it</a>
       </p>
       <h2>{isLocal ? "Where you are signed in" : "Programs with a token"}</h2>
       {others.length > 0 && list(others)}
-      {sessions && others.length === 0 && <Absent>No program has a token.</Absent>}
-      {endable.length > 1 && <EndOthers accountId={accountId} isLocal={isLocal} />}
+      {sessions && others.length === 0 && <p className="quiet">No program has a token.</p>}
+      {endable.length > 1 && (
+        <EndButton accountId={accountId} session="others">
+          {isLocal ? "End all others" : "End all"}
+        </EndButton>
+      )}
       {!isLocal && (
         <p className="quiet">
           To see your browsers or sign them out, open your picture at the top, then Manage account, then
@@ -65,10 +68,6 @@ export async function readSessions(accountId: string, nowMs: number): Promise<Se
   }
 }
 
-function Absent({ children }: { children: ReactNode }) {
-  return <p className="quiet">{children}</p>;
-}
-
 type SessionListProps = { sessions: Session[] } & Pick<SessionsProps, "accountId" | "ownId" | "nowMs">;
 
 function SessionList({ sessions, accountId, ownId, nowMs }: SessionListProps) {
@@ -77,7 +76,11 @@ function SessionList({ sessions, accountId, ownId, nowMs }: SessionListProps) {
       {sessions.map((session) => (
         <li key={session.id}>
           <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
-          {session.id !== ownId && <EndOne accountId={accountId} session={session} />}
+          {session.id !== ownId && (
+            <EndButton accountId={accountId} session={session.id} name={session.name}>
+              End
+            </EndButton>
+          )}
         </li>
       ))}
     </ul>
@@ -111,23 +114,21 @@ function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   return `used ${Math.floor(hours / 24)} days ago`;
 }
 
-function EndOne({ accountId, session: { id, name } }: { accountId: string; session: Session }) {
-  return (
-    <form method="post" action={actions.endSession.path}>
-      <input type="hidden" name="account" value={accountId} />
-      <button type="submit" name="session" value={id} className="plain" aria-label={`End “${name}”`}>
-        End
-      </button>
-    </form>
-  );
-}
+type EndButtonProps = { accountId: string; session: string; name?: string; children: string };
 
-function EndOthers({ accountId, isLocal }: { accountId: string; isLocal: boolean }) {
+/** A button that ends a session by its id, or `others`. */
+function EndButton({ accountId, session, name, children }: EndButtonProps) {
   return (
     <form method="post" action={actions.endSession.path}>
       <input type="hidden" name="account" value={accountId} />
-      <button type="submit" name="session" value="others" className="plain">
-        {isLocal ? "End all others" : "End all"}
+      <button
+        type="submit"
+        name="session"
+        value={session}
+        className="plain"
+        aria-label={name && `End “${name}”`}
+      >
+        {children}
       </button>
     </form>
   );

@@ -21,7 +21,7 @@ export const GET = htmlPage(pages.code, async ({ url, headers }) => {
   if (!requested) return redirectTo({ to: withProblem(pages.signIn.path, "over") });
   if (requested === "unavailable") return { title: "Enter the code", content: <Unavailable /> };
   const query = Object.fromEntries(url.searchParams);
-  const problem = findProblem(query, requested.isLong ? ofLongCode(query) : ofShortCode(query));
+  const problem = findProblem(query, problemsOf(requested.isLong, Number(query.left)));
   return {
     title: titleOf("Enter the code", problem),
     content: <TypeCode requested={requested} problem={problem} hasOpened={query.opened !== undefined} />,
@@ -108,17 +108,11 @@ type AboutShortCodeProps = { email: string; hasOpened: boolean };
 
 /** A person who has just accepted an invitation already knows that the account exists, so the page may say so. */
 function AboutShortCode({ email, hasOpened }: AboutShortCodeProps) {
-  const how = `It works once, in this browser, for ${codeMinutes} minutes.`;
-  if (hasOpened) {
-    return (
-      <p>
-        Your account is ready. A six-digit code is on its way to <strong>{email}</strong>. {how}
-      </p>
-    );
-  }
+  const isKnown = <strong>{email}</strong>;
   return (
     <p>
-      If <strong>{email}</strong> has an account, a six-digit code is on its way to it. {how}
+      {hasOpened ? "Your account is ready. A" : <>If {isKnown} has an account, a</>} six-digit code is on its
+      way to {hasOpened ? isKnown : "it"}. It works once, in this browser, for {codeMinutes} minutes.
     </p>
   );
 }
@@ -165,26 +159,11 @@ function Moment({ atMs }: { atMs: number }) {
   );
 }
 
-type Query = Parameters<typeof findProblem>[0];
-
-function ofShortCode({ left }: Query): Record<string, Problem> {
+function problemsOf(isLong: boolean, left: number): Record<string, Problem> {
+  const shape = isLong ? "The long code has twelve letters and digits" : "A code has six digits";
   return {
-    form: {
-      words: "A code has six digits. Check it and try again: this did not count as a try.",
-      isTyped: true,
-    },
-    wrong: wrongCode(Number(left)),
-  };
-}
-
-function ofLongCode({ left }: Query): Record<string, Problem> {
-  return {
-    form: {
-      words:
-        "The long code has twelve letters and digits. Check it and try again: this did not count as a try.",
-      isTyped: true,
-    },
-    wrong: wrongCode(Number(left)),
+    form: { words: `${shape}. Check it and try again: this did not count as a try.`, isTyped: true },
+    wrong: wrongCode(left),
   };
 }
 
