@@ -11,7 +11,9 @@ import { probeStore } from "@/lib/db/probe";
 import { store } from "@/lib/db/store";
 import { sender } from "@/lib/mail/sender";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
-import { counterStore } from "@/lib/rate-limit/rate-limit";
+import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
+
+const countersWithinMs = 5000; // 5 seconds, the connection included
 
 /** A check, and the remedy if the check itself fails. */
 type Check = { what: string; look: () => Promise<CheckResult>; remedy: string };
@@ -62,7 +64,7 @@ function checks(): Check[] {
     {
       what: "counters",
       look: checkCounters,
-      remedy: "Check that the counter store runs and accepts our credentials.",
+      remedy: "Check that the counter store runs, accepts our credentials and takes writes.",
     },
     {
       what: "mail",
@@ -100,15 +102,11 @@ async function checkStore(): Promise<CheckResult> {
 }
 
 async function checkCounters(): Promise<CheckResult> {
-  const store = counterStore();
-  if (!store) {
-    const detail = "per process, not shared between instances";
-    const remedy = "Before you start a second instance, set REDIS_URL or the two UPSTASH_… settings.";
-    return settings().databaseUrl ? warning(detail, remedy) : fine(detail);
-  }
-  const [reply] = await store.run([["PING"]], AbortSignal.timeout(2000));
-  if (reply instanceof Error) throw reply;
-  return fine(`${store.name} answers`);
+  const store = await probeCounterStore(countersWithinMs);
+  if (store) return fine(`${store} counts`);
+  const detail = "per process, not shared between instances";
+  const remedy = "Before you start a second instance, set REDIS_URL or the two UPSTASH_… settings.";
+  return settings().databaseUrl ? warning(detail, remedy) : fine(detail);
 }
 
 async function checkMail(): Promise<CheckResult> {

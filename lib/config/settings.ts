@@ -4,6 +4,7 @@ import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/li
 import { quotas } from "@/lib/config/limits";
 import { isLoopback } from "@/lib/config/loopback";
 import { parseMail } from "@/lib/config/mail-settings";
+import { parseRedisAddress } from "@/lib/config/redis-address";
 import { processSingleton } from "@/lib/process-singleton";
 
 export type Settings = ReturnType<typeof parseSettings>;
@@ -80,7 +81,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
       env.UPSTASH_REDIS_REST_URL && env.UPSTASH_REDIS_REST_TOKEN
         ? { url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN }
         : undefined,
-    redisUrl: env.REDIS_URL,
+    redis: env.REDIS_URL,
     signIn: (signIn === "clerk" && clerk ? { kind: signIn, ...clerk } : { kind: signIn }) as SignIn,
     mail,
     supportEmail: env.SUPPORT_EMAIL,
@@ -128,10 +129,12 @@ const environmentSchema = z.object({
   UPSTASH_REDIS_REST_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   UPSTASH_REDIS_REST_TOKEN: z.string().optional(),
   REDIS_URL: z
-    .url({
-      protocol: /^rediss?$/,
-      error: "must be an address like rediss://user:password@redis.example.com:6379",
-    })
+    .string()
+    .transform(parseRedisAddress)
+    .refine(
+      (address) => address !== undefined,
+      "must be an address like rediss://user:password@redis.example.com:6379, redis+sentinel://a:26379,b:26379/0?master=name or redis+cluster://a:6379,b:6379",
+    )
     .optional(),
   SIGN_IN: z.enum(["clerk", "local", "none"], { error: "must be clerk, local or none" }).optional(),
   CLERK_PUBLISHABLE_KEY: z.string().optional(),

@@ -1,12 +1,26 @@
-/** A Redis that every instance shares, whichever way it is spoken to. */
+import { createTimeoutSignal } from "@/lib/runtime/timeout";
+
+/**
+ * The Redis in which all instances count: what our algorithm needs of `@upstash/redis`, over any connection. Calls of the
+ * same turn of the event loop go out together. A call rejects if there is no answer, or with the store's refusal.
+ */
 export type CounterStore = {
   /** What an operator calls it. */
   readonly name: string;
-  /**
-   * Runs commands in one go and answers their replies in order: an Error for one that was refused. Throws when there
-   * is no answer, or the signal aborts.
-   */
-  run(commands: readonly string[][], signal: AbortSignal): Promise<unknown[]>;
-  /** A Lua script of the counting library as this store takes it. */
-  toScript(script: string): string;
+  evalsha(sha1: string, keys: string[], args: unknown[]): Promise<unknown>;
+  eval(script: string, keys: string[], args: unknown[]): Promise<unknown>;
+  /** Closes the connection, where a late answer would hold up the next one's. */
+  drop?(): void;
 };
+
+/** Returns what the store answers. After `ms` milliseconds, drops its connection and throws a `TimeoutError`. */
+export async function withinDeadline<T>(store: CounterStore, ms: number, answer: Promise<T>): Promise<T> {
+  const { signal, stop } = createTimeoutSignal(ms);
+  const deadline = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => {
+      store.drop?.();
+      reject(signal.reason);
+    });
+  });
+  return Promise.race([answer, deadline]).finally(stop);
+}

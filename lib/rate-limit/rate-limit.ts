@@ -2,7 +2,8 @@ import { type QuotaName, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { rateLimitKey } from "@/lib/rate-limit/client-address";
-import type { CounterStore } from "@/lib/rate-limit/counter-store";
+import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
+import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
@@ -99,11 +100,22 @@ export function counter(
   });
 }
 
-/** The store that all instances share for their counters; none where each process counts for itself. */
-export function counterStore(): CounterStore | undefined {
+/**
+ * Counts a request of our own in the store that instances share, and returns the store's name; `undefined` if each
+ * process counts for itself. Throws why the store does not count, or a `TimeoutError`.
+ */
+export async function probeCounterStore(timeoutMs: number): Promise<string | undefined> {
+  const store = counterStore();
+  if (!store) return undefined;
+  const probe = exactRatelimit(store, { name: "probe", limit: 1, windowMs: 1000 });
+  await withinDeadline(store, timeoutMs, probe.limit("{probe}"));
+  return store.name;
+}
+
+function counterStore(): CounterStore | undefined {
   return processSingleton("counter store", () => {
-    const { upstash, redisUrl } = settings();
+    const { upstash, redis } = settings();
     if (upstash) return new UpstashStore(upstash);
-    return redisUrl ? new RedisStore(redisUrl) : undefined;
+    return redis && new RedisStore(redis);
   });
 }

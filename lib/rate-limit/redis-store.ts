@@ -1,76 +1,124 @@
+import type { RedisAddress } from "@/lib/config/redis-address";
 import type { CounterStore } from "@/lib/rate-limit/counter-store";
+import { isUnknownScript } from "@/lib/rate-limit/exact-window";
+import { withTimeout } from "@/lib/runtime/timeout";
 
-const connectWithinMs = 2000;
+const openWithinMs = 2000; // 2 seconds, handshake and discovery included
+const connectWithinMs = 500; // one server of several
 
-/** Redis or Valkey, over one connection, which is made anew at the next question after it failed. */
+/** Redis or Valkey: one server, its Sentinels or a cluster. After a failure the next call connects anew. */
 export class RedisStore implements CounterStore {
   readonly name = "Redis";
-  private connection: Promise<Connection> | undefined;
+  private client: Client | undefined;
+  private opening: Promise<Client> | undefined;
 
-  constructor(private readonly url: string) {
+  constructor(private readonly address: RedisAddress) {
     this.connect().catch(() => {});
   }
 
-  async run(commands: readonly string[][], signal: AbortSignal): Promise<unknown[]> {
-    const connection = await orAborted(this.connect(), signal);
-    const send = (command: string[]) => connection.client.sendCommand(command).catch(connection.toReply);
-    return orAborted(Promise.all(commands.map(send)), signal).catch((failure) => {
-      this.drop(connection);
+  evalsha(sha1: string, keys: string[], args: unknown[]): Promise<unknown> {
+    return this.call((client) => client.evalSha(sha1, { keys, arguments: args.map(String) }));
+  }
+
+  eval(script: string, keys: string[], args: unknown[]): Promise<unknown> {
+    return this.call((client) => client.eval(script, { keys, arguments: args.map(String) }));
+  }
+
+  drop(): void {
+    if (!this.client) return;
+    end(this.client);
+    this.client = undefined;
+    this.opening = undefined;
+  }
+
+  /** Any refusal ends the connection: READONLY and the like say that it leads to a server that no longer counts. */
+  private async call(send: (client: Client) => Promise<unknown>): Promise<unknown> {
+    const client = await this.connect();
+    try {
+      return await send(client);
+    } catch (failure) {
+      if (client === this.client && !isUnknownScript(failure)) this.drop();
       throw failure;
-    });
+    }
   }
 
-  /** Redis knows none of the flags that Upstash reads from the script's first line. */
-  toScript(script: string): string {
-    return script.replace(/^#!lua[^\n]*\n/, "");
-  }
-
-  /** A connection may take longer than a question may: the next one finds it made. */
-  private connect(): Promise<Connection> {
-    this.connection ??= open(this.url).catch((failure) => {
-      this.connection = undefined;
-      throw failure;
-    });
-    return this.connection;
-  }
-
-  /** What was asked on it may still be answered, so it must not serve the next question. */
-  private drop({ client }: Connection): void {
-    this.connection = undefined;
-    if (client.isOpen) client.destroy();
+  /** Opening may take longer than a call: a later one finds it done. */
+  private connect(): Promise<Client> {
+    this.opening ??= open(this.address).then(
+      (client) => {
+        this.client = client;
+        return client;
+      },
+      (failure) => {
+        this.opening = undefined;
+        throw failure;
+      },
+    );
+    return this.opening;
   }
 }
 
-type Connection = Awaited<ReturnType<typeof open>>;
+type Script = { keys: string[]; arguments: string[] };
 
-async function open(url: string) {
-  // Five hundred files, which nobody should wait for who has no Redis.
-  const { createClient, ErrorReply } = await import("@redis/client");
-  const client = createClient({
-    url,
-    RESP: 2,
+/** What the three kinds of client of `@redis/client` have in common. */
+type Client = {
+  on(event: "error", listener: () => void): unknown;
+  connect(): Promise<unknown>;
+  evalSha(sha1: string, script: Script): Promise<unknown>;
+  eval(text: string, script: Script): Promise<unknown>;
+  destroy(): unknown;
+};
+
+async function open(address: RedisAddress): Promise<Client> {
+  // Five hundred files, which a service without Redis does not load.
+  const client = newClient(await import("@redis/client"), address);
+  // The next call is told; without a listener it would end the process.
+  client.on("error", () => {});
+  try {
+    await withTimeout(openWithinMs, client.connect());
+    return client;
+  } catch (failure) {
+    end(client);
+    throw failure;
+  }
+}
+
+/** Closes a client, which may be closed already. */
+async function end(client: Client): Promise<void> {
+  try {
+    await client.destroy();
+  } catch {}
+}
+
+function newClient(redis: typeof import("@redis/client"), address: RedisAddress): Client {
+  const { kind, hosts, tls, credentials, database, master, sentinelCredentials } = address;
+  const common = { RESP: 2, commandOptions: {} } as const;
+  const quiet = {
     disableOfflineQueue: true,
     maintNotifications: "disabled",
     disableClientInfo: true,
-    commandOptions: {},
-    socket: { connectTimeout: connectWithinMs, reconnectStrategy: false },
-  });
-  // Whoever asks next is told; without a listener it would end the process.
-  client.on("error", () => {});
-  await client.connect();
-  return {
-    client,
-    /** A refusal by the store is a reply; anything else is a connection that failed. */
-    toReply(failure: unknown) {
-      if (failure instanceof ErrorReply) return failure;
-      throw failure;
-    },
-  };
-}
-
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    promise.then(resolve, reject);
-  });
+  } as const;
+  const socket = { ...(tls && { tls }), connectTimeout: connectWithinMs, reconnectStrategy: false } as const;
+  const node = { ...quiet, ...credentials, socket };
+  // The two clients of several servers close a socket whose handshake is not answered only by its own timeout.
+  const limited = { ...socket, socketTimeout: openWithinMs };
+  if (kind === "cluster") {
+    const rootNodes = hosts.map((host) => ({ ...node, socket: { ...limited, ...host } }));
+    return redis.createCluster({ ...common, rootNodes, defaults: node });
+  }
+  if (kind === "sentinel") {
+    // A Sentinel that hangs uses up an attempt, and another may be the first of the next.
+    const start = Math.floor(Math.random() * hosts.length);
+    const pinged = { ...quiet, socket: limited, pingInterval: openWithinMs / 2 };
+    return redis.createSentinel({
+      ...common,
+      name: master,
+      sentinelRootNodes: [...hosts.slice(start), ...hosts.slice(0, start)],
+      sentinelClientOptions: { ...pinged, ...sentinelCredentials },
+      nodeClientOptions: { ...pinged, ...credentials, database },
+      maxCommandRediscovers: 0,
+      reserveClient: true, // otherwise commands go one by one
+    });
+  }
+  return redis.createClient({ ...common, ...node, database, socket: { ...socket, ...hosts[0] } });
 }

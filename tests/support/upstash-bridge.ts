@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +8,6 @@ import type { Environment } from "@/tests/support/service";
 export type Fault = "none" | "reset" | "frozen" | "late" | "slow" | "500" | "html" | "nonsense" | "endless";
 
 const token = "bridge-token";
-const upstashFlags = /^#!lua flags=[^\n]*\n/;
 
 /**
  * A loopback server that translates Upstash's REST protocol to a real redis-server: commands are JSON arrays, responses
@@ -17,8 +15,6 @@ const upstashFlags = /^#!lua flags=[^\n]*\n/;
  */
 export async function startUpstashBridge(redisPort: number) {
   const redis = new Redis({ port: redisPort, host: "127.0.0.1" });
-  // A plain Redis does not know Upstash's script flags, so it gets the script without them, under another hash.
-  const plainHashes = new Map<string, string>();
   const bridge = { fault: "none" as Fault, calls: 0, environment: {} as Environment, stop: async () => {} };
 
   const server = createServer(async (incoming, outgoing) => {
@@ -40,21 +36,12 @@ export async function startUpstashBridge(redisPort: number) {
   });
 
   async function run(command: unknown[]) {
-    const [name = "", ...args] = withPlainScript(command.map(String));
+    const [name = "", ...args] = command.map(String);
     try {
       return { result: await redis.call(name, args) };
     } catch (error) {
       return { error: (error as Error).message };
     }
-  }
-
-  function withPlainScript([name = "", first = "", ...rest]: string[]): string[] {
-    const verb = name.toLowerCase();
-    if (verb === "evalsha") return [name, plainHashes.get(first) ?? first, ...rest];
-    if (verb !== "eval") return [name, first, ...rest];
-    const plain = first.replace(upstashFlags, "");
-    plainHashes.set(sha1(first), sha1(plain));
-    return [name, plain, ...rest];
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -70,8 +57,4 @@ export async function startUpstashBridge(redisPort: number) {
     redis.disconnect();
   };
   return bridge;
-}
-
-function sha1(text: string): string {
-  return createHash("sha1").update(text).digest("hex");
 }

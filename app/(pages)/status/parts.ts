@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
 import { processSingleton } from "@/lib/process-singleton";
-import { counterStore } from "@/lib/rate-limit/rate-limit";
+import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -71,11 +71,8 @@ async function findOldestDue(nowMs: number): Promise<number | undefined> {
 }
 
 async function askCounters(): Promise<boolean | undefined> {
-  const counters = counterStore();
-  if (!counters) return undefined;
   try {
-    const [reply] = await counters.run([["PING"]], AbortSignal.timeout(countersWithinMs));
-    return !(reply instanceof Error);
+    return (await probeCounterStore(countersWithinMs)) ? true : undefined;
   } catch {
     return false;
   }

@@ -1,0 +1,53 @@
+import { unescape as decode } from "node:querystring";
+
+/** Where a Redis is: one server, the Sentinels that know its master, or some nodes of a cluster. */
+export type RedisAddress = {
+  kind: "server" | "sentinel" | "cluster";
+  hosts: { host: string; port: number }[];
+  tls: boolean;
+  credentials: { username?: string; password?: string };
+  database: number;
+  /** The name that the Sentinels give the master. */
+  master: string;
+  sentinelCredentials: { password?: string };
+};
+
+const form =
+  /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^:/?#]*)(?::([^/?#]*))?@)?([^/?#@]+)\/?(\d*)(\?.*)?$/;
+const hostForm = /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i;
+
+/**
+ * Parses `redis://user:password@host:6379/0`, `redis+sentinel://…@a:26379,b:26379/0?master=name` with an optional
+ * `sentinelPassword`, and `redis+cluster://…@a:6379,b:6379`; `rediss` for TLS. `undefined` if it is none of these.
+ */
+export function parseRedisAddress(text: string): RedisAddress | undefined {
+  const match = form.exec(text);
+  if (!match) return undefined;
+  const [, tls, kind = "server", username, password, list = "", database, query] = match;
+  const hosts = list.split(",").map((host) => parseHost(host, kind === "sentinel" ? 26_379 : 6379));
+  const parameters = new URLSearchParams(query);
+  const master = parameters.get("master") ?? "";
+  const sentinelPassword = parameters.get("sentinelPassword");
+  if (!hosts.every((host) => host !== undefined) || (kind === "sentinel") !== (master !== ""))
+    return undefined;
+  if ((kind === "server" && hosts.length > 1) || (kind === "cluster" && Number(database) > 0))
+    return undefined;
+  return {
+    kind: kind as RedisAddress["kind"],
+    hosts,
+    tls: tls === "s",
+    credentials: {
+      ...(username && { username: decode(username) }),
+      ...(password && { password: decode(password) }),
+    },
+    database: Number(database),
+    master,
+    sentinelCredentials: sentinelPassword ? { password: sentinelPassword } : {},
+  };
+}
+
+function parseHost(text: string, defaultPort: number): { host: string; port: number } | undefined {
+  const [, ipv6, name, port] = hostForm.exec(text) ?? [];
+  const host = ipv6 ?? name;
+  return host ? { host, port: Number(port ?? defaultPort) } : undefined;
+}
