@@ -3,24 +3,36 @@ import { reservePort } from "@/tests/support/port";
 import type { Environment } from "@/tests/support/service";
 import type { Fault } from "@/tests/support/upstash-bridge";
 
-const commandStart = /\*\d+\r\n\$\d+\r\n(?:EVALSHA|EVAL|MGET)\r\n/g;
+/** Refusals of a Redis that does not count at the moment. */
+export const refusals = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"] as const;
+type RedisFault = Fault | (typeof refusals)[number];
+
+const commandStart = /\*\d+\r\n\$\d+\r\n(?:EVALSHA|EVAL)\r\n/g;
 
 /** A loopback server in front of a real redis-server, with faults that a test can set. */
 export async function startRedisBridge(redisPort: number) {
   const open = new Set<Socket>();
-  const bridge = { fault: "none" as Fault, calls: 0, environment: {} as Environment, stop: async () => {} };
+  const bridge = {
+    fault: "none" as RedisFault,
+    calls: 0,
+    connections: 0,
+    environment: {} as Environment,
+    stop: async () => {},
+  };
 
   const server = createServer((near) => {
+    bridge.connections++;
     const far = connect(redisPort, "127.0.0.1");
     for (const socket of [near, far]) open.add(socket.on("error", () => {}));
     near.on("close", () => far.destroy());
     far.on("close", () => near.destroy());
-    const delayed = { late: 100, slow: 600 } as Record<Fault, number>;
+    const delayed = { late: 100, slow: 600 } as Record<string, number>;
     near.on("data", (chunk) => {
       bridge.calls++;
       const commands = chunk.toString("latin1").match(commandStart)?.length ?? 0;
       if (bridge.fault === "none") far.write(chunk);
       else if (delayed[bridge.fault]) setTimeout(() => far.write(chunk), delayed[bridge.fault]);
+      else if (isRefusal(bridge.fault)) near.write(`-${bridge.fault} not now\r\n`.repeat(commands));
       else if (bridge.fault === "reset") near.destroy();
       else if (bridge.fault === "500") near.write("-ERR inside\r\n".repeat(commands));
       else if (bridge.fault === "html") near.write("HTTP/1.1 503 Service Unavailable\r\n\r\n<h1>No</h1>");
@@ -37,4 +49,8 @@ export async function startRedisBridge(redisPort: number) {
     await new Promise((resolve) => server.close(resolve));
   };
   return bridge;
+}
+
+function isRefusal(fault: RedisFault): boolean {
+  return refusals.some((refusal) => refusal === fault);
 }

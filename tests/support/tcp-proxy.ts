@@ -4,8 +4,9 @@ import { connect, createServer, type Socket } from "node:net";
 export async function startTcpProxy(targetPort: number, port: number) {
   const open = new Set<Socket>();
   let isFrozen = false;
+  let toPort = targetPort;
   const server = createServer((near) => {
-    const far = connect(targetPort, "127.0.0.1");
+    const far = connect(toPort, "127.0.0.1");
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -38,5 +39,9 @@ export async function startTcpProxy(targetPort: number, port: number) {
       await new Promise((resolve) => server.close(resolve));
     },
     mend: listen,
+    /** Leads new connections to another server; those that are open stay. */
+    pointTo(port: number) {
+      toPort = port;
+    },
   };
 }

@@ -212,7 +212,11 @@ describe("parseSettings", () => {
     ],
     [
       { REDIS_URL: "https://redis.example.com", APP_SECRET: secret },
-      "REDIS_URL: must be an address like rediss://user:password@redis.example.com:6379",
+      "REDIS_URL: must be an address like rediss://user:password@redis.example.com:6379, redis+sentinel://a:26379,b:26379/0?master=name or redis+cluster://a:6379,b:6379",
+    ],
+    [
+      { REDIS_URL: "redis+sentinel://:pw@a,b", APP_SECRET: secret },
+      "REDIS_URL: must be an address like rediss://user:password@redis.example.com:6379, redis+sentinel://a:26379,b:26379/0?master=name or redis+cluster://a:6379,b:6379",
     ],
     [
       { ...upstash, REDIS_URL: "rediss://redis.example.com", APP_SECRET: secret },

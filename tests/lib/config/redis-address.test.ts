@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { parseRedisAddress } from "@/lib/config/redis-address";
+
+const plain = {
+  kind: "server",
+  tls: false,
+  credentials: {},
+  database: 0,
+  master: "",
+  sentinelCredentials: {},
+};
+const credentials = { username: "me", password: "p@:ss" };
+
+describe("parseRedisAddress", () => {
+  it.each([
+    ["redis://cache", { hosts: [{ host: "cache", port: 6379 }] }],
+    ["redis://127.0.0.1:6380/", { hosts: [{ host: "127.0.0.1", port: 6380 }] }],
+    ["rediss://[::1]:6380/2", { hosts: [{ host: "::1", port: 6380 }], tls: true, database: 2 }],
+    ["redis://me:p%40%3Ass@cache/1", { hosts: [{ host: "cache", port: 6379 }], credentials, database: 1 }],
+    ["redis://me:p@:ss@cache", { hosts: [{ host: "cache", port: 6379 }], credentials }],
+    ["redis://:100%@cache", { hosts: [{ host: "cache", port: 6379 }], credentials: { password: "100%" } }],
+    [
+      "redis+sentinel://me:p%40%3Ass@a,b:26380/3?master=office&sentinelPassword=s%2Bt",
+      {
+        kind: "sentinel",
+        hosts: [
+          { host: "a", port: 26379 },
+          { host: "b", port: 26380 },
+        ],
+        credentials,
+        database: 3,
+        master: "office",
+        sentinelCredentials: { password: "s+t" },
+      },
+    ],
+    [
+      "rediss+cluster://:secret@a,b:6380",
+      {
+        kind: "cluster",
+        hosts: [
+          { host: "a", port: 6379 },
+          { host: "b", port: 6380 },
+        ],
+        tls: true,
+        credentials: { password: "secret" },
+      },
+    ],
+  ])("reads %s", (text, expected) => {
+    expect(parseRedisAddress(text)).toEqual({ ...plain, ...expected });
+  });
+
+  it.each([
+    "cache:6379",
+    "https://cache",
+    "redis://",
+    "redis://cache:port",
+    "redis://cache/name",
+    "redis://a,b",
+    "redis+sentinel://a,b",
+    "redis+sentinel://a,,b?master=office",
+    "redis://cache?master=office",
+    "redis+cluster://a,b/1",
+  ])("rejects %s", (text) => {
+    expect(parseRedisAddress(text)).toBeUndefined();
+  });
+});

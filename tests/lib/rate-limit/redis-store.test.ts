@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { operations } from "@/lib/http/operations";
+import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
+import { SharedCounter } from "@/lib/rate-limit/shared-counter";
+import { trust } from "@/tests/support/certificate";
+import { openStore } from "@/tests/support/counter-stores";
+import { eventually } from "@/tests/support/databases";
+import { reservePort } from "@/tests/support/port";
+import { refusals, startRedisBridge } from "@/tests/support/redis-bridge";
+import {
+  type RedisServer,
+  startCluster,
+  startRedisServer,
+  startSentinels,
+} from "@/tests/support/redis-servers";
+import { type Environment, Service } from "@/tests/support/service";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
+
+const { path } = operations.health;
+const limit = 120;
+const password = "p@ss word";
+const userInfo = `:${encodeURIComponent(password)}@`;
+const environmentOf = (url: string): Environment => ({ REDIS_URL: url, APP_SECRET: "s".repeat(32) });
+
+/** A counter that decides nothing itself while the store is away, and asks it each time. */
+function newCounter(url: string) {
+  const fallback = () => "away" as unknown as RateLimitDecision;
+  const options = { name: "redis store", limit, windowMs: 60_000, storeTimeoutMs: 400, fallback };
+  const counter = new SharedCounter(openStore(environmentOf(url)), options);
+  let nowMs = 0;
+  return async (key: string) => {
+    nowMs += 1000;
+    return counter.consume(key, nowMs);
+  };
+}
+
+describe.runIf(inject("redisPort"))("the connection to Redis", () => {
+  it("is made anew when its handshake is not answered", async () => {
+    const server = await startRedisServer({ password });
+    const bridge = await startRedisBridge(server.port);
+    bridge.fault = "frozen";
+    const consume = newCounter(
+      (bridge.environment.REDIS_URL ?? "").replace("//", `//${userInfo}`).replace(/0$/, "2"),
+    );
+    expect(await consume("handshake")).toBe("away");
+    await eventually(() => expect(bridge.calls).toBeGreaterThan(0));
+    bridge.fault = "none";
+    await eventually(async () => expect(await consume("handshake")).toMatchObject({ allowed: true }));
+    await server.redis.select(2);
+    expect(await server.redis.keys("*")).toEqual(["corner-office:redis store:{handshake}"]);
+    await bridge.stop();
+  });
+
+  it.each(refusals)("is made anew after a refusal with %s", async (refusal) => {
+    const bridge = await startRedisBridge(inject("redisPort") ?? 0);
+    const consume = newCounter(bridge.environment.REDIS_URL ?? "");
+    await eventually(async () => expect(await consume(refusal)).toMatchObject({ allowed: true }));
+    const { connections } = bridge;
+    bridge.fault = refusal;
+    expect(await consume(refusal)).toBe("away");
+    bridge.fault = "none";
+    await eventually(async () => expect(await consume(refusal)).toMatchObject({ allowed: true }));
+    expect(bridge.connections).toBeGreaterThan(connections);
+    await bridge.stop();
+  });
+
+  it("leads to the new master after a failover behind one address, and check names what the old one refuses", async () => {
+    const [before, after] = await Promise.all([startRedisServer(), startRedisServer()]);
+    const port = await reservePort();
+    const proxy = await startTcpProxy(before.port, port);
+    const url = `redis://127.0.0.1:${port}`;
+    const consume = newCounter(url);
+    await eventually(async () => expect(await consume("failover")).toMatchObject({ allowed: true }));
+    await before.redis.replicaof("127.0.0.1", after.port);
+    expect(await consume("failover")).toBe("away");
+    const service = await Service.make(environmentOf(url));
+    const findings: { what: string; works: boolean; detail: string }[] = JSON.parse(
+      (await service.admin("--json", "check")).stdout,
+    );
+    const counters = findings.find(({ what }) => what === "counters");
+    expect(counters).toMatchObject({ works: false, detail: expect.stringContaining("READONLY") });
+    proxy.pointTo(after.port);
+    await eventually(async () => expect(await consume("failover")).toMatchObject({ allowed: true }));
+    await proxy.cut();
+  });
+});
+
+describe.runIf(inject("redisPort")).each(["one server", "Sentinels", "a cluster"] as const)(
+  "two instances that count in %s over TLS",
+  (way) => {
+    let servers: RedisServer[];
+    let sentinels: RedisServer[] = [];
+    let first: Service;
+    let second: Service;
+    beforeAll(async () => {
+      const access = { tls: true, password };
+      let url: string;
+      if (way === "Sentinels") {
+        ({ servers, sentinels } = await startSentinels(access));
+        const query = `master=office&sentinelPassword=${encodeURIComponent(password)}`;
+        url = `rediss+sentinel://${userInfo}${addressesOf(sentinels)}/1?${query}`;
+      } else if (way === "a cluster") {
+        servers = await startCluster(access);
+        url = `rediss+cluster://${userInfo}${addressesOf(servers)}`;
+      } else {
+        servers = [await startRedisServer(access)];
+        url = `rediss://${userInfo}${addressesOf(servers)}/1`;
+      }
+      const environment = { ...environmentOf(url), NODE_EXTRA_CA_CERTS: trust() };
+      [first, second] = await Promise.all([Service.start(environment), Service.start(environment)]);
+    });
+    afterAll(async () => {
+      await Promise.all([first?.stop(), second?.stop()]);
+      for (const { redis } of [...servers, ...sentinels]) redis.disconnect();
+    });
+
+    const remaining = async (service: Service, from: string) => {
+      const { status, headers } = await service.ask(path, { from });
+      expect(status).toBe(200);
+      return Number(headers["ratelimit-remaining"]);
+    };
+
+    /** A first connection may take longer than the deadline allows. */
+    const untilTheyCount = async () => {
+      for (const service of [first, second]) {
+        await eventually(async () => expect(await remaining(service, "127.0.5.9")).toBeGreaterThan(0));
+      }
+    };
+
+    it("have one counter for each client", async () => {
+      await untilTheyCount();
+      for (let client = 1; client <= 12; client++) {
+        const from = `127.0.5.${client + 9}`;
+        const left = await remaining(first, from);
+        expect(left).toBe(limit - 1);
+        expect(await remaining(second, from)).toBe(left - 1);
+      }
+    });
+
+    if (way === "a cluster") {
+      it("spread the clients over all nodes", async () => {
+        for (const { redis } of servers) expect(await redis.dbsize()).toBeGreaterThan(0);
+      });
+
+      it("never refuse while a node does not answer, and count again when it does", async () => {
+        const [node] = servers as [RedisServer];
+        node.child.kill("SIGSTOP");
+        for (let client = 1; client <= 12; client++) await remaining(first, `127.0.5.${client + 9}`);
+        node.child.kill("SIGCONT");
+        await untilTheyCount();
+      });
+    }
+
+    if (way === "Sentinels") {
+      it.each(["SIGSTOP", "SIGKILL"] as const)(
+        "never refuse while a master gone by %s is replaced, and count within 5 seconds of the new one",
+        async (signal) => {
+          await untilTheyCount();
+          const [{ redis: sentinel }] = sentinels as [RedisServer];
+          const masterPort = async () => {
+            const [, port] = (await sentinel.call(
+              "SENTINEL",
+              "GET-MASTER-ADDR-BY-NAME",
+              "office",
+            )) as string[];
+            return Number(port);
+          };
+          const before = await masterPort();
+          const master = servers.find(({ port }) => port === before) as RedisServer;
+          master.child.kill(signal);
+          await eventually(async () => {
+            expect(await remaining(first, "127.0.5.8")).toBeGreaterThanOrEqual(0);
+            expect(await masterPort()).not.toBe(before);
+          });
+          const replacedAtMs = Date.now();
+          await untilTheyCount();
+          expect(Date.now() - replacedAtMs).toBeLessThan(5000);
+          master.child.kill("SIGCONT");
+          if (signal === "SIGSTOP")
+            await eventually(async () =>
+              expect(await master.redis.info("replication")).toContain("status:up"),
+            );
+        },
+      );
+
+      it("count while a Sentinel does not answer", async () => {
+        const [hung] = sentinels as [RedisServer];
+        hung.child.kill("SIGSTOP");
+        await first.kill();
+        await first.run();
+        await untilTheyCount();
+        hung.child.kill("SIGCONT");
+      });
+    }
+  },
+);
+
+function addressesOf(servers: RedisServer[]): string {
+  return servers.map(({ port }) => `127.0.0.1:${port}`).join(",");
+}
