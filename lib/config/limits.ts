@@ -24,8 +24,11 @@ export const connectionLimits = {
  */
 export const exchangeWithinMs = 45_000;
 
-/** After the last response of a connection, further input is discarded for 2 s, then the connection is destroyed. */
-export const discardWithinMs = 2000;
+/**
+ * After the last response of a connection, 16 MiB of further input are discarded for at most 2 s, then the connection is
+ * destroyed. Many clients read no response before they have sent their whole body.
+ */
+export const discardBounds = { bytes: 16 * 1024 * 1024, withinMs: 2000 };
 
 /**
  * Maximum open connections, in total and per client address (about 80 browsers behind one router). Beyond it, the

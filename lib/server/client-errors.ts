@@ -1,12 +1,13 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { discardWithinMs, headBounds } from "@/lib/config/limits";
+import { headBounds } from "@/lib/config/limits";
 import { ApiError } from "@/lib/http/errors";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse } from "@/lib/http/response";
 import { apiRouteAt, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
 import { pathOf } from "@/lib/server/request-target";
+import { closeInStages } from "@/lib/server/staged-close";
 
 /** Node's error for a request that its parser rejected. */
 type ParseError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number };
@@ -91,12 +92,10 @@ function afterAnswers(socket: Socket, latest: ServerResponse | undefined, next: 
   else next();
 }
 
-/** Sends the last response of a connection, and discards what the client still sends (RFC 9112 §9.6). */
+/** Sends the last response of a connection. */
 async function endWith(socket: Socket, response: Response): Promise<void> {
-  socket.on("error", () => socket.destroy());
-  const deadline = setTimeout(() => socket.destroy(), discardWithinMs);
-  socket.once("close", () => clearTimeout(deadline));
-  socket.resume().end(await serialize(response));
+  socket.write(await serialize(response));
+  closeInStages(socket);
 }
 
 function answerTo(error: ParseError, head: string): Response {

@@ -16,6 +16,7 @@ import { serializePipelined } from "@/lib/server/pipeline";
 import { limitRequestDuration } from "@/lib/server/request-deadline";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
 import { routeHandler } from "@/lib/server/routes";
+import { closeInStages } from "@/lib/server/staged-close";
 import { send, toRequest } from "@/lib/server/web-adapter";
 
 type FrontServerOptions = {
@@ -76,6 +77,10 @@ export function createFrontServer({
     receive,
   );
   server.on("checkExpectation", receive).on("checkContinue", receive);
+  // Node closes at once after the last response, and a body on its way then resets the connection.
+  server.on("connection", (socket: Socket) => {
+    socket.destroySoon = () => closeInStages(socket);
+  });
   // One more than allowed, because Node drops headers above this silently.
   server.maxHeadersCount = headBounds.lines + 1;
   const isPeerTheClient = trustedProxyHops === 0 && !isProxyMisconfigured();

@@ -24,11 +24,25 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/server/client-errors.test.ts"],
   },
   {
-    file: "lib/server/client-errors.ts",
+    file: "lib/server/staged-close.ts",
     mistake: "a connection that nobody closes stays open after its last answer",
-    was: "const deadline = setTimeout(() => socket.destroy(), discardWithinMs);",
-    becomes: "const deadline = setTimeout(() => {}, discardWithinMs);",
+    was: "const deadline = setTimeout(() => socket.destroy(), discardBounds.withinMs);",
+    becomes: "const deadline = setTimeout(() => {}, discardBounds.withinMs);",
     tests: ["tests/lib/server/client-errors.test.ts"],
+  },
+  {
+    file: "lib/server/staged-close.ts",
+    mistake: "what is sent after the last answer is read without a bound",
+    was: "if (discarded > discardBounds.bytes) socket.destroy();",
+    becomes: "",
+    tests: ["tests/lib/server/staged-close.test.ts"],
+  },
+  {
+    file: "lib/server/server.ts",
+    mistake: "a connection is closed while its client still sends",
+    was: "socket.destroySoon = () => closeInStages(socket);",
+    becomes: "",
+    tests: ["tests/lib/server/staged-close.test.ts"],
   },
   {
     file: "lib/server/request-deadline.ts",

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { discardWithinMs } from "@/lib/config/limits";
+import { discardBounds } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
 import { answerClientError } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
@@ -234,7 +234,7 @@ describe("a request that Node's parser rejects", () => {
       expect(statusOf(received)).toBeGreaterThanOrEqual(400);
       await broken;
       clearInterval(sending);
-      expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(discardWithinMs - 100);
+      expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(discardBounds.withinMs - 100);
     },
   );
 });
