@@ -33,7 +33,7 @@ export function parseAccount(
   if (!isText(id) || !isText(email) || !email.includes("@")) return undefined;
   if (subject !== null && !isText(subject)) return undefined;
   if (assistant_limit !== null && !isWhole(assistant_limit)) return undefined;
-  if (!isWhole(credit_thousandths) || credit_thousandths > maxThousandths || !isWhole(created_at_ms)) {
+  if (!isWhole(credit_thousandths) || credit_thousandths > maxThousandths || !isInstant(created_at_ms)) {
     return undefined;
   }
   const account: AccountFields = {
@@ -48,7 +48,7 @@ export function parseAccount(
 }
 
 function withPlan(account: AccountFields, plan: unknown, trialEndsAtMs: unknown): Account | undefined {
-  if (trialEndsAtMs !== null && !isWhole(trialEndsAtMs)) return undefined;
+  if (trialEndsAtMs !== null && !isInstant(trialEndsAtMs)) return undefined;
   if (plan === "trial") return trialEndsAtMs === null ? undefined : { ...account, plan, trialEndsAtMs };
   const other = plans.find((known) => known === plan);
   return other && other !== "trial" ? { ...account, plan: other } : undefined;
@@ -56,6 +56,11 @@ function withPlan(account: AccountFields, plan: unknown, trialEndsAtMs: unknown)
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999); // RFC 3339 writes a year in four digits
+
+/** Whether a value is a time in Unix milliseconds that an account can have. */
+export const isInstant = (value: unknown): value is number => isWhole(value) && value <= lastInstantMs;
 
 /** The fields of an account as an operator sees them. */
 export function describeAccount(account: Account) {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
+import { isInstant } from "@/lib/accounts/account";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
 import type { Listing, Result } from "@/lib/admin/print";
@@ -30,7 +31,7 @@ export function parseInstant(text: string): number {
     throw new InvalidArgumentError("Write it like 2027-01-31 or 2027-01-31T09:00:00Z.");
   }
   const ms = Date.parse(text);
-  if (ms < 0) throw new InvalidArgumentError("It must be 1970 or later.");
+  if (!isInstant(ms)) throw new InvalidArgumentError("It must be from 1970 to 9999.");
   return ms;
 }
 

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Operation, operations } from "@/lib/http/operations";
+import { expectAnswer, expectRefusal } from "@/tests/support/contract";
+import { engines, type Stage } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Answer, Service } from "@/tests/support/service";
+
+const { entitlement, creditsBalance } = operations;
+
+/** Every column of the two rows that belong to the account of a session alone. */
+const columns = {
+  accounts: [
+    "id",
+    "email",
+    "subject",
+    "plan",
+    "trial_ends_at_ms",
+    "assistant_limit",
+    "credit_thousandths",
+    "created_at_ms",
+  ],
+  local_sessions: [
+    "id",
+    "account_id",
+    "expires_at_ms",
+    "kind",
+    "client_hash",
+    "name",
+    "begun_at_ms",
+    "last_seen_at_ms",
+  ],
+} as const;
+
+const afterDate = 8_640_000_000_000_001n; // the first millisecond that no Date has
+const numbers = [0n, 1n, 253_402_300_800_000n, afterDate, 2n ** 53n, 2n ** 63n - 1n];
+
+/** SQL literals. SQLite takes each in any column, PostgreSQL those of the column's type. */
+const hostile = [
+  "NULL",
+  "''",
+  "'x'",
+  "'trial'",
+  "'NaN'",
+  `'${"é🙂".repeat(5000)}'`,
+  ...numbers.flatMap((number) => [`${number}`, `-${number}`]),
+  "1.5",
+  "1e308",
+  "9e999",
+  "x'00ff'",
+];
+
+describe.each(engines)("an account whose row holds anything, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let headers: Record<string, string>;
+
+  beforeAll(async () => {
+    ({ stage, service } = await lend(engine));
+  });
+  afterAll(async () => {
+    service.takeErrors();
+    await giveBack(service);
+  });
+
+  async function signIn(): Promise<void> {
+    await stage.query("DELETE FROM accounts");
+    await service.adminJson("account", "add", "odd@example.com", "--trial-days", "7");
+    headers = { Authorization: `Bearer ${await service.token("odd@example.com")}` };
+  }
+
+  /** Stores a value, if the store takes it there. */
+  const store = (table: string, column: string, value: string) =>
+    stage.query(`UPDATE ${table} SET ${column} = ${value}`).then(
+      () => true,
+      () => false,
+    );
+
+  const ask = (operation: Operation) => service.ask(operation.path, { headers });
+  const describesItself = (operation: Operation, answer: Answer) => {
+    expect(Object.keys(operation.answers)).toContain(String(answer.status));
+    expectAnswer(service, operation, answer, answer.status as 200);
+  };
+
+  it.each(Object.entries(columns).flatMap(([table, names]) => names.map((name) => [table, name])))(
+    "gets no 500 and no answer that is not documented, whatever %s.%s holds",
+    async (table, column) => {
+      await signIn();
+      for (const value of hostile) {
+        if (!(await store(table, column, value))) continue;
+        const [entitled, balance] = [await ask(entitlement), await ask(creditsBalance)];
+        const told = `${value.slice(0, 30)}: ${entitled.text} ${balance.text}`;
+        expect([200, 401, 403, 503], told).toContain(entitled.status);
+        expect([200, 401, 503], told).toContain(balance.status);
+        describesItself(entitlement, entitled);
+        describesItself(creditsBalance, balance);
+        // Both read the same row.
+        const isTrialEnded = entitled.text.includes("trial-ended");
+        expect(balance.status === 200, told).toBe(entitled.status === 200 || isTrialEnded);
+      }
+    },
+  );
+
+  it.each([253_402_300_800_000n, afterDate])(
+    "may not run and has no balance if its trial ends after the year 9999: %d",
+    async (endsAtMs) => {
+      await signIn();
+      await store("accounts", "trial_ends_at_ms", String(endsAtMs));
+      const message = "The account of this session could not be read, so it may not run.";
+      expectRefusal(service, await ask(entitlement), {
+        status: 403,
+        code: "forbidden",
+        beside: { ok: false, status: "invalid", message },
+      });
+      expect((await ask(creditsBalance)).status).toBe(503);
+    },
+  );
+});
