@@ -1,27 +1,44 @@
 import { settings } from "@/lib/config/settings";
 import { changes } from "@/lib/docs/changes";
+import { anchorOf } from "@/lib/docs/markdown";
 import { publish } from "@/lib/docs/publication-handler";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { pages, publications } from "@/lib/http/pages";
+import { listRetirements } from "@/lib/http/retirement";
 
-/** The changes of the API as a feed (RFC 4287). */
+/** The changes of the API and what is being retired, as a feed (RFC 4287). */
 export const GET = publish(publications.changesFeed, () => {
   const { appUrl } = settings();
   const page = `${appUrl}${pages.changes.path}`;
-  const entries = changes.map(
-    ({ on, version, what }) => `<entry>
-<id>${page}#${version}</id>
-<title>${version}</title>
-<updated>${on}T00:00:00Z</updated>
-<link href="${page}#${version}"/>
-<content type="text">${escapeHtml(what)}</content>
+  const announcements = listRetirements().map(({ what, retirement }) => ({
+    anchor: anchorOf(what),
+    title: `${what} is being retired`,
+    updated: retirement.announcedAt,
+    text: `It returns 410 from ${retirement.sunsetAt}. How to migrate: ${appUrl}${retirement.guide}`,
+  }));
+  const releases = changes.map(({ on, version, what }) => ({
+    anchor: version,
+    title: version,
+    updated: `${on}T00:00:00Z`,
+    text: what,
+  }));
+  const newestFirst = [...announcements, ...releases].sort(
+    (one, other) => Date.parse(other.updated) - Date.parse(one.updated),
+  );
+  const entries = newestFirst.map(
+    ({ anchor, title, updated, text }) => `<entry>
+<id>${page}#${anchor}</id>
+<title>${escapeHtml(title)}</title>
+<updated>${updated}</updated>
+<link href="${page}#${anchor}"/>
+<content type="text">${escapeHtml(text)}</content>
 </entry>`,
   );
   const body = `<?xml version="1.0" encoding="UTF-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>${page}</id>
 <title>Changes to the Corner Office API</title>
-<updated>${changes[0].on}T00:00:00Z</updated>
+<updated>${newestFirst[0]?.updated}</updated>
 <author><name>Corner Office</name></author>
 <link href="${page}"/>
 <link rel="self" type="application/atom+xml" href="${appUrl}${publications.changesFeed.path}"/>

@@ -5,15 +5,19 @@ import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import { type Result, toPrintable } from "@/lib/admin/print";
 import { openKey, readSigningKeys, verifies } from "@/lib/auth/signing-keys";
+import { dayMs } from "@/lib/config/durations";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { probeStore } from "@/lib/db/probe";
 import { store } from "@/lib/db/store";
+import { listRetirements } from "@/lib/http/retirement";
 import { sender } from "@/lib/mail/sender";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 
 const countersWithinMs = 5000; // 5 seconds, the connection included
+
+const warnBeforeSunsetMs = 30 * dayMs;
 
 /** A check, and the remedy if the check itself fails. */
 type Check = { what: string; look: () => Promise<CheckResult>; remedy: string };
@@ -25,7 +29,7 @@ type Finding = { what: string; works: boolean } & CheckResult;
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("check"), "check")
     .description(
-      "check the settings, the store, the counters, mail and its domain, sign-in, and the waitlist",
+      "check the settings, the store, the counters, mail and its domain, sign-in, the waitlist, and retirements",
     )
     .action(async () => {
       const findings: Finding[] = [];
@@ -86,6 +90,7 @@ function checks(): Check[] {
     { what: "sign-in", look: checkSignIn, remedy: "" },
     { what: "waitlist", look: checkWaitlist, remedy: "Fix the store first." },
     { what: "signing keys", look: checkKeys, remedy: "Fix the store first." },
+    { what: "retirements", look: checkSunsets, remedy: "" },
   ];
 }
 
@@ -137,11 +142,23 @@ async function checkWaitlist(): Promise<CheckResult> {
   const { waiting: maxWaiting, usualJoins } = waitlistBounds;
   const db = await store();
   const waiting = await countWaiting(db);
-  const today = await countWaiting(db, Date.now() - 24 * 60 * 60 * 1000);
+  const today = await countWaiting(db, Date.now() - dayMs);
   const detail = `${waiting} of at most ${maxWaiting} waiting, ${today} since yesterday`;
   const remedy = "See 'waitlist list': invite real people and remove the others.";
   if (waiting >= maxWaiting) return fault(`${detail}: no one else can join`, remedy);
   return today > usualJoins || waiting > 0.8 * maxWaiting ? warning(detail, remedy) : fine(detail);
+}
+
+async function checkSunsets(nowMs = Date.now()): Promise<CheckResult> {
+  const retirements = listRetirements();
+  const near = retirements.filter(
+    ({ retirement }) => Date.parse(retirement.sunsetAt) - nowMs < warnBeforeSunsetMs,
+  );
+  if (near.length === 0) return fine(`${retirements.length} announced`);
+  return warning(
+    near.map(({ what, retirement }) => `${what} returns 410 from ${retirement.sunsetAt}`).join("; "),
+    "See corner_office_requests_total for requests to it. Remove it when there are none.",
+  );
 }
 
 async function checkKeys(): Promise<CheckResult> {

@@ -18,7 +18,7 @@ export type HeaderDocument = {
 /** The headers of an operation's responses with this status. */
 export function headersOf(operation: Operation, status: number): HeaderDocument[] {
   const headers = [...defaults(status === 200 ? operation.caching : "no-store")];
-  if (operation.quota && ![400, 405].includes(status))
+  if (operation.quota && ![400, 405, 410].includes(status))
     headers.push(...rateLimitHeaders(operation.quota, status === 429));
   if (operation.anyOrigin) headers.push(...crossOrigin(operation.anyOrigin.reads));
   headers.push(...retirementHeaders(retirementOf(operation) !== undefined));
@@ -138,7 +138,8 @@ function retirementHeaders(isRetiring: boolean): HeaderDocument[] {
     },
     {
       name: "Sunset",
-      meaning: "Only after a retirement is announced: when it stops working, as an HTTP date (RFC 8594).",
+      meaning:
+        "Only after a retirement is announced: when it starts to return `410`, as an HTTP date (RFC 8594).",
       example: "Thu, 01 Apr 2027 00:00:00 GMT",
       pattern: " GMT$",
       always: isRetiring,

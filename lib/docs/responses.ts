@@ -6,6 +6,7 @@ import { defaults, type HeaderDocument, headersOf } from "@/lib/docs/response-he
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import type { Operation, Status } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
+import { retirementOf } from "@/lib/http/retirement";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
 import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 
@@ -25,6 +26,7 @@ const meanings: Record<Status, string> = {
   401: "You are not signed in.",
   403: "Signed in, but the account may not run.",
   405: "The method is not accepted.",
+  410: "The operation has been retired, and its sunset has passed.",
   413: "The body is too large.",
   429: "Too many requests from this address.",
   500: "An unexpected error on our side.",
@@ -34,10 +36,11 @@ const meanings: Record<Status, string> = {
 
 /** The responses of an operation, by ascending status. */
 export function answersOf(operation: Operation): AnswerDocument[] {
-  return Object.entries(operation.answers).map(([text, schema]) => {
+  const retired = retirementOf(operation) ? { 410: apiError } : {};
+  return Object.entries({ ...operation.answers, ...retired }).map(([text, schema]) => {
     const status = Number(text) as Status;
     const message = status === 429 && operation.quota ? quotaMessage(quotas[operation.quota]) : undefined;
-    const codes = operation.codes[status] ?? [];
+    const codes = status === 410 ? (["not_found"] as const) : (operation.codes[status] ?? []);
     return {
       status,
       meaning: meanings[status],

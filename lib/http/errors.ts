@@ -26,6 +26,7 @@ const reserved = {
 export const errorCatalogue = {
   not_found: {
     status: 404,
+    also: "410 when an operation has been retired and its sunset has passed",
     when: "The path is under `/api` or `/mcp`, but is not one of the operations.",
     message: "There is nothing at this address.",
     hint: "Compare the path with the list of operations: case, slashes and encoding matter.",

@@ -11,6 +11,7 @@ import {
   type HeaderList,
   type ResponseParts,
 } from "@/lib/http/response";
+import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
 import { isEnabled } from "@/lib/http/router";
 import { consumeRateLimit } from "@/lib/rate-limit/rate-limit";
@@ -76,6 +77,7 @@ export function createHandler(route: Route, handler: Handler, options: HandlerOp
     try {
       checkAddressee?.(headers); // 400 API-Version, 403 Host
       if (method === "OPTIONS") return finalize(route, context, preflight(route), rateLimitHeaders);
+      requireBeforeSunset(route, call.nowMs); // 410
       if (route.quota) {
         const consumed = await consumeRateLimit(route.quota, request);
         rateLimitHeaders = consumed.headers;

@@ -4,7 +4,7 @@ import type { Retirement, Route } from "@/lib/http/route";
 import * as schemas from "@/lib/http/schemas";
 
 /** The statuses of operations; `lib/docs/responses.ts` describes each. */
-export type Status = 200 | 400 | 401 | 403 | 405 | 413 | 429 | 500 | 502 | 503;
+export type Status = 200 | 400 | 401 | 403 | 405 | 410 | 413 | 429 | 500 | 502 | 503;
 
 /** One public operation, as handlers, documents and tests read it. */
 export type Operation = Route & {

@@ -68,6 +68,12 @@ function makeMetrics() {
       help: "Restarts of the page renderer.",
       registers,
     }),
+    sunset: new Gauge({
+      name: "corner_office_sunset_timestamp_seconds",
+      help: "When an operation that is being retired begins to answer 410, in Unix seconds.",
+      labelNames: ["operation"],
+      registers,
+    }),
     mails: new Counter({
       name: "corner_office_mails_total",
       help: "Mails passed to the mail provider, by outcome.",

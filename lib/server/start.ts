@@ -6,8 +6,7 @@ import { startSignInRunner } from "@/lib/auth/sign-in-runner";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { closeStore, store } from "@/lib/db/store";
-import { isDocumentPath } from "@/lib/docs/documents";
-import { checkRetirements, listRetirements } from "@/lib/http/retirement";
+import { listRetirements } from "@/lib/http/retirement";
 import { startRunner } from "@/lib/mail/onboarding-runner";
 import { startStateSweep } from "@/lib/oauth/sweep";
 import { clientAddress } from "@/lib/rate-limit/client-address";
@@ -44,6 +43,7 @@ export async function start(): Promise<void> {
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
+  reportSunsets(Date.now());
   untilStoreIsPrepared();
   const runners = [startRunner(), startSignInRunner(), startRetention(), startStateSweep()];
   stopOnSignal(server, {
@@ -59,10 +59,19 @@ export async function start(): Promise<void> {
 
 function readSettings() {
   try {
-    checkRetirements(listRetirements(), Date.now(), isDocumentPath);
     return settings();
   } catch (fault) {
     return exitWithError((fault as Error).message);
+  }
+}
+
+/** Measures when operations begin to answer 410, and logs which do by now. */
+function reportSunsets(nowMs: number): void {
+  for (const { what, retirement } of listRetirements()) {
+    const sunsetMs = Date.parse(retirement.sunsetAt);
+    metrics()?.sunset.set({ operation: what }, sunsetMs / 1000);
+    if (sunsetMs <= nowMs)
+      log().error({ operation: what }, "an operation is past its sunset and returns 410");
   }
 }
 

@@ -1,4 +1,5 @@
 import { changes } from "@/lib/docs/changes";
+import { anchorOf } from "@/lib/docs/markdown";
 import { pages, publications } from "@/lib/http/pages";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 import { htmlPage } from "../html-page";
@@ -35,8 +36,8 @@ export const GET = htmlPage(pages.changes, () => ({
       ) : (
         <ul>
           {listRetirements().map(({ what, retirement: { sunsetAt, guide } }) => (
-            <li key={what}>
-              {what}: ends on <time dateTime={sunsetAt}>{inWords(sunsetAt)}</time>.{" "}
+            <li key={what} id={anchorOf(what)}>
+              {what}: returns 410 from <time dateTime={sunsetAt}>{inWords(sunsetAt)}</time>.{" "}
               <a href={guide}>How to migrate</a>
             </li>
           ))}

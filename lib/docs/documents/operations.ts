@@ -1,4 +1,5 @@
 import type { DocumentPage } from "@/lib/docs/document";
+import { describeRetirement } from "@/lib/docs/documents/policy";
 import { fieldsOf } from "@/lib/docs/fields";
 import { to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
@@ -7,6 +8,7 @@ import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, operations } from "@/lib/http/operations";
+import { retirementOf } from "@/lib/http/retirement";
 import * as schemas from "@/lib/http/schemas";
 
 type OperationName = keyof typeof operations;
@@ -31,9 +33,11 @@ function describeOperation(name: OperationName): string {
   const operation: Operation = operations[name];
   const { methods, path, summary } = operation;
   const { about } = operationWords[name];
+  const retirement = retirementOf(operation);
   return [
     `# ${methods[0]} ${path}`,
     summary,
+    ...(retirement ? [`**Being retired:** ${describeRetirement(retirement)}`] : []),
     about,
     "## Request",
     callSamples(operation),

@@ -5,6 +5,7 @@ import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
+import type { Retirement } from "@/lib/http/route";
 
 /** The versioning and retirement policy, where the `Link` of every response points. */
 export const policy: DocumentPage = {
@@ -32,7 +33,7 @@ Retirement of a version or operation is announced here at least ${minNoticeDays}
 
 ${code("http", "Deprecation: @1801440000\nSunset: Thu, 01 Apr 2027 00:00:00 GMT")}
 
-Existing behaviour continues through the window. Urgent security fixes may restrict unsafe behaviour immediately.
+Existing behaviour continues through the window. Urgent security fixes may restrict unsafe behaviour immediately. After the sunset, a retired operation returns \`410\` with the code ${toCode("not_found")} and the guide in the hint.
 
 Every response links to this page, also if nothing is being retired:
 
@@ -52,10 +53,14 @@ ${changes.map(({ on, version, what }) => `- **${on}, ${version}.** ${what}`).joi
 `,
 };
 
+/** The dates of a retirement and its guide, in words that hold before and after its sunset. */
+export function describeRetirement({ announcedAt, deprecatedAt, sunsetAt, guide }: Retirement): string {
+  return `announced ${announcedAt}, deprecated from ${deprecatedAt}, returns \`410\` from ${sunsetAt}. [How to migrate](${guide})`;
+}
+
 function retirements(): string {
   const lines = listRetirements().map(
-    ({ what, retirement: { announcedAt, deprecatedAt, sunsetAt, guide } }) =>
-      `- **${what}:** announced ${announcedAt}, deprecated ${deprecatedAt}, stops working ${sunsetAt}. [How to migrate](${guide})`,
+    ({ what, retirement }) => `- **${what}:** ${describeRetirement(retirement)}`,
   );
   return lines.length > 0 ? lines.join("\n") : "No public operation is currently deprecated.";
 }

@@ -1,0 +1,15 @@
+import { register } from "node:module";
+
+/*
+ * Preloaded into a program of ours: GET /api/site-banner is being retired as TEST_RETIREMENT says, in JSON. Node runs
+ * the text below in a thread of its own.
+ */
+const hooks = `
+const was = 'path: "/api/site-banner",';
+export async function load(url, context, next) {
+  const loaded = await next(url, context);
+  const source = String(loaded.source);
+  if (!url.includes("/dist/") || !source.includes(was)) return loaded;
+  return { ...loaded, source: source.replace(was, was + "retirement: " + process.env.TEST_RETIREMENT + ",") };
+}`;
+register(`data:text/javascript,${encodeURIComponent(hooks)}`);
