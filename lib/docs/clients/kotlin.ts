@@ -2,7 +2,6 @@
 export const kotlinClient = `
 import java.net.HttpURLConnection
 import java.net.URL
-import java.time.Instant
 import kotlin.math.max
 import kotlin.math.min
 import kotlin.math.pow
@@ -13,17 +12,22 @@ import org.json.JSONObject
  * Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
  * readToken returns the session token, or "" if a person has to sign in first. It throws during an outage.
  */
-class CompanyGate(private val url: String, private val readToken: () -> String) {
+class CompanyGate(
+    private val url: String,
+    // A monotonic clock. On Android pass SystemClock::elapsedRealtime, which includes sleep.
+    private val clockMs: () -> Long = { System.nanoTime() / 1_000_000 },
+    private val readToken: () -> String,
+) {
     var why = "not_asked"
         private set
-    private var yesUntilMs = 0L // the last yes is valid until then, even during an outage
+    private var yesUntilMs = Long.MIN_VALUE // the last yes is valid until then, even during an outage
     private var faults = 0
     private var deadToken = ""
 
-    fun mayRun(nowMs: Long = System.currentTimeMillis()) = nowMs < yesUntilMs
+    fun mayRun(nowMs: Long = clockMs()) = nowMs < yesUntilMs
 
     /** Asks once, off the main thread. Returns the seconds until the next call; null: call again after a new sign-in. */
-    fun ask(nowMs: Long = System.currentTimeMillis()): Double? {
+    fun ask(nowMs: Long = clockMs()): Double? {
         val token = try {
             readToken()
         } catch (failure: Exception) {
@@ -36,8 +40,6 @@ class CompanyGate(private val url: String, private val readToken: () -> String) 
             why = answer.getString("status")
             faults = 0
             yesUntilMs = nowMs + recheckSeconds * 1000
-            val trialEndsAt = answer.optString("trialEndsAt")
-            if (trialEndsAt.isNotEmpty()) yesUntilMs = min(yesUntilMs, Instant.parse(trialEndsAt).toEpochMilli())
             return max(1.0, recheckSeconds * Random.nextDouble(0.9, 1.0)) // a little early, never late
         }
         val code = answer.optJSONObject("error")?.optString("code") ?: "unreachable"
@@ -59,7 +61,7 @@ class CompanyGate(private val url: String, private val readToken: () -> String) 
     private fun stop(reason: String, seconds: Double?): Double? {
         why = reason
         faults = 0
-        yesUntilMs = 0
+        yesUntilMs = Long.MIN_VALUE
         return seconds
     }
 

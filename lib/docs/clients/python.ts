@@ -1,9 +1,16 @@
 /** A complete client in Python 3.9 and newer, without dependencies. `tests/lib/docs/clients.test.ts` runs it. */
 export const pythonClient = `
-import datetime, json, math, os, random, time, urllib.error, urllib.request
+import json, math, os, random, time, urllib.error, urllib.request
 
 SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
 MAX_SECONDS_AFTER_FAULT = 300
+
+
+def now_seconds():
+    """A monotonic clock that includes sleep."""
+    if not hasattr(time, "clock_gettime"):
+        return time.monotonic()  # Windows
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class CompanyGate:
@@ -15,11 +22,11 @@ class CompanyGate:
         self.why, self.yes_until, self.faults, self.dead_token = "not_asked", 0.0, 0, ""
 
     def may_run(self, now=None):
-        return (time.time() if now is None else now) < self.yes_until
+        return (now_seconds() if now is None else now) < self.yes_until
 
     def ask(self, now=None):
         """Asks once. Returns the seconds until the next call; infinity: call again after a new sign-in."""
-        now = time.time() if now is None else now
+        now = now_seconds() if now is None else now
         try:
             token = self.read_token()
         except Exception:
@@ -30,9 +37,6 @@ class CompanyGate:
         if status == 200 and answer.get("ok") is True:
             self.why, self.faults = answer["status"], 0
             self.yes_until = now + answer["recheckAfterSeconds"]
-            if "trialEndsAt" in answer:
-                ends = datetime.datetime.fromisoformat(answer["trialEndsAt"].replace("Z", "+00:00"))
-                self.yes_until = min(self.yes_until, ends.timestamp())
             return max(1, answer["recheckAfterSeconds"] * random.uniform(0.9, 1))  # a little early, never late
         code = answer.get("error", {}).get("code", "unreachable")
         if status == 401:

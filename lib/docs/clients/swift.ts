@@ -5,7 +5,8 @@ import Foundation
 /// Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
 actor CompanyGate {
   private(set) var why = "not_asked"
-  private var yesUntil = Date.distantPast  // the last yes is valid until then, even during an outage
+  // The last yes is valid until then, even during an outage. A monotonic clock that includes sleep.
+  private var yesUntil: ContinuousClock.Instant?
   private var faults = 0
   private var deadToken = ""
   private let url: URL
@@ -17,18 +18,17 @@ actor CompanyGate {
     self.readToken = readToken
   }
 
-  func mayRun(now: Date = Date()) -> Bool { now < yesUntil }
+  func mayRun(now: ContinuousClock.Instant = .now) -> Bool { yesUntil.map { now < $0 } ?? false }
 
   /// Asks once. Returns the seconds until the next call; nil: call again after a new sign-in.
-  func ask(now: Date = Date()) async -> TimeInterval? {
+  func ask(now: ContinuousClock.Instant = .now) async -> TimeInterval? {
     guard let token = try? await readToken() else { return hold("unreachable", 0, now) }
     if token.isEmpty || token == deadToken { return stop("signed_out", nil) }
     let (status, answer, retryAfter) = await fetchEntitlement(token)
     if status == 200, answer["ok"] as? Bool == true, let recheck = answer["recheckAfterSeconds"] as? Double {
       why = answer["status"] as? String ?? "licensed"
       faults = 0
-      yesUntil = now.addingTimeInterval(recheck)
-      if let text = answer["trialEndsAt"] as? String, let ends = parse(text) { yesUntil = min(yesUntil, ends) }
+      yesUntil = now.advanced(by: .seconds(recheck))
       return max(1, recheck * Double.random(in: 0.9...1))  // a little early, never late
     }
     let code = (answer["error"] as? [String: Any])?["code"] as? String ?? "unreachable"
@@ -41,7 +41,7 @@ actor CompanyGate {
   }
 
   /// 429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires.
-  private func hold(_ code: String, _ retryAfter: TimeInterval, _ now: Date) -> TimeInterval {
+  private func hold(_ code: String, _ retryAfter: TimeInterval, _ now: ContinuousClock.Instant) -> TimeInterval {
     if !mayRun(now: now) { why = code }
     let backoff = min(300, 5 * pow(2, Double(faults)))
     faults += 1
@@ -51,7 +51,7 @@ actor CompanyGate {
   private func stop(_ reason: String, _ seconds: TimeInterval?) -> TimeInterval? {
     why = reason
     faults = 0
-    yesUntil = .distantPast
+    yesUntil = nil
     return seconds
   }
 
@@ -64,12 +64,6 @@ actor CompanyGate {
     else { return (0, [:], 0) }
     let retryAfter = Double(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
     return (http.statusCode, answer, retryAfter)
-  }
-
-  private func parse(_ text: String) -> Date? {
-    let format = ISO8601DateFormatter()
-    format.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-    return format.date(from: text)
   }
 }
 `;

@@ -8,7 +8,7 @@ const maxSecondsAfterFault = 300;
 /** Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why. */
 export class CompanyGate {
   why = "not_asked";
-  yesUntilMs = 0; // the last yes is valid until then, even during an outage
+  yesUntilMs = 0; // by a monotonic clock; the last yes is valid until then, even during an outage
   faults = 0;
   deadToken = "";
   url;
@@ -20,12 +20,12 @@ export class CompanyGate {
     this.readToken = readToken;
   }
 
-  mayRun(nowMs = Date.now()) {
+  mayRun(nowMs = performance.now()) {
     return nowMs < this.yesUntilMs;
   }
 
   /** Asks once. Returns the seconds until the next call; Infinity: call again after a new sign-in. */
-  async ask(nowMs = Date.now()) {
+  async ask(nowMs = performance.now()) {
     let token = "";
     try {
       token = await this.readToken();
@@ -38,7 +38,6 @@ export class CompanyGate {
       this.why = answer.status;
       this.faults = 0;
       this.yesUntilMs = nowMs + answer.recheckAfterSeconds * 1000;
-      if (answer.trialEndsAt) this.yesUntilMs = Math.min(this.yesUntilMs, Date.parse(answer.trialEndsAt));
       return Math.max(1, answer.recheckAfterSeconds * (0.9 + Math.random() * 0.1)); // a little early, never late
     }
     const code = answer.error?.code ?? "unreachable";

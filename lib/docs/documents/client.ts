@@ -57,6 +57,7 @@ ${table(
 )}
 
 - No answer isn't a refusal: keep running until the last yes expires, through an outage on our side or a train tunnel.
+- Only a \`200\` with \`ok: true\` lets a company run, for \`recheckAfterSeconds\` by a monotonic clock. Show \`trialEndsAt\`, but never compare it with the device’s clock: a device that is an hour fast would stop a company that may run.
 - A token lives for an hour at most. On ${toCode("signed_out")}, have the owner sign in again, and never retry with a refused token.
 - Every wait has a random part, so that apps that stopped together do not return together.
 - Ask immediately when the machine wakes up, and when the person clicks a button.

@@ -75,10 +75,12 @@ const gate = new CompanyGate(url, async () => {
   if (isAway) throw new Error("away");
   return token;
 });
+const wallClock = Date.now;
 for (const moment of moments) {
   if (moment === "renew") { token = "second"; continue; }
   if (moment === "away") { isAway = !isAway; continue; }
-  const nowMs = Number(moment) * 1000;
+  if (moment.startsWith("wall ")) { Date.now = () => wallClock() + Number(moment.slice(5)) * 1000; continue; }
+  const nowMs = moment === "now" ? undefined : Number(moment) * 1000;
   const seconds = await gate.ask(nowMs);
   console.log("said " + JSON.stringify({ mayRun: gate.mayRun(nowMs), why: gate.why, seconds: Number.isFinite(seconds) ? seconds : null }));
 }`,
@@ -89,8 +91,9 @@ for (const moment of moments) {
     needs: ["python3"],
     files: {
       "client.py": pythonClient,
-      "drive.py": `import json, math, sys
+      "drive.py": `import json, math, sys, time
 from client import CompanyGate
+wall_clock = time.time
 token, away = ["first"], []
 gate = CompanyGate(sys.argv[1], lambda: 1 / 0 if away else token[0])
 for moment in sys.argv[2:]:
@@ -100,7 +103,10 @@ for moment in sys.argv[2:]:
     if moment == "away":
         away = [] if away else ["away"]
         continue
-    now = float(moment)
+    if moment.startswith("wall "):
+        time.time = lambda skew=float(moment[5:]): wall_clock() + skew
+        continue
+    now = None if moment == "now" else float(moment)
     seconds = gate.ask(now)
     print("said " + json.dumps({"mayRun": gate.may_run(now), "why": gate.why, "seconds": None if math.isinf(seconds) else seconds}))`,
     },
@@ -121,11 +127,13 @@ actor Keychain {
   func read() throws -> String { if isAway { throw Away() }; return token }
 }
 let keychain = Keychain()
+let start = ContinuousClock.now
 let gate = CompanyGate(url: URL(string: CommandLine.arguments[1])!) { try await keychain.read() }
 for moment in CommandLine.arguments.dropFirst(2) {
   if moment == "renew" { await keychain.renew(); continue }
   if moment == "away" { await keychain.goAway(); continue }
-  let now = Date(timeIntervalSince1970: Double(moment)!)
+  if moment.hasPrefix("wall ") { continue }
+  let now = moment == "now" ? ContinuousClock.now : start.advanced(by: .seconds(Double(moment)!))
   let seconds = await gate.ask(now: now).map { String($0) } ?? "null"
   print("said {\\"mayRun\\":\\(await gate.mayRun(now: now)),\\"why\\":\\"\\(await gate.why)\\",\\"seconds\\":\\(seconds)}")
 }`,
@@ -140,11 +148,13 @@ for moment in CommandLine.arguments.dropFirst(2) {
       "drive.kt": `fun main(arguments: Array<String>) {
     var token = "first"
     var isAway = false
-    val gate = CompanyGate(arguments[0]) { if (isAway) throw java.io.IOException("away") else token }
+    val clockMs = { System.nanoTime() / 1_000_000 }
+    val gate = CompanyGate(arguments[0], clockMs) { if (isAway) throw java.io.IOException("away") else token }
     for (moment in arguments.drop(1)) {
         if (moment == "renew") { token = "second"; continue }
         if (moment == "away") { isAway = !isAway; continue }
-        val nowMs = moment.toLong() * 1000
+        if (moment.startsWith("wall ")) continue
+        val nowMs = if (moment == "now") clockMs() else moment.toLong() * 1000
         val seconds = gate.ask(nowMs)
         println("""said {"mayRun":\${gate.mayRun(nowMs)},"why":"\${gate.why}","seconds":$seconds}""")
     }
@@ -159,8 +169,11 @@ const execute = promisify(execFile);
 const environment = { PATH: process.env.PATH ?? "" } as unknown as NodeJS.ProcessEnv;
 const inFolder = { cwd: folder, env: environment, timeout: 240_000 };
 
-/** A time in seconds, a new token, or a switch between a readable and an unreadable token. */
-type Moment = number | "renew" | "away";
+/**
+ * A time in seconds by the client's own clock, or the current one; a new token; a switch between a readable and an
+ * unreadable token; or the seconds by which the device's clock is wrong.
+ */
+type Moment = number | "now" | "renew" | "away" | `wall ${number}`;
 
 /** Calls a client at these moments. Each call gets the next of the responses. */
 async function drive({ run }: Client, answers: Script[], moments: Moment[]): Promise<Said[]> {
@@ -184,7 +197,7 @@ it.skip.each(unavailable)("the complete client in $language needs $missing", () 
 
 describe.each(installed)("the complete client in %s", (_, client) => {
   const ask = (answers: Script[], moments: Moment[]) => drive(client, answers, moments);
-  const t = 1_800_000_000; // 2027, for a trial's end
+  const t = 100_000;
 
   it("runs after a yes, and asks again shortly before it expires", async () => {
     const [said] = await ask([json(200, { ...yes, addedLater: 1 })], [t]);
@@ -205,11 +218,32 @@ describe.each(installed)("the complete client in %s", (_, client) => {
     expect(tokens).toEqual(["Bearer first", "Bearer first"]);
   });
 
-  it("never runs past the end of a trial", async () => {
-    const trialEndsAt = new Date((t + 60) * 1000).toISOString();
-    const trial = json(200, { ...yes, status: "trial", trialEndsAt });
-    const said = await ask([trial, refused(503, "unavailable")], [t, t + 61]);
+  it.each([-24 * 3600, -3600, -25 * 60, 25 * 60, 3600])(
+    "runs to the end of a trial on a device whose clock is off by %i seconds, or is put right meanwhile",
+    async (skew) => {
+      const trialEndsAt = new Date(Date.now() + 20 * 60_000).toISOString();
+      const trial = json(200, { ...yes, status: "trial", trialEndsAt });
+      const gone = refused(503, "unavailable");
+      const said = await ask(
+        [trial, gone, gone],
+        [`wall ${skew}`, "now", "wall 0", "now", `wall ${-skew}`, "now"],
+      );
+      expect(said.map(({ mayRun, why }) => [mayRun, why])).toEqual(Array(3).fill([true, "trial"]));
+    },
+  );
+
+  it("holds a yes no longer than recheckAfterSeconds, however late the trial ends", async () => {
+    const trial = json(200, { ...yes, status: "trial", trialEndsAt: "2099-01-01T00:00:00.000Z" });
+    const said = await ask([trial, refused(503, "unavailable")], [t, t + 600]);
     expect(said.map(({ mayRun }) => mayRun)).toEqual([true, false]);
+  });
+
+  it("does not run on yesterday's yes after its machine has slept, but asks", async () => {
+    const said = await ask(
+      [json(200, yes), refused(503, "unavailable"), json(200, yes)],
+      [t, t + 8 * 3600, t + 8 * 3601],
+    );
+    expect(said.map(({ mayRun }) => mayRun)).toEqual([true, false, true]);
   });
 
   it("keeps the last yes through 503, 429, no JSON and no network, until it expires", async () => {
@@ -257,6 +291,15 @@ describe.each(installed)("the complete client in %s", (_, client) => {
     }
   });
 });
+
+it.each(Object.entries({ typescriptClient, pythonClient, swiftClient, kotlinClient }))(
+  "the %s reads no clock that a person can set, and compares nothing with the end of a trial",
+  (_, text) => {
+    expect(text).not.toMatch(
+      /\bDate\b|datetime|time\.time\(|currentTimeMillis|Instant\.(now|parse)|trialEndsAt/,
+    );
+  },
+);
 
 it("the TypeScript files compile in strict mode", async () => {
   const files = { client: typescriptClient, "desktop-app": desktopApp, "phone-app": phoneApp };
