@@ -14,6 +14,7 @@ import { addMigrateCommand } from "@/lib/admin/migrate";
 import { addPersonCommands } from "@/lib/admin/person";
 import { type Listing, print, type Result, toPrintable } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
+import { addStackCommand } from "@/lib/admin/stack";
 import { addTokenCommand } from "@/lib/admin/token";
 import { SettingsError, settings } from "@/lib/config/settings";
 import { closeStore, store } from "@/lib/db/store";
@@ -69,6 +70,7 @@ function describeCommands(): Command {
   addBackupCommands(program, show);
   addCheckCommand(program, show);
   addMigrateCommand(program, show);
+  addStackCommand(program);
   return program;
 }
 

@@ -52,7 +52,7 @@ export const operations = {
     summary: "Reads the notice at the top of the site.",
     access: "anyone",
     caching: "public, max-age=15, s-maxage=15",
-    anyOrigin: { sends: "API-Version", reads: stampedHeaders },
+    anyOrigin: { sends: "API-Version, X-Request-Id", reads: stampedHeaders },
     answers: { 200: schemas.siteBannerResponse, 400: apiError, 405: apiError, 500: apiError },
     codes: shared,
   },

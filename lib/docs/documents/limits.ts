@@ -88,7 +88,7 @@ On a \`429\`, whose code is ${toCode("unavailable")}, wait at least \`Retry-Afte
 
 ${callWithRetries}
 
-Entitlement clients need no such loop after a \`200\`: they ask again within \`recheckAfterSeconds\`, a random value from 600 to 900, so that apps do not all ask at once.
+Entitlement clients need no such loop after a \`200\`: they ask again within \`recheckAfterSeconds\`, a random value from 600 to 900, or less if a trial ends sooner, so that apps do not all ask at once.
 
 ## Sizes and deadlines
 

@@ -105,7 +105,7 @@ describe.each(engines)("GET /api/site-banner on $name", (engine) => {
     expect(answer.headers.allow).toBe("GET, HEAD, OPTIONS");
     expect(answer.headers["access-control-allow-origin"]).toBe("*");
     expect(answer.headers["access-control-allow-methods"]).toBe("GET, HEAD, OPTIONS");
-    expect(answer.headers["access-control-allow-headers"]).toBe("API-Version");
+    expect(answer.headers["access-control-allow-headers"]).toBe("API-Version, X-Request-Id");
     expect(answer.headers["access-control-max-age"]).toBe("7200");
   });
 

@@ -113,6 +113,19 @@ describe("the API description", () => {
     }
   });
 
+  it("has no header parameter that the preflight of a cross-origin operation does not let through", () => {
+    const { paths, components } = openApiDocument();
+    const named = Object.values(components.parameters).filter((parameter) => parameter.in === "header");
+    for (const { path, anyOrigin } of Object.values<Operation>(operations)) {
+      if (!anyOrigin) continue;
+      const described = JSON.stringify(paths[path]);
+      const sent = named.filter((_, at) =>
+        described.includes(`#/components/parameters/${Object.keys(components.parameters)[at]}`),
+      );
+      expect(sent.map(({ name }) => name).join(", "), path).toBe(anyOrigin.sends);
+    }
+  });
+
   it("leaves every schema open, so that fields can be added", () => {
     expect(JSON.stringify(openApiDocument())).not.toContain("additionalProperties");
   });

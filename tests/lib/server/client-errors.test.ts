@@ -142,6 +142,47 @@ describe("the limits of the headers", () => {
   });
 });
 
+describe("a Host (RFC 9112 §3.2)", () => {
+  const get = (host: string) =>
+    send(`GET ${health.path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+
+  it.each([
+    "",
+    "x",
+    "office.example.com:443",
+    "x:",
+    "10.0.0.1:80",
+    "[::1]:3000",
+    "a_b",
+    "%41.example",
+    "a,b;c=d",
+  ])("may be %j", async (host) => {
+    expect(statusOf(await get(host))).toBe(200);
+  });
+
+  it.each([
+    "a b",
+    "a\tb",
+    "a/b",
+    "a?b",
+    "a#b",
+    "user@a",
+    "a:b",
+    "a:1:2",
+    "[::1",
+    "::1",
+    "%4",
+    "\xe9",
+    '"a"',
+    "<a>",
+    "a\\b",
+  ])("that is malformed is 400: %j", async (host) => {
+    const received = await get(host);
+    expect(statusOf(received)).toBe(400);
+    expect(received).toContain('"message":"The Host header is not a host with an optional port."');
+  });
+});
+
 describe("a request that Node's parser rejects", () => {
   it.each([
     ["bytes that are no request", "\x16\x03\x01\x02\x00\r\n\r\n"],

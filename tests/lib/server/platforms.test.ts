@@ -46,7 +46,7 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
     const preflight = await service.ask(siteBanner.path, { method: "OPTIONS" });
     expect(preflight.status).toBe(204);
     expectStamp(service, preflight);
-    expect(preflight.headers["access-control-allow-headers"]).toBe("API-Version");
+    expect(preflight.headers["access-control-allow-headers"]).toBe("API-Version, X-Request-Id");
 
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1.5");
     const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };

@@ -40,13 +40,14 @@ describe("a service that starts after the sunset of an operation", () => {
   afterAll(() => service.stop());
 
   it("answers 410 there, and everything else as ever", async () => {
-    const gone = await service.ask(siteBanner.path);
+    // What the API description lacks without the retirement must not be recorded.
+    const gone = await fetch(`http://127.0.0.1:${service.port}${siteBanner.path}`);
     expect(gone.status).toBe(410);
-    expect(JSON.parse(gone.text).error).toMatchObject({
+    expect((await gone.json()).error).toMatchObject({
       code: "not_found",
       hint: `Follow the migration guide: ${service.url}/docs/api/policy`,
     });
-    expect(gone.headers.sunset).toBe(new Date(inDays(-1)).toUTCString());
+    expect(gone.headers.get("sunset")).toBe(new Date(inDays(-1)).toUTCString());
     expect((await service.ask(health.path)).status).toBe(200);
     expect((await service.ask("/sign-in")).status).toBe(200);
   });

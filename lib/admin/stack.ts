@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from "node:fs";
+import { SourceMap } from "node:module";
+import { posix } from "node:path";
+import { createInterface } from "node:readline";
+import type { Command } from "commander";
+import { withExamples } from "@/lib/admin/command";
+
+/** `stack`: prints a log, with the places in our programs as places in their sources. */
+export function addStackCommand(program: Command): void {
+  withExamples(program.command("stack"), "stack < service.log")
+    .description("read a log of this build on standard input, and print it with its stacks in our sources")
+    .action(async () => {
+      const maps = new Map<string, SourceMap | undefined>();
+      for await (const line of createInterface({ input: process.stdin })) {
+        process.stdout.write(`${line.replace(place, (found, ...at) => toSource(found, at, maps))}\n`);
+      }
+    });
+}
+
+/** A program of ours, a line and a column, both counted from 1. */
+const place = /dist\/((?:server|admin|demo)\/[\w-]+\.js):(\d+):(\d+)/g;
+
+function toSource(found: string, [file, line, column]: string[], maps: Map<string, SourceMap | undefined>) {
+  const path = `dist/${file}`;
+  if (!maps.has(path)) maps.set(path, readMap(path));
+  const source = maps.get(path)?.findEntry(Number(line) - 1, Number(column) - 1);
+  if (!source || !("originalSource" in source)) return found;
+  const { originalSource, originalLine, originalColumn } = source;
+  return `${posix.join(posix.dirname(path), originalSource)}:${originalLine + 1}:${originalColumn + 1}`;
+}
+
+function readMap(path: string): SourceMap | undefined {
+  return existsSync(`${path}.map`)
+    ? new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8")))
+    : undefined;
+}
