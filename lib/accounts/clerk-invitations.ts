@@ -44,10 +44,10 @@ type ClerkFailure = { status?: number; errors?: { message: string; longMessage?:
 function describeFailure({ status, errors }: ClerkFailure): string {
   if (status === undefined) return "Clerk could not be reached, or did not answer in time.";
   if (status === 401 || status === 403) return "Clerk does not accept our CLERK_SECRET_KEY.";
-  if (status === 429) return "Clerk has had too many requests from us.";
-  if (status >= 500) return `Clerk has a fault of its own (${status}).`;
+  if (status === 429) return "We sent Clerk too many requests.";
+  if (status >= 500) return `Clerk failed (${status}).`;
   const [error] = errors ?? [];
-  return `Clerk refused (${status}): ${(error?.longMessage ?? error?.message ?? "it does not say why").replace(/\.$/, "")}.`;
+  return `Clerk refused (${status}): ${(error?.longMessage ?? error?.message ?? "no reason given").replace(/\.$/, "")}.`;
 }
 
 /** Loaded on demand: the package is large, and most commands never call Clerk. */

@@ -71,7 +71,7 @@ export class NonblockingStderr {
 
 /** The log line that replaces dropped lines. */
 function describeDrop(dropped: number): string {
-  const msg = "the reader of the log was too far behind: lines were dropped";
+  const msg = "log lines were dropped because their reader was too slow";
   return `${JSON.stringify({ level: "warn", time: Date.now(), dropped, msg })}\n`;
 }
 

@@ -26,7 +26,7 @@ export function stopOnSignal(server: Server, { drainSeconds, finish, close }: Op
 
   async function stop(): Promise<void> {
     isStopping = true;
-    blockReadiness("it is being stopped");
+    blockReadiness("the service is stopping");
     closeAfterResponses(server);
     const finished = finish();
     log().info({ drainSeconds }, "stopping");

@@ -31,7 +31,7 @@ export const GET = htmlPage(pages.changes, () => ({
       {listRetirements().length === 0 ? (
         <p>
           Nothing. We announce retirements here at least {minNoticeDays} days ahead.{" "}
-          <a href={pages.policy.path}>The policy</a>
+          <a href={pages.policy.path}>Read the policy</a>
         </p>
       ) : (
         <ul>

@@ -148,7 +148,7 @@ function TypeCode({ problem }: { problem: Problem | undefined }) {
   return (
     <>
       <h1>Connect a device</h1>
-      <p>Enter the code that your device or program shows. You see what asks for access before you decide.</p>
+      <p>Enter the code that your device or program shows. You will see who is asking before you decide.</p>
       <p>
         <strong>Never enter a code that someone sent or told you</strong>: it would connect their device. We
         never send you such a code.

@@ -200,16 +200,16 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     writeFileSync(`${file}.short`, bytes.subarray(0, 60));
     const refusals: [string[], Record<string, string>, string][] = [
       [["backup", `${file}.2`], { BACKUP_PASSPHRASE: "short" }, "BACKUP_PASSPHRASE is missing or too short"],
-      [["restore", "package.json"], {}, "is no backup"],
-      [["restore", "/nowhere"], {}, "is no backup"],
+      [["restore", "package.json"], {}, "is not a backup"],
+      [["restore", "/nowhere"], {}, "is not a backup"],
       [["restore", file], service.environment, "There is already a store here"],
     ];
     // Checks that run before the store is opened; trying a passphrase takes half a second.
     if (engine === engines[0])
       refusals.push(
-        [["restore", file], { BACKUP_PASSPHRASE: "correct horse battery stapler" }, "does not open"],
-        [["restore", damaged], {}, "does not open"],
-        [["restore", `${file}.short`], {}, "does not open"],
+        [["restore", file], { BACKUP_PASSPHRASE: "correct horse battery stapler" }, "cannot be opened"],
+        [["restore", damaged], {}, "cannot be opened"],
+        [["restore", `${file}.short`], {}, "cannot be opened"],
       );
     if (environment.APP_SECRET)
       refusals.push([["restore", file], { APP_SECRET: "x".repeat(32) }, "APP_SECRET differs"]);

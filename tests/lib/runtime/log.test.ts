@@ -49,7 +49,7 @@ describe("the log", () => {
       level: "warn",
       time: expect.any(Number),
       dropped: expect.any(Number),
-      msg: "the reader of the log was too far behind: lines were dropped",
+      msg: "log lines were dropped because their reader was too slow",
     });
     expect(notices).toEqual([]);
     const visits = entries.filter((entry) => entry.path === path).length;

@@ -55,7 +55,7 @@ describe("a drain", () => {
       const { status, headers, text } = await service.ask("/ready");
       expect(status).toBe(503);
       expect(headers["cache-control"]).toBe("no-store");
-      expect(text).toBe("not ready: it is being stopped\n");
+      expect(text).toBe("not ready: the service is stopping\n");
     });
     while (Date.now() - toldAtMs < 1500) {
       const { status, headers } = await service.ask(path, { headers: { connection: "keep-alive" } });
