@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
@@ -19,6 +20,82 @@ const platforms: { name: string; environment: Environment; program: string[] }[]
   { name: "plain `next start`", environment: {}, program: ["node_modules/next/dist/bin/next", "start"] },
   { name: "`npm run dev`", environment: { NODE_ENV: "development" }, program: ["dist/server/main.js"] },
 ];
+
+const line = "HTTP/1.1\nHost: localhost\nConnection: close\n";
+const ok = /^HTTP\/1\.1 200 [\s\S]*\{"ok":true/;
+const ours = (status: number, code: string) =>
+  new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\\{"error":\\{"code":"${code}"`);
+const empty400 = /^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n\r\n$/;
+
+/**
+ * Each line of the README's list of what is lost, a request that shows it, the answer, and what our server answers while
+ * the pages are worked on, where it is another.
+ */
+const losses: Record<string, { sent: string; lost: RegExp; kept?: RegExp }> = {
+  "the client's address without a proxy: every client then shares one allowance": {
+    sent: `GET ${health.path} ${line}X-Forwarded-For: 198.51.100.9\n\n`,
+    lost: /\r\nratelimit: "health";r=(?!119\b)\d+\r\n/i,
+  },
+  "our error shape for TRACE and for `OPTIONS *`: 500 in plain text": {
+    sent: `TRACE ${health.path} ${line}\n`,
+    lost: /^HTTP\/1\.1 500 [\s\S]*Internal Server Error$/,
+    kept: ours(405, "method_not_allowed"),
+  },
+  "our error shape for made-up verbs and for malformed requests, no `Host` among them: 400 without a body": {
+    sent: `BREW ${health.path} ${line}\n`,
+    lost: empty400,
+    kept: ours(405, "method_not_allowed"),
+  },
+  "a 404 for doubled and for backward slashes: a 308 to the path without them": {
+    sent: `GET /api\\health ${line}\n`,
+    lost: /^HTTP\/1\.1 308 [\s\S]*\r\nlocation: \/api\/health\r\n/i,
+    kept: ours(404, "not_found"),
+  },
+  "the answer to an absolute-form target: a 308 to the host that its sender names": {
+    sent: `GET http://elsewhere.example${health.path} ${line}\n`,
+    lost: /^HTTP\/1\.1 308 [\s\S]*\r\nlocation: http:\/\/elsewhere\.example\/api\/health\r\n/i,
+    kept: ok,
+  },
+  "a 404 for dot segments: the answer of the path that they lead to": {
+    sent: `GET /api/x/../health ${line}\n`,
+    lost: ok,
+    kept: ours(404, "not_found"),
+  },
+  "a 404 in JSON for the address of an operation with `.rsc` at its end: a 404 in Next's own format": {
+    sent: `GET ${health.path}.rsc ${line}\n`,
+    lost: /^HTTP\/1\.1 404 [\s\S]*\r\ncontent-type: text\/x-component\r\n/i,
+    kept: ours(404, "not_found"),
+  },
+  "an answer to a request that asks for an upgrade: the connection is closed": {
+    sent: `GET ${health.path} HTTP/1.1\nHost: localhost\nConnection: Upgrade, close\nUpgrade: websocket\n\n`,
+    lost: /^$/,
+  },
+  "a 400 for a malformed `Host`: the answer as if it were none": {
+    sent: `GET ${health.path} ${line.replace("localhost", "a b")}\n`,
+    lost: ok,
+    kept: ours(400, "invalid_request"),
+  },
+  "the limits on connections and on a request's headers, and the close in stages that lets a refusal reach its client":
+    {
+      sent: `GET ${health.path} ${line}${"X: y\n".repeat(101)}\n`,
+      lost: ok,
+      kept: ours(431, "too_large"),
+    },
+  "one of two `Authorization` fields: Node drops the second": {
+    sent: `GET ${entitlement.path} ${line}Authorization: Basic eDp5\nAuthorization: Bearer bad\n\n`,
+    lost: /\r\nwww-authenticate: Bearer realm="corner-office"\r\n/i,
+    kept: /\r\nwww-authenticate: Bearer realm="corner-office", error="invalid_token"\r\n/i,
+  },
+  "a `Vary` on the banner without Next's own names": {
+    sent: `GET ${siteBanner.path} ${line}\n`,
+    lost: /\r\nvary: [^\r]*next-router/i,
+  },
+};
+
+it("the README's list of what plain Next loses is the one that is tested here", () => {
+  const [, list = ""] = readFileSync("lib/server/README.md", "utf8").split("the socket can do is lost:");
+  expect([...list.matchAll(/^- (.*)$/gm)].map(([, item]) => item)).toEqual(Object.keys(losses));
+});
 
 describe.each(platforms)("on $name", ({ environment, program }) => {
   let service: Service;
@@ -120,6 +197,25 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
     expect(version.status).toBe(400);
     expect((await service.ask("/docs/api/errors")).status).toBe(200);
   });
+
+  it("what Next reads of a request to navigate changes no answer", { timeout: 120_000 }, async () => {
+    const headers = { RSC: "1", "Next-Router-Prefetch": "1", "Next-Router-Segment-Prefetch": "/x" };
+    expectAnswer(service, health, await service.ask(health.path, { headers }), 200);
+    expectAnswer(service, siteBanner, await service.ask(siteBanner.path, { headers }), 200);
+    expectAnswer(service, entitlement, await service.ask(entitlement.path, { headers }), 401);
+    expectAnswer(service, creditsBalance, await service.ask(creditsBalance.path, { headers }), 401);
+    expectRefusal(service, await service.ask("/api/x", { headers }), { status: 404, code: "not_found" });
+  });
+
+  const isOurServer = program[0] === "dist/server/main.js";
+  it.each(Object.entries(losses).filter(([, { kept }]) => kept || !isOurServer))(
+    isOurServer ? "this is not lost: %s" : "this is lost, as the README says: %s",
+    { timeout: 120_000 },
+    async (_, { sent, lost, kept }) => {
+      const received = await service.send(Buffer.from(sent.replaceAll("\n", "\r\n"), "latin1"));
+      expect(received).toMatch((isOurServer && kept) || lost);
+    },
+  );
 
   if (environment.NODE_ENV === "development")
     it("there are previews of the mails", { timeout: 120_000 }, async () => {
