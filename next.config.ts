@@ -6,14 +6,14 @@ const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immut
 
 const config: NextConfig = {
   poweredByHeader: false,
-  // The front server says each request once.
+  // Our server logs each request.
   logging: { incomingRequests: false },
-  // No page has an image to optimize, and an optimizer does work for whoever asks.
+  // No page needs the optimizer, which would do work for strangers.
   images: { unoptimized: true },
-  // `npm test` checks the types of everything, once; a deployment builds without the tests' dependencies.
+  // `npm test` checks all types; a deployment has no test dependencies.
   typescript: { ignoreBuildErrors: true },
-  // oidc-provider knows what it keeps by the names of its classes, which bundling shortens. The others are large, and
-  // bundled each entry would bring a copy of its own: 30 MB to compile at the start instead of 5.
+  // oidc-provider stores the names of its classes, which bundling shortens. The others are large: bundled, each entry
+  // would have its own copy, 30 MB to compile at start instead of 5.
   serverExternalPackages: [
     "oidc-provider",
     "zod",
@@ -23,13 +23,13 @@ const config: NextConfig = {
     "prom-client",
   ],
   experimental: {
-    // A program that sends `RSC` gets its answer, not a 307. No answer that a shared cache keeps varies by it.
+    // A program that sends `RSC` gets its response, not a 307. No cacheable response varies by it.
     validateRSCRequestHeaders: false,
-    // An entry is loaded when it is first asked for, so that the process is there in a third of the time.
+    // Entries are loaded on first use, so that the process starts in a third of the time.
     preloadEntriesOnStart: false,
-    // 36 MB of a deployment that nobody reads: the process that renders pages runs without.
+    // 36 MB that production does not read.
     turbopackSourceMaps: process.env.NODE_ENV === "development",
-    // A deployment is built once, from nothing.
+    // A deployment is built once, without a cache.
     turbopackFileSystemCacheForBuild: false,
   },
   // `/api/health/` is another address: a 404, never a 308 (RFC 8058 forbids redirects on unsubscribe).
@@ -40,7 +40,7 @@ const config: NextConfig = {
       has: [{ type: "query" as const, key: "v", value: assetsVersion() }],
       headers: forGood,
     })),
-    // Other letters come under another name.
+    // Another font file gets another name.
     { source: files.serif.path, headers: forGood },
   ],
   rewrites: async () => ({
@@ -56,7 +56,7 @@ const config: NextConfig = {
     fallback: [],
   }),
   env: {
-    // Read where Clerk's code is bundled: neither its middleware nor its components report on anybody.
+    // Clerk's middleware and components send no telemetry.
     NEXT_PUBLIC_CLERK_TELEMETRY_DISABLED: "1",
   },
 };

@@ -4,10 +4,10 @@ process[registryKey] ??= new Map();
 const registry = process[registryKey];
 
 /**
- * The one value of that name in this process, made at first asking.
+ * Returns the value with this name, created on first use.
  *
- * Next's middleware and its routes are bundles of their own, as is, while the pages are worked on, the front server
- * beside them: a module's own variable would exist in each. What must be one (the store, a counter) is kept here.
+ * Next bundles its middleware and routes separately, and in development our server too. Each bundle has its own copy of a
+ * module's variables, so what must exist once per process (the store, a counter) is kept here.
  */
 export function processSingleton<T>(name: string, make: () => T): T {
   const kept = registry.get(name) as T | undefined;

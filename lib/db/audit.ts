@@ -18,17 +18,16 @@ import type { Tables } from "@/lib/db/tables";
  * {@link auditedTransaction}.
  */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
-  connect_state:
-    "an app's codes and tokens change with every use; the session that they stand for is entered",
-  clerk_sessions_ended: "Clerk keeps its sessions; those of ours that end with one are entered",
-  sign_in_codes: "anybody may ask for one; a sign-in is entered",
+  connect_state: "an app's codes and tokens change with every use; their session is audited",
+  clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
+  sign_in_codes: "anyone may request one; sign-ins are audited",
   sign_in_emails: "as sign_in_codes",
-  sign_in_mails: "as sign_in_codes; an invitation is entered",
+  sign_in_mails: "as sign_in_codes; invitations are audited",
 };
 
 /** Tables whose inserts need no audit entry, and why. Updates and deletes of their rows do need one. */
 export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
-  waitlist: "anybody may join, and the row says all that an entry would",
+  waitlist: "anyone may join, and the row has the same facts",
 };
 
 /** Progress columns of audited tables, which may be updated without an audit entry. */

@@ -157,8 +157,8 @@ function requireOwnOrigin(headers: Headers): void {
   const { appUrl } = settings();
   if (headers.get("origin") === appUrl) return;
   throw new ApiError("forbidden", {
-    message: `This is only taken from a page of ${appUrl}.`,
-    hint: "Open the page there, and try again.",
+    message: `Open this form at ${appUrl} instead.`,
+    hint: "Forms are only accepted from our own pages.",
   });
 }
 

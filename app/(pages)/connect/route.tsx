@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import { type Owner, requireOwner } from "@/lib/accounts/owner";
-import { sessionLimits } from "@/lib/docs/words";
 import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
@@ -190,7 +189,10 @@ function Approval({ requestCookie, client, reader, readersNetwork }: ApprovalPro
         time.
       </p>
       <h2>What it can never do</h2>
-      <p>{sessionLimits}</p>
+      <p>
+        A session cannot make an assistant send, publish, deploy or charge; those steps wait for your approval
+        in the app.
+      </p>
       <form method="post" action={actions.answerApp.path} className="stack">
         <input type="hidden" name="request" value={requestCookie} />
         <Answer reader={reader} />
