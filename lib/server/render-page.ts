@@ -47,7 +47,10 @@ export function createPageHandler(process: PageRenderer) {
       leaveUnread(incoming, outgoing);
       const [path = "", query = ""] = incoming.url?.split("?", 2) ?? [];
       const headers = toHeaders(incoming);
-      const kept = fileCache.find(path, query) ?? (await pageCache.find(path, query, headers));
+      const isPost = incoming.method === "POST";
+      const kept = isPost
+        ? undefined
+        : (fileCache.find(path, query) ?? (await pageCache.find(path, query, headers)));
       if (kept) {
         if (!routeAt(path)?.isShared) outgoing.setHeader("x-request-id", requestIdOf(incoming));
         return await kept.send(incoming, outgoing);

@@ -193,6 +193,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
       ["sign-in", true],
       ["waitlist", true],
       ["signing keys", true],
+      ["retirements", true],
     ]);
   });
 

@@ -98,12 +98,12 @@ describe("a page that cannot be shown", () => {
   it("is a 503: an ApiError for a program, a page that reloads itself for a browser", async () => {
     const said = vi.spyOn(log(), "warn").mockReturnValue();
     render.mockRejectedValue(new Error("away"));
-    const toProgram = await fetch(`${url}/sign-in`, { headers: { Accept: "*/*" } });
+    const toProgram = await fetch(`${url}/invitation`, { headers: { Accept: "*/*" } });
     expect(toProgram.status).toBe(503);
     expect(toProgram.headers.get("retry-after")).toBe("5");
     expect(toProgram.headers.get("cache-control")).toBe("no-store");
     expect(await toProgram.json()).toMatchObject({ error: { code: "unavailable" } });
-    const toPerson = await fetch(`${url}/sign-in`, { headers: { Accept: "text/html,*/*;q=0.8" } });
+    const toPerson = await fetch(`${url}/invitation`, { headers: { Accept: "text/html,*/*;q=0.8" } });
     expect(toPerson.status).toBe(503);
     expect(toPerson.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(await toPerson.text()).toContain('<meta http-equiv="refresh" content="5">');
@@ -115,16 +115,16 @@ describe("a page that cannot be shown", () => {
     render.mockResolvedValue(page);
     const ask = (path: string, from: string) => fetch(url + path, { headers: { "X-From": from } });
     for (let n = 0; n < 300; n++) {
-      expect((await ask("/sign-in", "192.0.2.2")).status).toBe(200);
+      expect((await ask("/invitation", "192.0.2.2")).status).toBe(200);
     }
-    const refused = await ask("/sign-in", "192.0.2.2");
+    const refused = await ask("/invitation", "192.0.2.2");
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50);
     expect(await refused.json()).toMatchObject({ error: { code: "unavailable" } });
     for (const path of ["/docs", "/favicon.ico", "/_next/static/chunks/x.js"]) {
       expect((await ask(path, "192.0.2.2")).status, "what is the same for everyone is not counted").toBe(200);
     }
-    expect((await ask("/sign-in", "192.0.2.3")).status).toBe(200);
+    expect((await ask("/invitation", "192.0.2.3")).status).toBe(200);
   });
 });
 
@@ -139,7 +139,7 @@ describe("a client that goes away", () => {
       Array.from({ length: 4 }, async () => {
         const socket = connect(port, "127.0.0.1");
         await once(socket, "connect");
-        socket.write("GET /sign-in HTTP/1.1\r\nHost: x\r\nX-From: 192.0.2.4\r\n\r\n");
+        socket.write("GET /invitation HTTP/1.1\r\nHost: x\r\nX-From: 192.0.2.4\r\n\r\n");
         return socket;
       }),
     );
