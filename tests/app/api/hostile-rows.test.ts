@@ -105,7 +105,7 @@ describe.each(engines)("an account whose row holds anything, on $name", (engine)
     async (endsAtMs) => {
       await signIn();
       await store("accounts", "trial_ends_at_ms", String(endsAtMs));
-      const message = "The account of this session could not be read, so it may not run.";
+      const message = "This account could not be read, so it may not run.";
       expectRefusal(service, await ask(entitlement), {
         status: 403,
         code: "forbidden",

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
@@ -212,7 +212,9 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
     isOurServer ? "this is not lost: %s" : "this is lost, as the README says: %s",
     { timeout: 120_000 },
     async (_, { sent, lost, kept }) => {
+      vi.stubEnv("RECORDED_ANSWERS", ""); // what is lost is not in the API description
       const received = await service.send(Buffer.from(sent.replaceAll("\n", "\r\n"), "latin1"));
+      vi.unstubAllEnvs();
       expect(received).toMatch((isOurServer && kept) || lost);
     },
   );
