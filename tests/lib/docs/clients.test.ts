@@ -193,7 +193,10 @@ const unavailable = Object.entries(clients).flatMap(([language, { needs }]) => {
 });
 
 // `npm test` lists skipped tests at the end.
-it.skip.each(unavailable)("the complete client in $language needs $missing", () => {});
+it.skip.each(unavailable)(
+  "the complete client in $language, where a compiler is at hand: no $missing",
+  () => {},
+);
 
 describe.each(installed)("the complete client in %s", (_, client) => {
   const ask = (answers: Script[], moments: Moment[]) => drive(client, answers, moments);

@@ -74,7 +74,7 @@ describe("thirteen of the most expensive requests from one address", () => {
     async ({ of, target = path, headers = {} }) => {
       const from = `192.0.2.${10 + attacks.findIndex((attack) => attack.of === of)}`;
       const [plainPath = ""] = target.split("?");
-      const plain = await press(plainPath, {}, from);
+      const plain = await press(`${plainPath}?plain`, {}, from); // without a query it may come from memory
       const attack = await press(target, headers, from);
       expect(attack.status).toBe(200);
       expect(Math.max(...attack.statuses)).toBeLessThan(500);
