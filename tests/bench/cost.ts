@@ -2,8 +2,9 @@ import { mcpServer, operations } from "@/lib/http/operations";
 import { files, pages, publications } from "@/lib/http/pages";
 import { startBareNode } from "@/tests/bench/bare";
 import { load, median, scriptOf } from "@/tests/bench/load";
-import { judge } from "@/tests/bench/verdict";
-import { processorTimeOf } from "@/tests/support/process-accounts";
+import { judge, print } from "@/tests/bench/verdict";
+import { Browser } from "@/tests/support/browser";
+import { processorTimeOf, withChildren } from "@/tests/support/process-accounts";
 import type { Service } from "@/tests/support/service";
 
 const { health, siteBanner, entitlement } = operations;
@@ -66,6 +67,32 @@ export async function measureRefusalCost(service: Service): Promise<void> {
   }
   await measureCost(service, "health, refused (429)", 2, { path: health.path, status: 429 });
 }
+
+/** Measures the CPU time of both processes for each page that is rendered anew for each request. */
+export async function measureRenderedPages(service: Service): Promise<void> {
+  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+  const { cookies } = await Browser.signIn(service, "ceo@example.com");
+  const signedIn = { Cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") };
+  const rendered: [path: string, headers?: Record<string, string>][] = [
+    [`${pages.signIn.path}?problem=ended`],
+    [pages.code.path],
+    [`${pages.invitation.path}?token=x`],
+    [`${pages.search.path}?q=entitlement`],
+    [pages.connect.path, signedIn],
+    [pages.home.path, signedIn],
+  ];
+  for (const [path, headers = {}] of rendered) {
+    const script = scriptOf({ path, headers, addresses });
+    const url = `http://localhost:${service.port}`;
+    await load(url, { seconds: 1, script });
+    const before = withChildren(service.pid).map(processorTimeOf).reduce(sum);
+    const { requests, failed } = await load(url, { seconds: 4, script });
+    const micros = withChildren(service.pid).map(processorTimeOf).reduce(sum) - before;
+    print(`${path}: ${(micros / requests / 1000).toFixed(1)} ms, ${failed} of ${requests} not 200`);
+  }
+}
+
+const sum = (a: number, b: number) => a + b;
 
 /** Measures the same for a granted entitlement. */
 export async function measureEntitlementCost(service: Service, engine: string, most: number): Promise<void> {

@@ -1,5 +1,10 @@
 import { operations } from "@/lib/http/operations";
-import { measureCosts, measureEntitlementCost, measureRefusalCost } from "@/tests/bench/cost";
+import {
+  measureCosts,
+  measureEntitlementCost,
+  measureRefusalCost,
+  measureRenderedPages,
+} from "@/tests/bench/cost";
 import { median } from "@/tests/bench/load";
 import { measurePages } from "@/tests/bench/pages";
 import { measureMemory, measureStrangers, soak } from "@/tests/bench/strangers";
@@ -26,6 +31,7 @@ const parts: Record<string, () => Promise<void>> = {
     await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
     await withService({}, (service) => measureEntitlementCost(service, "the embedded store", 4));
     await measureOnPostgres();
+    await withService({}, measureRenderedPages);
   },
   strangers: measureStrangers,
   memory: measureMemory,

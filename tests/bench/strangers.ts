@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
 import { actions, pages } from "@/lib/http/pages";
 import { latenciesAt, load, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
-import { memoryOf } from "@/tests/support/process-accounts";
+import { memoryOf, withChildren } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
 
 const { health } = operations;
@@ -96,7 +95,7 @@ export async function measureMemory(): Promise<void> {
     if (failed > 0) throw new Error(`${failed} of the addresses were refused`);
     sent += requests;
   }
-  const parts = pidsOf(service).map((pid) => memoryOf(pid).now);
+  const parts = withChildren(service.pid).map((pid) => memoryOf(pid).now);
   judge("memory after a million addresses", parts.reduce(sum), { most: 400 }, "MB", parts.join(" + "));
   await service.stop();
 }
@@ -114,14 +113,8 @@ export async function soak(): Promise<void> {
   await service.stop();
 }
 
-/** The process ids of the API server and the page renderer. */
-function pidsOf({ pid }: Service): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return [pid, ...children.split(" ").filter(Boolean).map(Number)];
-}
-
 function memoryOfBoth(service: Service): number {
-  return pidsOf(service)
+  return withChildren(service.pid)
     .map((pid) => memoryOf(pid).now)
     .reduce(sum);
 }
