@@ -23,6 +23,7 @@ ${lines.join("\n")}
 
 ## For programs
 
+- [All documents in one text](${appUrl}${publications.llmsFull.path}): Markdown
 - [API description](${appUrl}${publications.openApi.path}): OpenAPI 3.1
 - [MCP server](${appUrl}${mcpServer.paths[0]}): JSON by POST
 - [API catalog](${appUrl}${publications.apiCatalog.path}): RFC 9727

@@ -105,7 +105,7 @@ export const forwardedLimits = {
 /** Default rate limits per client address. */
 export const quotas = {
   health: { requests: 120, windowSeconds: 60 },
-  /** Shared by `/mcp` and `/api/mcp`. */
+  /** Shared by all paths of the MCP server. */
   mcp: { requests: 60, windowSeconds: 60 },
 } as const;
 

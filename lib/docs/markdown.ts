@@ -26,3 +26,17 @@ export function anchorOf(heading: string): string {
     .replace(/[^a-z0-9_]+/g, "-")
     .replace(/^-|-$/g, "");
 }
+
+/** Markdown as plain text. */
+export function plain(markdown: string): string {
+  return markdown
+    .replace(/^```.*$/gm, " ")
+    .replace(/^[| :-]+$/gm, " ")
+    .replace(/\[([^\]]+)\]\([^)]*\)/g, "$1")
+    .replace(/\\([|<])/g, "$1")
+    .replace(/[`*]/g, "")
+    .replaceAll("|", " ")
+    .replace(/^ *(?:-|\d+\.) /gm, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}

@@ -2,7 +2,8 @@ import type { Token } from "marked";
 import MiniSearch, { type Query } from "minisearch";
 import type { DocumentPage } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
-import { sectionsOf } from "@/lib/docs/sections";
+import { plain } from "@/lib/docs/markdown";
+import { sectionsOf, titleOf } from "@/lib/docs/sections";
 import { processSingleton } from "@/lib/process-singleton";
 
 export type SearchHit = {
@@ -102,7 +103,7 @@ function describeSections(document: DocumentPage): Section[] {
     const body = tokens.filter(({ type }) => type !== "heading");
     return {
       path: anchor ? `${document.path}#${anchor}` : document.path,
-      title: anchor ? `${document.title}: ${plain(heading)}` : document.title,
+      title: titleOf(document, anchor && heading),
       name: wordsOf(heading).join(" "),
       text: plainText(body),
       prose: plainText(body.filter(({ type }) => type !== "code" && type !== "table")),
@@ -151,20 +152,6 @@ function stemOf(word: string): string {
 }
 
 const plainText = (tokens: Token[]) => plain(tokens.map(({ raw }) => raw).join("\n"));
-
-/** Markdown as plain text. */
-function plain(markdown: string): string {
-  return markdown
-    .replace(/^```.*$/gm, " ")
-    .replace(/^[| :-]+$/gm, " ")
-    .replace(/\[([^\]]+)\]\([^)]*\)/g, "$1")
-    .replace(/\\([|<])/g, "$1")
-    .replace(/[`*]/g, "")
-    .replaceAll("|", " ")
-    .replace(/^ *(?:-|\d+\.) /gm, "")
-    .replace(/\s+/g, " ")
-    .trim();
-}
 
 function snippetOf(text: string, terms: string[]): string {
   if (text.length <= maxSnippetCharacters) return text;

@@ -1,6 +1,6 @@
 import { marked, type Token } from "marked";
 import type { DocumentPage } from "@/lib/docs/document";
-import { anchorOf } from "@/lib/docs/markdown";
+import { anchorOf, plain } from "@/lib/docs/markdown";
 
 /** A heading of a document with its depth and content; the first section has the document's title. */
 export type Section = { heading: string; anchor?: string; depth: number; tokens: Token[] };
@@ -25,6 +25,11 @@ export function sectionsAt(document: DocumentPage, anchor: string): Section[] | 
   if (depth === undefined) return undefined;
   const next = sections.findIndex((section, at) => at > start && section.depth <= depth);
   return sections.slice(start, next === -1 ? undefined : next);
+}
+
+/** The title of a document or, with the heading of a section, of that section. */
+export function titleOf({ title }: DocumentPage, heading?: string): string {
+  return heading ? `${title}: ${plain(heading)}` : title;
 }
 
 export function markdownOf(sections: Section[]): string {

@@ -119,11 +119,11 @@ export const operations = {
 } as const satisfies Record<string, Operation>;
 
 /**
- * The MCP server: one endpoint at two paths, with one rate limit. It is not an operation: it has MCP's responses and
- * version negotiation, and ignores `API-Version`.
+ * The MCP server: one endpoint at three paths, with one rate limit. `/mcp/account` needs a token for every message. It is
+ * not an operation: it has MCP's responses and version negotiation, and ignores `API-Version`.
  */
 export const mcpServer = {
-  paths: ["/mcp", "/api/mcp"],
+  paths: ["/mcp", "/api/mcp", "/mcp/account"],
   methods: ["POST", "OPTIONS"],
   quota: "mcp",
   takes: "mcp",

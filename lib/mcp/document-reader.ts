@@ -1,17 +1,19 @@
 import { settings } from "@/lib/config/settings";
 import { makePortable } from "@/lib/docs/document";
 import { findDocument } from "@/lib/docs/documents";
-import { markdownOf, type Section, sectionsAt, sectionsOf } from "@/lib/docs/sections";
+import { markdownOf, type Section, sectionsAt, sectionsOf, titleOf } from "@/lib/docs/sections";
 import { ApiError } from "@/lib/http/errors";
 
 /** About 2,000 tokens: a longer answer would crowd out the rest of a model's context. */
 export const maxCharacters = 8000;
 
+type Reading = { path: string; title: string; summary: string; text: string };
+
 /**
- * The document or section at a path or URL, as Markdown. If it is too long, the first sections and the paths of the
- * others. Throws an {@link ApiError} 404.
+ * The document or section at a path or URL. Its text is Markdown: if it is too long, the first sections and the paths of
+ * the others. Throws an {@link ApiError} 404.
  */
-export function readDocumentForModel(pathOrUrl: string): string {
+export function readDocumentForModel(pathOrUrl: string): Reading {
   const { appUrl } = settings();
   const [path = "", anchor] = pathOrUrl.replace(appUrl, "").split("#");
   const document = findDocument(path);
@@ -21,7 +23,12 @@ export function readDocumentForModel(pathOrUrl: string): string {
   const kept = firstSections(sections);
   const rest = listPaths(path, sections.slice(kept.length));
   const more = rest && `\n(This is only the beginning. Read the other sections at: ${rest}.)\n`;
-  return makePortable(markdownOf(kept) + more, appUrl);
+  return {
+    path: anchor ? `${path}#${anchor}` : path,
+    title: titleOf(document, anchor && sections[0]?.heading),
+    summary: document.summary,
+    text: makePortable(markdownOf(kept) + more, appUrl),
+  };
 }
 
 function notFound(hint: string): ApiError {

@@ -27,11 +27,16 @@ import { parseSimpleCall, runSimpleCall } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
 
+type McpPath = (typeof mcpServer.paths)[number];
+
+/** For clients that ask their owner only when connecting is refused: every message needs a token. */
+const accountPath: McpPath = "/mcp/account";
+
 /**
- * The route handlers of the MCP server at one of its two paths. Failures of HTTP are answered as an ApiError, failures
- * of JSON-RPC as a JSON-RPC error. `createServer` is called for each request.
+ * The route handlers of the MCP server at one of its paths. Failures of HTTP are answered as an ApiError, failures of
+ * JSON-RPC as a JSON-RPC error. `createServer` is called for each request.
  */
-export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
+export function mcpEndpoint(path: McpPath, createServer = createMcpServer) {
   return createApiHandlers({ ...mcpServer, path }, (request) => answerMessage(request, createServer), {
     checkAddressee: requireOurHost,
     checkPost: requireJson,
@@ -42,16 +47,18 @@ async function answerMessage(
   { headers, body, context }: HandlerRequest,
   createServer: typeof createMcpServer,
 ): Promise<ResponseParts> {
+  const identify = () => identifyBearer(headers, context);
+  const owner = context.path === accountPath ? await identify() : undefined;
   const message = parseJson(body);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   const call = parseSimpleCall(message, headers);
   if (call) {
-    const caller = call.tool.needsSession ? await identifyBearer(headers, context) : anonymousCaller;
+    const caller = owner ?? (call.tool.needsSession ? await identify() : anonymousCaller);
     return { status: 200, body: await runSimpleCall(call, caller, context) };
   }
   if (!isMessage(message))
     return refuse(ProtocolErrorCode.InvalidRequest, invalidMessageReason(message), idOf(message));
-  const caller = needsAccount(message) ? await identifyBearer(headers, context) : anonymousCaller;
+  const caller = owner ?? (needsAccount(message) ? await identify() : anonymousCaller);
   return exchange(headers, message, () => createServer(caller, context));
 }
 
@@ -90,7 +97,7 @@ function rpcError(code: number, message: string, id: string | number | null) {
 
 const anonymousCaller: Caller = { is: "signed-out", tokenWasSent: false };
 
-/** Whether a message needs a token. Others are never refused, because a client starts its sign-in on a 401. */
+/** Whether a message needs a token at any path. Others are not refused, because a client starts its sign-in on a 401. */
 function needsAccount({ method, params }: Message): boolean {
   return (
     method === "tools/call" && tools.some(({ name, needsSession }) => needsSession && name === params?.name)

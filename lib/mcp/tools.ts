@@ -36,7 +36,7 @@ const entitlementDenied = schemas.entitlementDenied.extend({
   error: z.strictObject({ code: z.string(), message: z.string(), hint: z.string(), docs: z.string() }),
 });
 
-const query = z.string().trim().min(2).max(200).describe("Words to search for, 2 to 200 characters.");
+const query = z.string().trim().min(2).max(200);
 
 const maxResults = 10;
 const defaultResults = 3;
@@ -90,7 +90,7 @@ export const tools: readonly Tool[] = [
       "Searches the documents of Corner Office (HTTP API, error codes, limits, versions, MCP) and returns the best sections, each with a short excerpt. Use it first for any question about the API, then get_doc for the whole text.",
     needsSession: false,
     input: z.strictObject({
-      query,
+      query: query.describe("Words to search for, 2 to 200 characters."),
       limit: z
         .int()
         .min(1)
@@ -127,7 +127,43 @@ export const tools: readonly Tool[] = [
         .max(200)
         .describe(`For example ${to.limits}, or ${to.limits}#headers for that section alone.`),
     }),
-    run: ({ path }) => readDocumentForModel(path),
+    run: ({ path }) => readDocumentForModel(path).text,
+  }),
+  // ChatGPT only takes a search and a reader with exactly these names and fields.
+  define({
+    name: "search",
+    title: "Search for ChatGPT",
+    description: "Like search_docs, in ChatGPT's form.",
+    needsSession: false,
+    input: z.strictObject({ query }),
+    output: z.strictObject({
+      results: z.array(z.strictObject({ id: z.string(), title: z.string(), url: z.url() })),
+    }),
+    run: ({ query }) => ({
+      results: searchDocuments(query, maxResults).map(({ path, title }) => ({
+        id: path,
+        title,
+        url: settings().appUrl + path,
+      })),
+    }),
+  }),
+  define({
+    name: "fetch",
+    title: "Fetch for ChatGPT",
+    description: "Like get_doc by an id from search, in ChatGPT's form.",
+    needsSession: false,
+    input: z.strictObject({ id: z.string().min(1).max(200) }),
+    output: z.strictObject({
+      id: z.string(),
+      title: z.string(),
+      text: z.string(),
+      url: z.url(),
+      metadata: z.strictObject({ summary: z.string() }),
+    }),
+    run: ({ id }) => {
+      const { path, title, summary, text } = readDocumentForModel(id);
+      return { id: path, title, text, url: settings().appUrl + path, metadata: { summary } };
+    },
   }),
 ];
 

@@ -32,13 +32,25 @@ export function authorizationServerMetadata() {
   };
 }
 
+/**
+ * The same metadata, for libraries that know only OpenID Connect's path (RFC 8414 §5) and its two other required fields
+ * (OpenID Connect Discovery 1.0 §3). Without `openid` in `scopes_supported`, it promises no ID token.
+ */
+export function openIdConfiguration() {
+  return {
+    ...authorizationServerMetadata(),
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: ["RS256"],
+  };
+}
+
 /** The parameters of `WWW-Authenticate` that show a refused client how to get a token (RFC 9728 §5.1, RFC 6750 §3). */
 export function authorizationHint(path: string): Record<string, string> {
   const metadata = `${settings().appUrl}/.well-known/oauth-protected-resource${path}`;
   return { resource_metadata: metadata, scope: accountScope };
 }
 
-/** The metadata of a protected resource, which names its authorization server (RFC 9728 §2). */
+/** The metadata of a protected resource, which names its authorization server (RFC 9728 §2). `""` is the whole service. */
 export function protectedResourceMetadata(path: string) {
   const { appUrl } = settings();
   return {

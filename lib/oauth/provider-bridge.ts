@@ -117,11 +117,12 @@ function pathFor({ pathname }: URL, uid = ""): string {
   return pathname === resume.path ? `${authorization.path}/${uid}` : pathname;
 }
 
-/** Adds the only scope if an app names none (RFC 6749 §3.3). */
+/** Adds the only scope if an app names none, and ignores `openid`, which OpenID libraries add (RFC 6749 §3.3). */
 function searchFor({ pathname, search }: URL): string {
   if (pathname !== connectEndpoints.authorization.path) return search;
   const parameters = keepKnownParameters(search);
-  if (!parameters.get("scope")) parameters.set("scope", accountScope);
+  const scopes = (parameters.get("scope") ?? "").split(" ").filter((scope) => scope && scope !== "openid");
+  parameters.set("scope", scopes.join(" ") || accountScope);
   return `?${parameters}`;
 }
 

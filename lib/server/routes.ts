@@ -21,6 +21,7 @@ import * as mcpUnderApi from "@/app/api/mcp/route";
 import * as siteBanner from "@/app/api/site-banner/route";
 import * as clerk from "@/app/hooks/clerk/route";
 import * as resend from "@/app/hooks/resend/route";
+import * as mcpAccount from "@/app/mcp/account/route";
 import * as mcp from "@/app/mcp/route";
 import * as authorization from "@/app/oauth/authorize/route";
 import * as device from "@/app/oauth/device/route";
@@ -47,6 +48,7 @@ const ofOperations: Record<keyof typeof operations, Handlers> = {
 const ofMcp: Record<(typeof mcpServer.paths)[number], Handlers> = {
   "/mcp": mcp,
   "/api/mcp": mcpUnderApi,
+  "/mcp/account": mcpAccount,
 };
 
 /** Handled in this process, so that they work while no page can be rendered. */

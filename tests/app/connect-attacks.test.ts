@@ -55,11 +55,12 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
 
   const entitlement = async (token: string) =>
     (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
-  const callTool = (token: string) => {
+  const callTool = (token: string, path = "/mcp") => {
     const params = { name: "get_credits_balance", arguments: {} };
     const headers = { authorization: `Bearer ${token}`, host: new URL(service.url).host };
     return post(service, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }), {
       headers,
+      path,
     });
   };
 
@@ -136,12 +137,18 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
   });
 
   it("get tokens that are valid only for the requested resource", async () => {
-    const forMcp = await connect({ resource: `${service.url}/mcp` });
-    expect(await entitlement(forMcp.access_token)).toBe(401);
-    expect((await callTool(forMcp.access_token)).text).toContain('\\"credits\\":5');
+    const paths = ["/mcp", "/api/mcp", "/mcp/account"];
+    for (const path of paths) {
+      const forMcp = await connect({ resource: service.url + path });
+      expect(await entitlement(forMcp.access_token)).toBe(401);
+      for (const other of paths) {
+        const { text } = await callTool(forMcp.access_token, other);
+        expect(text, `a token for ${path} at ${other}`).toContain('\\"credits\\":5');
+      }
+    }
     const forApi = await connect({ resource: `${service.url}/api` });
     expect(await entitlement(forApi.access_token)).toBe(200);
-    expect((await callTool(forApi.access_token)).status).toBe(401);
+    for (const path of paths) expect((await callTool(forApi.access_token, path)).status, path).toBe(401);
   });
 
   it("cannot open the owner's pages with their token, as the session cookie or as a bearer token", async () => {

@@ -422,7 +422,10 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
 
     it.each([
       "/.well-known/oauth-authorization-server",
+      "/.well-known/openid-configuration",
+      "/.well-known/oauth-protected-resource",
       "/.well-known/oauth-protected-resource/mcp",
+      "/.well-known/oauth-protected-resource/mcp/account",
       "/.well-known/oauth-protected-resource/api",
       "/.well-known/oauth-protected-resource/api/mcp",
       "/.well-known/jwks.json",

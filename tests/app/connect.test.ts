@@ -3,6 +3,7 @@ import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
+import { postLegacy } from "@/tests/support/mcp";
 import { type App, oauthLibraries, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, readQuestion } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
@@ -165,6 +166,58 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect((await service.ask("/oauth/resume", { from: "127.41.0.2" })).status).not.toBe(429);
   });
 
+  it("publishes its metadata at OpenID Connect's path too, and promises no ID token there", async () => {
+    const { status, headers, text } = await service.ask("/.well-known/openid-configuration");
+    expect(status).toBe(200);
+    expect(headers["content-type"]).toBe("application/json");
+    const found = JSON.parse(text);
+    expect(found).toEqual({
+      ...JSON.parse((await service.ask("/.well-known/oauth-authorization-server")).text),
+      subject_types_supported: ["public"],
+      id_token_signing_alg_values_supported: ["RS256"],
+    });
+    expect(found.scopes_supported).toEqual(["account:read"]);
+    expect(Object.keys(found)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/userinfo|claims|end_session/)]),
+    );
+  });
+
+  it("returns no ID token to an app that finds it by OpenID Connect's path and asks for openid", async () => {
+    const app = await openidClient.makeApp(service, "oidc");
+    for (const scope of ["openid account:read", "openid"]) {
+      const { address, redeem } = await app.ask({ scope });
+      const tokens = await redeem(new URL(await answerApp(browser, service, address.href)));
+      expect(tokens).toMatchObject({ access_token: expect.any(String), scope: "account:read" });
+      expect(tokens).not.toHaveProperty("id_token");
+      expect(await entitlement(tokens.access_token)).toBe(200);
+    }
+  });
+
+  it("publishes the whole service as a resource, whose token is valid for the API and MCP", async () => {
+    const { status, headers, text } = await service.ask("/.well-known/oauth-protected-resource");
+    expect(status).toBe(200);
+    expect(headers["content-type"]).toBe("application/json");
+    expect(JSON.parse(text)).toEqual({
+      resource: service.url,
+      resource_name: "Corner Office",
+      authorization_servers: [service.url],
+      scopes_supported: ["account:read"],
+      bearer_methods_supported: ["header"],
+      resource_documentation: `${service.url}/docs/connect`,
+    });
+    const app = await openidClient.makeApp(service);
+    for (const resource of [service.url, `${service.url}/`]) {
+      const { address, redeem } = await app.ask({ resource });
+      const { access_token } = await redeem(new URL(await answerApp(browser, service, address.href)));
+      const authorization = `Bearer ${access_token}`;
+      const entitlement = await service.ask("/api/entitlement", { headers: { authorization } });
+      expect(entitlement.status, resource).toBe(200);
+      const message = { method: "tools/call", params: { name: "get_entitlement", arguments: {} } };
+      const called = await postLegacy(service, message, { headers: { authorization } });
+      expect(called.status, resource).toBe(200);
+    }
+  });
+
   it("publishes its metadata, and returns 404 in JSON for unsupported endpoints", async () => {
     const server = await service.ask("/.well-known/oauth-authorization-server");
     expect(JSON.parse(server.text)).toMatchObject({
@@ -178,7 +231,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       resource: `${service.url}/mcp`,
       authorization_servers: [service.url],
     });
-    for (const path of ["/.well-known/openid-configuration", "/oauth/register", "/register"]) {
+    for (const path of ["/oauth/register", "/register"]) {
       const { status, text } = await service.ask(path);
       expect(status, path).toBe(404);
       expect(JSON.parse(text).error.code).toBe("not_found");

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as z from "zod";
 import { documents } from "@/lib/docs/documents";
 import { mcpServer, operations } from "@/lib/http/operations";
+import { markdownPath } from "@/lib/http/pages";
 import { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -15,6 +17,7 @@ afterAll(() => service.stop());
 const published = [
   ["/openapi.json", "application/json"],
   ["/llms.txt", "text/plain; charset=utf-8"],
+  ["/llms-full.txt", "text/plain; charset=utf-8"],
   ["/.well-known/api-catalog", 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'],
   ["/.well-known/security.txt", "text/plain; charset=utf-8"],
   ["/.well-known/mcp/server.json", "application/json"],
@@ -50,15 +53,40 @@ describe("publications for programs", () => {
   });
 });
 
+/** The rules of the schema for the fields that we publish; it also has some for packages and repositories. */
+const registryEntry = z.strictObject({
+  $schema: z.literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
+  name: z
+    .string()
+    .min(3)
+    .max(200)
+    .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+  title: z.string().min(1).max(100),
+  description: z.string().min(1).max(100),
+  version: z
+    .string()
+    .max(255)
+    .regex(/^\d+\.\d+\.\d+$/),
+  websiteUrl: z.url(),
+  icons: z.array(
+    z.strictObject({
+      src: z.url({ protocol: /^https$/ }).max(255),
+      mimeType: z.enum(["image/png", "image/jpeg", "image/jpg", "image/svg+xml", "image/webp"]),
+      sizes: z.array(z.string().regex(/^(\d+x\d+|any)$/)),
+    }),
+  ),
+  remotes: z.array(z.strictObject({ type: z.literal("streamable-http"), url: z.url() })),
+});
+
 describe("/.well-known/mcp/server.json", () => {
-  it("is an entry for the MCP registry, named after our host", async () => {
+  it("is an entry for the MCP registry, named after our host, by its schema of 2025-12-11", async () => {
     const entry = JSON.parse((await service.ask("/.well-known/mcp/server.json")).text);
+    expect(registryEntry.parse(entry)).toEqual(entry);
     expect(entry).toMatchObject({
       name: "org.example.office/corner-office",
       version: "1.0.0",
       remotes: [{ type: "streamable-http", url: `${appUrl}/mcp` }],
     });
-    expect(entry.description.length, "the registry's limit").toBeLessThanOrEqual(100);
     for (const { src } of entry.icons) {
       expect((await service.ask(new URL(src).pathname)).status, src).toBe(200);
     }
@@ -120,6 +148,16 @@ describe("/llms.txt, /sitemap.xml and /robots.txt", () => {
       expect(sitemap).toContain(`<loc>${appUrl}${path}</loc>`);
     }
     expect((await service.ask("/robots.txt")).text).toContain(`Sitemap: ${appUrl}/sitemap.xml\n`);
+  });
+});
+
+describe("/llms-full.txt", () => {
+  it("is the Markdown of every document, in reading order, linked from /llms.txt", async () => {
+    const texts = await Promise.all(
+      documents.map(async ({ path }) => (await service.ask(markdownPath(path))).text),
+    );
+    expect((await service.ask("/llms-full.txt")).text).toBe(texts.join("\n"));
+    expect((await service.ask("/llms.txt")).text).toContain(`(${appUrl}/llms-full.txt)`);
   });
 });
 

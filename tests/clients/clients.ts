@@ -1,3 +1,4 @@
+import type { mcpServer } from "@/lib/http/operations";
 import { Conversation } from "./conversation";
 import type { Desk } from "./desk";
 
@@ -8,6 +9,8 @@ export type Client = {
   program: string;
   /** An agent's model calls its tools, and there is no model here: only its connection is checked. */
   isAgent?: true;
+  /** The path of the MCP server: `/mcp`, or `/mcp/account` if it asks its owner only when connecting is refused. */
+  path: (typeof mcpServer.paths)[number];
   /** Connects it with only our address, and calls the tool. Returns its output. Throws on failure. */
   use: (desk: Desk, address: string) => Promise<string>;
 };
@@ -20,15 +23,12 @@ const me = { name: "clients", version: "1.0.0" };
 /** A tool's result, as the text that a model reads. */
 type Result = { isError?: boolean; content: { text: string }[] };
 
-/** Why a popular client is not included. */
-export const leftOut =
-  "opencode 1.18: it connects while nobody is asked; only a model has it read the account, and so ask to be let in.";
-
 export const clients: Client[] = [
   {
     name: "mcp-remote",
     npm: "mcp-remote@0.15.1",
     program: "mcp-remote",
+    path: "/mcp",
     async use(desk, address) {
       const remote = new Conversation(desk.start([address]));
       const protocolVersion = "2025-11-25";
@@ -42,6 +42,7 @@ export const clients: Client[] = [
     name: "MCP Inspector",
     npm: "@modelcontextprotocol/inspector@2.12.0",
     program: "mcp-inspector",
+    path: "/mcp",
     async use(desk, address) {
       const call = ["--method", "tools/call", "--tool-name", tool, "--format", "json"];
       const always = { MCP_AUTO_OPEN_ENABLED: "true" };
@@ -52,6 +53,7 @@ export const clients: Client[] = [
     name: "Claude Code",
     npm: "@anthropic-ai/claude-code@2.1.330",
     program: "claude",
+    path: "/mcp",
     isAgent: true,
     async use(desk, address) {
       await desk.run(["mcp", "add", "--scope", "user", "--transport", "http", "corner-office", address]);
@@ -63,6 +65,7 @@ export const clients: Client[] = [
     name: "Codex",
     npm: "@openai/codex@0.169.0",
     program: "codex",
+    path: "/mcp",
     async use(desk, address) {
       await desk.run(["mcp", "add", "corner-office", "--url", address]);
       await desk.run(["mcp", "login", "corner-office"]);
@@ -72,6 +75,31 @@ export const clients: Client[] = [
       const { thread } = await codex.ask<{ thread: { id: string } }>("thread/start", { ephemeral: true });
       const call = { threadId: thread.id, server: "corner-office", tool, arguments: {} };
       return read(await codex.ask<Result>("mcpServer/tool/call", call));
+    },
+  },
+  {
+    name: "opencode",
+    npm: "opencode-ai@1.18.33",
+    program: "opencode",
+    path: "/mcp/account",
+    isAgent: true,
+    async use(desk, address) {
+      const mcp = { "corner-office": { type: "remote", url: address } };
+      desk.write(".config/opencode/opencode.json", JSON.stringify({ mcp }));
+      await desk.runInTerminal(["mcp", "auth", "corner-office"]);
+      return desk.run(["mcp", "list"]);
+    },
+  },
+  {
+    name: "mcporter",
+    npm: "mcporter@0.12.3",
+    program: "mcporter",
+    path: "/mcp/account",
+    async use(desk, address) {
+      const mcpServers = { "corner-office": { url: address, auth: "oauth" } };
+      desk.write(".mcporter/mcporter.json", JSON.stringify({ mcpServers }));
+      await desk.run(["auth", "corner-office"]);
+      return desk.run(["call", `corner-office.${tool}`]);
     },
   },
 ];

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Browser } from "@/tests/support/browser";
@@ -59,6 +59,12 @@ export class Desk {
     const back = await answerApp(this.browser, this.service, address);
     this.approved.push(new URL(address).searchParams.get("client_id") ?? "");
     await fetch(back, { redirect: "manual" });
+  }
+
+  /** Writes a file in the owner's home folder. */
+  write(path: string, content: string): void {
+    mkdirSync(dirname(join(this.home, path)), { recursive: true });
+    writeFileSync(join(this.home, path), content);
   }
 
   /** Starts the client without this machine's environment. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { stripVTControlCharacters } from "node:util";
 import { Browser } from "@/tests/support/browser";
 import { startOutside } from "@/tests/support/outside";
 import { Service } from "@/tests/support/service";
-import { type Client, clients, leftOut, tool } from "./clients";
+import { type Client, clients, tool } from "./clients";
 import { Desk, maxMs } from "./desk";
 
 /*
@@ -51,18 +52,19 @@ for (const row of rows) {
       .trimEnd()}\n`,
   );
 }
-process.stdout.write(`LEFT OUT: ${leftOut}\n`);
 process.exit(failed > 0 ? 1 : 0);
 
 /** Tries a client, and returns its table row; prints its output if it fails. */
-async function tryOut({ name, npm, program, isAgent, use }: Client): Promise<string[]> {
+async function tryOut({ name, npm, program, path, isAgent, use }: Client): Promise<string[]> {
   const version = npm.replace(/.*@/, "");
   const desk = await Desk.setUp(service, owner, npm, program);
   let why = "";
   try {
     const tooLong = sleep(maxMs, "", { ref: false });
-    const said = await Promise.race([use(desk, `${service.url}/mcp`), tooLong]);
-    const isIn = isAgent ? /(?<!not )\bconnected\b/i.test(said) : said.includes(credits);
+    const said = await Promise.race([use(desk, service.url + path), tooLong]);
+    const isIn = isAgent
+      ? /(?<!not )\bconnected\b/i.test(stripVTControlCharacters(said))
+      : said.includes(credits);
     if (!isIn) why = `it is not connected, or does not know the balance: ${said}`;
   } catch (error) {
     why = String(error);

@@ -17,6 +17,7 @@ export const addresses = [
   { path: "/api/email/unsubscribe", methods: ["POST", "OPTIONS"], caching: "no-store" },
   { path: "/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
   { path: "/api/mcp", methods: ["POST", "OPTIONS"], caching: "no-store" },
+  { path: "/mcp/account", methods: ["POST", "OPTIONS"], caching: "no-store" },
 ];
 
 /** Checks the headers of an operation's response, and its body against the register. Returns the body. */

@@ -25,7 +25,10 @@ export type App = {
   revoke: (token: string | undefined) => Promise<void>;
 };
 
-type Library = { name: string; makeApp: (service: Service) => Promise<App> };
+/** Where a library looks for the metadata: RFC 8414's path, or OpenID Connect's. */
+type Discovery = "oauth2" | "oidc";
+
+type Library = { name: string; makeApp: (service: Service, algorithm?: Discovery) => Promise<App> };
 
 const scope = "account:read";
 const state = "kept";
@@ -40,9 +43,9 @@ function reach({ url, port }: Service) {
 /** The complete library, which most programs use. */
 export const openidClient: Library = {
   name: "openid-client",
-  async makeApp(service) {
+  async makeApp(service, algorithm = "oauth2") {
     const config = await complete.discovery(new URL(service.url), "native", undefined, complete.None(), {
-      algorithm: "oauth2",
+      algorithm,
       execute: [complete.allowInsecureRequests],
       [complete.customFetch]: reach(service),
     });

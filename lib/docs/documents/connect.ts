@@ -6,6 +6,7 @@ import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
+import { mcpServer } from "@/lib/http/operations";
 import { connectEndpoints, documentPages, pages, publications } from "@/lib/http/pages";
 import { nativeClient } from "@/lib/oauth/clients";
 import { lifetimes } from "@/lib/oauth/lifetimes";
@@ -81,7 +82,7 @@ ${table(
 )}
 
 - There is one scope, \`${accountScope}\`: ${accountScopeWords.toLowerCase()}. ${sessionLimits}
-- A token is valid for one resource: \`resource\` (RFC 8707) is \`/api\` or \`/mcp\` at our URL. The default is \`/api\`.
+- A token is valid for one resource: the API, if \`resource\` (RFC 8707) is \`/api\` at our URL, or the MCP server, if it is one of \`${mcpServer.paths.join("`, `")}\`. Our URL itself stands for both. The default is \`/api\`.
 - Let one process renew the token. If a refresh token or a code is used twice, it may have been stolen, so the session ends.
 - Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.refreshes} times in ${minutes(oauthBounds.windowSeconds)}.
 - When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
@@ -113,7 +114,7 @@ Some deployments let an app register itself (RFC 7591): their metadata has a \`r
 
 A redirect URI must be normalized (equal to \`new URL(uri).href\`), without a user name, white space, a backslash or a fragment. Invisible characters and text direction marks are removed from names.
 
-All clients need PKCE with \`S256\` and have no client secret. The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth only needs our URL, without a slash at the end.
+All clients need PKCE with \`S256\` and have no client secret. The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), and for libraries that only know OpenID Connect's path also at ${linkToPage(publications.openIdConfiguration)}, so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth only needs our URL, without a slash at the end. There is no ID token: \`openid\` is not one of our scopes.
 
 The operator registers an app with a command:
 

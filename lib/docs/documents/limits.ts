@@ -29,8 +29,8 @@ ${table(
   [
     [`\`GET ${operations.health.path}\``, `${allowance(quotas.health)} per client address`],
     [
-      `MCP server (\`POST\` JSON at ${mcpServer.paths.map((path) => `\`${path}\``).join(" and ")})`,
-      `${allowance(quotas.mcp)} per address, shared by both paths`,
+      `MCP server (\`POST\` JSON at ${mcpServer.paths.map((path) => `\`${path}\``).join(", ")})`,
+      `${allowance(quotas.mcp)} per address, shared by all paths`,
     ],
     [
       "Other public REST operations",

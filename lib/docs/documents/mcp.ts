@@ -6,6 +6,7 @@ import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { documentPages, pages } from "@/lib/http/pages";
 
 const address = `${placeholderAddress}/mcp`;
+const accountAddress = `${address}/account`;
 const json = (value: object) => code("json", JSON.stringify(value, null, 2));
 
 export const mcp: DocumentPage = {
@@ -15,7 +16,7 @@ export const mcp: DocumentPage = {
   summary: "How to connect an assistant to the MCP server, and its tools.",
   markdown: () => `# MCP
 
-Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server. It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
+Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server, and so is \`/mcp/account\`, where every message needs [a token](#connecting). It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
 
 ## Tools
 
@@ -28,6 +29,7 @@ ${table(
     ["`get_credits_balance`", "a token", "the account's credits"],
     ["`search_docs`", "nothing", "the sections of these documents that match a query"],
     ["`get_doc`", "nothing", "the text of a document, or of one section"],
+    ["`search`, `fetch`", "nothing", "the same two in the form that ChatGPT needs"],
   ],
 )}
 
@@ -35,7 +37,25 @@ No tool changes anything. ${sessionLimits}
 
 ## Connecting
 
-A client only needs the URL. Connecting, the documents, health and the banner need no sign-in. When the client first reads your account, it opens our approval page in your browser; you sign in and approve, and the client renews its token for up to a week. You never paste a token, and no line below contains one. The client stores its token in the system's keychain or, if there is none, in a file in your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.home)} lists the clients that you have connected, and can disconnect them.
+A client only needs a URL. It opens our approval page in your browser; you sign in and approve, and the client renews its token for up to a week. The addresses differ only in when it asks you:
+
+${table(
+  ["Address", "Asks for your approval", "Tried with"],
+  [
+    [
+      `\`${address}\``,
+      "when the client first reads your account, or when you tell it to log in; connecting, the documents, health and the banner need no sign-in",
+      "Claude Code, Codex, `mcp-remote`, the Inspector",
+    ],
+    [
+      `\`${accountAddress}\``,
+      "when the client connects, for clients that ask only if connecting is refused",
+      `opencode and mcporter, where the deployment lets apps [register themselves](${to.connectAnApp}#who-your-app-is)`,
+    ],
+  ],
+)}
+
+You never paste a token, and no line below contains one. The client stores its token in the system's keychain or, if there is none, in a file in your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.home)} lists the clients that you have connected, and can disconnect them.
 
 ### Claude Code
 
@@ -88,7 +108,7 @@ ${code(
 
 ## Limits and errors
 
-${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by both paths; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} answers [\`413\`](${to.errors}#too_large). Only tools that read an account answer \`401\`, if the token is missing or invalid; an expired token never blocks documents. A denial, such as a trial that has ended, is a normal result with the same fields as in the API. Any other failure is an \`isError\` result with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
+${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by all paths; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} answers [\`413\`](${to.errors}#too_large). At \`/mcp\`, only tools that read an account answer \`401\`, if the token is missing or invalid; an expired token never blocks documents. At \`/mcp/account\`, every message without a valid token does. A denial, such as a trial that has ended, is a normal result with the same fields as in the API. Any other failure is an \`isError\` result with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
 
 ${tokenSafety}
 `,

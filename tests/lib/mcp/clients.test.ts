@@ -68,7 +68,7 @@ afterAll(() => Promise.all([giveBack(service), strict.stop()]));
 describe.each(clients)("$name", ({ connect }) => {
   const at = (path: string, to = service) => new URL(path, to.url);
 
-  it.each(["/mcp", "/api/mcp"])("lists and calls every tool at %s", async (path) => {
+  it.each(["/mcp", "/api/mcp", "/mcp/account"])("lists and calls every tool at %s", async (path) => {
     const client = await connect(at(path), { Authorization: `Bearer ${token}` });
     const listed = await client.listTools();
     expect(listed.tools.map(({ name }) => name)).toEqual([
@@ -78,10 +78,14 @@ describe.each(clients)("$name", ({ connect }) => {
       "get_credits_balance",
       "search_docs",
       "get_doc",
+      "search",
+      "fetch",
     ]);
     const inputs: Record<string, Record<string, unknown>> = {
       search_docs: { query: "limits" },
       get_doc: { path: "/docs/api/limits" },
+      search: { query: "limits" },
+      fetch: { id: "/docs/api/limits" },
     };
     for (const { name, output } of tools) {
       const result = await client.callTool({ name, arguments: inputs[name] ?? {} });
@@ -123,11 +127,16 @@ describe.each(clients)("$name", ({ connect }) => {
     expect(JSON.parse(read.get("corner-office://limits") ?? "")).toEqual({
       requests: [
         { policy: "health", addresses: ["/api/health"], requests: raised.health, windowSeconds: 60 },
-        { policy: "mcp", addresses: ["/mcp", "/api/mcp"], requests: raised.mcp, windowSeconds: 60 },
+        {
+          policy: "mcp",
+          addresses: ["/mcp", "/api/mcp", "/mcp/account"],
+          requests: raised.mcp,
+          windowSeconds: 60,
+        },
       ],
       bodies: [
         { addresses: ["/api/email/unsubscribe"], bytes: 4096 },
-        { addresses: ["/mcp", "/api/mcp"], bytes: 65_536 },
+        { addresses: ["/mcp", "/api/mcp", "/mcp/account"], bytes: 65_536 },
       ],
     });
     expect(JSON.parse(read.get("corner-office://openapi.json") ?? "")).toEqual(

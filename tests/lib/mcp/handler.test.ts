@@ -33,7 +33,7 @@ describe.each(["/mcp", "/api/mcp"])("POST %s", (path) => {
       expectMcpStamp(service, answer);
       expectCounted(answer, limit);
       expect(answer.headers).not.toHaveProperty("vary");
-      expect(JSON.parse(answer.text).result.tools).toHaveLength(6);
+      expect(JSON.parse(answer.text).result.tools).toHaveLength(8);
     }
   });
 
@@ -357,7 +357,7 @@ describe("hosts and origins", () => {
   });
 });
 
-describe.each(["/mcp", "/api/mcp"])("another method at %s", (path) => {
+describe.each(["/mcp", "/api/mcp", "/mcp/account"])("another method at %s", (path) => {
   it.each(["GET", "HEAD", "DELETE", "PUT", "PATCH", "TRACE", "PROPFIND"])("%s is 405", async (method) => {
     const answer = await service.ask(path, { method });
     if (method === "HEAD") expect(answer).toMatchObject({ status: 405, text: "" });
@@ -384,11 +384,19 @@ describe.each(["/mcp", "/api/mcp"])("another method at %s", (path) => {
   });
 });
 
-describe.each(["/mcp/", "/MCP", "/mcp/x", "/api/mcp/", "/api/mcp/x", "/api/MCP", "//mcp", "/%6dcp"])(
-  "POST %s",
-  (path) => {
-    it("is another address: 404", async () => {
-      expectRefusal(service, await post(service, ping, { path }), { status: 404, code: "not_found" });
-    });
-  },
-);
+describe.each([
+  "/mcp/",
+  "/MCP",
+  "/mcp/x",
+  "/mcp/account/",
+  "/api/mcp/account",
+  "/api/mcp/",
+  "/api/mcp/x",
+  "/api/MCP",
+  "//mcp",
+  "/%6dcp",
+])("POST %s", (path) => {
+  it("is another address: 404", async () => {
+    expectRefusal(service, await post(service, ping, { path }), { status: 404, code: "not_found" });
+  });
+});

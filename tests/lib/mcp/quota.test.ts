@@ -6,7 +6,7 @@ import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const list = { method: "tools/list" };
-const paths = ["/mcp", "/api/mcp"];
+const paths = ["/mcp", "/api/mcp", "/mcp/account"];
 const requests = 60;
 const windowSeconds = 60;
 /** The `RateLimit-Remaining` after so many requests. */
@@ -21,11 +21,11 @@ describe("the quota of the MCP server", () => {
     service = await unconfigured();
   });
 
-  it("is shared by both paths for each address", async () => {
+  it("is shared by all paths for each address", async () => {
     const from = newAddress();
     const remaining: number[] = [];
     for (let n = 0; n < requests; n++) {
-      const answer = await postLegacy(service, list, { from, path: paths[n % 2] ?? "" });
+      const answer = await postLegacy(service, list, { from, path: paths[n % paths.length] ?? "" });
       expect(answer.status).toBe(200);
       remaining.push(Number(answer.headers["ratelimit-remaining"]));
     }

@@ -62,6 +62,9 @@ const calls: Call[] = [
   { name: "search_docs", arguments: { query: "zzzzzz" } },
   { name: "get_doc", arguments: { path: to.limits } },
   { name: "get_doc", arguments: { path: "/docs/nowhere" } },
+  { name: "search", arguments: { query: "entitlement" } },
+  { name: "fetch", arguments: { id: to.limits } },
+  { name: "fetch", arguments: { id: "/docs/nowhere" } },
   { name: "get_entitlement" },
   { name: "get_credits_balance" },
 ];

@@ -7,7 +7,7 @@ import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
-import { expectMcpStamp, postLegacy, postModern } from "@/tests/support/mcp";
+import { expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
 import { refusals } from "@/tests/support/refusals";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
@@ -52,6 +52,39 @@ function withoutJitter(result: object): object {
       .replace(/Wait \d+ seconds/, "Wait 5 seconds"),
   );
 }
+
+type Options = { headers: Record<string, string>; path?: string; from: string };
+
+/** A message of each kind, in both protocol versions where both have it. */
+const messages = [
+  ...[
+    { method: "tools/list" },
+    { method: "tools/call", params: { name: "get_credits_balance", arguments: {} } },
+    { method: "tools/call", params: { name: "get_health", arguments: {} } },
+    { method: "tools/call", params: { name: "get_doc", arguments: { path: "/docs" } } },
+    { method: "resources/read", params: { uri: "corner-office://limits" } },
+    { method: "prompts/list" },
+    { method: "nothing/here" },
+  ].flatMap((message) => [
+    {
+      name: `${JSON.stringify(message)} of an earlier version`,
+      send: (to: Service, options: Options) => postLegacy(to, message, options),
+    },
+    {
+      name: `${JSON.stringify(message)} of 2026-07-28`,
+      send: (to: Service, options: Options) => postModern(to, message, options),
+    },
+  ]),
+  ...[
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}',
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+    '[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
+    "{",
+  ].map((body) => ({
+    name: body,
+    send: (to: Service, options: Options) => post(to, body, options),
+  })),
+];
 
 describe.each(engines)("the tools on $name", (engine) => {
   let stage: Stage;
@@ -149,6 +182,51 @@ describe.each(engines)("the tools on $name", (engine) => {
     },
   );
 
+  it("answer 401 to every message at /mcp/account, if the token is missing or invalid", async () => {
+    const path = "/mcp/account";
+    const metadata = `${service.url}/.well-known/oauth-protected-resource${path}`;
+    const hint = `resource_metadata="${metadata}", scope="account:read"`;
+    const Cookie = `__session=${await service.token("ceo@example.com")}`;
+    const attempts: [Record<string, string>, string][] = [
+      [{}, `Bearer realm="corner-office", ${hint}`],
+      [{ Cookie }, `Bearer realm="corner-office", ${hint}`],
+      [
+        { Authorization: "Bearer bad", Cookie },
+        `Bearer realm="corner-office", error="invalid_token", ${hint}`,
+      ],
+    ];
+    for (const [headers, challenge] of attempts) {
+      for (const message of messages) {
+        const answer = await message.send(service, { headers, path, from: newAddress() });
+        expectRefusal(service, answer, { status: 401, code: "signed_out" });
+        expect(answer.headers["www-authenticate"]).toBe(challenge);
+        expectMcpStamp(service, answer);
+        expect(answer.headers).toHaveProperty("ratelimit-remaining");
+      }
+    }
+    const found = await service.ask(metadata.replace(service.url, ""));
+    expect(found.status).toBe(200);
+    expect(found.headers["content-type"]).toBe("application/json");
+    expect(JSON.parse(found.text)).toEqual({
+      resource: service.url + path,
+      resource_name: "Corner Office",
+      authorization_servers: [service.url],
+      scopes_supported: ["account:read"],
+      bearer_methods_supported: ["header"],
+      resource_documentation: `${service.url}/docs/connect`,
+    });
+  });
+
+  it.each(messages)("answer $name at /mcp/account with a token exactly as at /mcp", async ({ send }) => {
+    const headers = await bearer("ceo@example.com");
+    const expected = await send(service, { headers, from: newAddress() });
+    const answer = await send(service, { headers, path: "/mcp/account", from: newAddress() });
+    expect(answer.status).toBe(expected.status);
+    expect(answer.text).toBe(expected.text);
+    const { "x-request-id": _, date: __, ...same } = expected.headers;
+    expect(answer.headers).toMatchObject(same);
+  });
+
   it("report an outage of the store as unavailable, never as signed out, with the seconds to wait", async () => {
     const headers = await bearer("ceo@example.com");
     await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
@@ -181,6 +259,8 @@ const listedTools = [
   { name: "get_credits_balance", title: "Credit balance of the account", needsAccount: true },
   { name: "search_docs", title: "Search the documents", needsAccount: false },
   { name: "get_doc", title: "Read a document", needsAccount: false, answersText: true },
+  { name: "search", title: "Search for ChatGPT", needsAccount: false },
+  { name: "fetch", title: "Fetch for ChatGPT", needsAccount: false },
 ];
 
 describe("the tools", () => {
@@ -230,6 +310,32 @@ describe("the tools", () => {
     const none = await call(service, "search_docs", { arguments: { query: "zebra crossing" } });
     const hint = expect.stringContaining("Nothing found.");
     expect(none.structuredContent).toEqual({ results: [], hint });
+  });
+
+  it("search and read for ChatGPT: exactly its fields, as structured content and as one JSON text", async () => {
+    const found = await call(service, "search", { arguments: { query: "rate limit headers" } });
+    const { results } = found.structuredContent as {
+      results: { id: string; title: string; url: string }[];
+    };
+    const id = "/docs/api/limits#headers";
+    expect(results).toContainEqual({ id, title: "Limits: Headers", url: service.url + id });
+    expect(results.length).toBeLessThanOrEqual(10);
+    for (const result of results) {
+      expect(Object.keys(result)).toEqual(["id", "title", "url"]);
+      const read = await call(service, "fetch", { arguments: { id: result.id } });
+      const text = (await call(service, "get_doc", { arguments: { path: result.id } })).content[0]?.text;
+      const metadata = { summary: expect.stringMatching(/^[A-Z].+\.$/) };
+      expect(read.structuredContent).toEqual({ ...result, text, metadata });
+      expect(read.content).toHaveLength(1);
+    }
+    expect(found.content).toHaveLength(1);
+    const none = await call(service, "search", { arguments: { query: "zebra crossing" } });
+    expect(none.structuredContent).toEqual({ results: [] });
+    const byUrl = await call(service, "fetch", { arguments: { id: `${service.url}/docs/api/limits` } });
+    expect(byUrl.structuredContent).toMatchObject({ id: "/docs/api/limits", title: "Limits" });
+    const unknown = await call(service, "fetch", { arguments: { id: "/docs/nothing" } });
+    expect(unknown.isError).toBe(true);
+    expect(JSON.parse(unknown.content[0]?.text ?? "").error.code).toBe("not_found");
   });
 
   it("return the beginning of a long document, and the paths of its other sections", async () => {
