@@ -1,6 +1,7 @@
 import Ajv2020 from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { openApiDocument } from "@/lib/docs/openapi";
+import { mcpServer } from "@/lib/http/operations";
 import type { SeenAnswer } from "@/tests/support/answers";
 
 /** The API description, typed as far as the tests read it. */
@@ -55,7 +56,7 @@ export function faultsOf(answer: SeenAnswer): string[] {
 
 /** Under `/mcp` the MCP server responds. Any other address is a 404, or the request could not be parsed. */
 function unknownAddress({ path, status, body, method }: SeenAnswer): string[] {
-  if (/^(\/api)?\/mcp$/.test(path)) return [];
+  if ((mcpServer.paths as readonly string[]).includes(path)) return [];
   if (![404, 400].includes(status)) return ["is not described"];
   return method === "HEAD" ? [] : bodyFaults(apiError, JSON.parse(body));
 }
