@@ -37,7 +37,7 @@ describe("findRegisterDrift", () => {
       "/sign-in/send is in a register, but not in the build",
     ],
     [
-      "a file that nobody entered",
+      "a file that is not in a register",
       { files: [...built.files, "x.js"] },
       "/x.js is in the build, but not in a register",
     ],

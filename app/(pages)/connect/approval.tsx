@@ -1,0 +1,165 @@
+import type { ReactNode } from "react";
+import type { Owner } from "@/lib/accounts/owner";
+import { ApiError } from "@/lib/http/errors";
+import { actions, documentPages } from "@/lib/http/pages";
+import type { RequestingClient } from "@/lib/oauth/requesting-client";
+import { accountScopeWords } from "@/lib/oauth/resources";
+import { tellMoment } from "../moment";
+
+/** The signed-in owner, or why there is none. Pressing a button repeats the same check. */
+type Reader = Owner | ApiError;
+
+type ApprovalProps = ClientDescriptionProps & {
+  /** The cookie value that names the request, so that the answer applies to this request only. */
+  requestCookie: string;
+  reader: Reader;
+};
+
+/** Who asks for what, and the form by which the owner approves or declines. */
+export function Approval({ requestCookie, client, reader, readersNetwork }: ApprovalProps) {
+  return (
+    <>
+      <h1>Connect {client.origin.is === "device" ? "a device" : "an app"}?</h1>
+      <ClientDescription client={client} readersNetwork={readersNetwork} />
+      <h2>What it can do</h2>
+      <p>
+        {accountScopeWords}. After a week, it has to ask again. You can disconnect it on your home page at any
+        time.
+      </p>
+      <h2>What it can never do</h2>
+      <p>
+        A session cannot make an assistant send, publish, deploy or charge; those steps wait for your approval
+        in the app.
+      </p>
+      <form method="post" action={actions.answerApp.path} className="stack">
+        <input type="hidden" name="request" value={requestCookie} />
+        <Answer reader={reader} />
+      </form>
+      <p className="quiet">
+        <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
+      </p>
+    </>
+  );
+}
+
+type ClientDescriptionProps = { client: RequestingClient; readersNetwork: string | undefined };
+
+/**
+ * Describes the client. Verified facts come first, in bold. The name is the app's own claim: it is set apart, so that it
+ * cannot change the meaning of our sentences.
+ */
+function ClientDescription({ client, readersNetwork }: ClientDescriptionProps) {
+  const { name, documentHost, origin } = client;
+  return (
+    <>
+      <Origin origin={origin} readersNetwork={readersNetwork} />
+      {name && (
+        <p>
+          It calls itself{" "}
+          <q>
+            <bdi>{name}</bdi>
+          </q>
+          {documentHost ? `, an app of ${documentHost}` : ""}.
+          {origin.is !== "site" && " We can’t verify this app."}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Origin({
+  origin,
+  readersNetwork,
+}: Pick<RequestingClient, "origin"> & Pick<ClientDescriptionProps, "readersNetwork">) {
+  switch (origin.is) {
+    case "site":
+      return (
+        <p>
+          <strong>{origin.host}</strong> is asking for access. Your answer goes there.
+        </p>
+      );
+    case "program":
+      return (
+        <p>
+          A program on this computer is asking for access. Your answer goes to <strong>{origin.host}</strong>.
+          Approve only a request that you have just started yourself.
+        </p>
+      );
+    case "app":
+      return (
+        <p>
+          An app on this device is asking for access. Your answer goes to the app that opens{" "}
+          <strong>{origin.scheme}</strong> links. Approve only a request that you have just started yourself.
+        </p>
+      );
+    case "device":
+      return (
+        <>
+          <p>
+            A device or program with a code is asking for access. It can be anywhere. It asked at{" "}
+            <time dateTime={new Date(origin.requestedAtMs).toISOString()} data-shows="time">
+              {tellMoment(origin.requestedAtMs, "time", "UTC")} UTC
+            </time>
+            , from {nameNetwork(origin.network, readersNetwork)}.
+          </p>
+          <p className="problem">
+            Approve only if you have just started this yourself and the code is on the device in front of you.
+            If someone sent or told you the code, decline: approving would connect their device.
+          </p>
+        </>
+      );
+  }
+}
+
+function nameNetwork(network: string | undefined, readersNetwork: string | undefined): ReactNode {
+  if (!network) return "an unknown network";
+  const isSame = network === readersNetwork;
+  return (
+    <>
+      the network <strong className="unbroken">{network}</strong>, which is{" "}
+      {isSame ? "the network that you are on now" : "not the network that you are on now"}
+    </>
+  );
+}
+
+function Answer({ reader }: { reader: Reader }) {
+  if (reader instanceof ApiError) {
+    if (reader.status !== 401) {
+      return (
+        <p className="problem">We cannot check your account at the moment. Reload this page in a moment.</p>
+      );
+    }
+    return (
+      <>
+        <p>Sign in first. Your home page then links back to this request.</p>
+        <button type="submit" name="answer" value="sign-in">
+          Sign in
+        </button>
+      </>
+    );
+  }
+  if (reader.by !== "owner") {
+    return (
+      <p className="problem ours">
+        You are signed in on behalf of <strong>{reader.account.email}</strong>. Only the owner can approve
+        apps.
+      </p>
+    );
+  }
+  return (
+    <>
+      <input type="hidden" name="account" value={reader.account.id} />
+      <p>
+        You are signed in as <strong>{reader.account.email}</strong>.
+      </p>
+      <div className="actions">
+        <button type="submit" name="answer" value="approve" className="plain">
+          Approve
+        </button>
+        <button type="submit" name="answer" value="decline" className="plain">
+          Decline
+        </button>
+      </div>
+    </>
+  );
+}
