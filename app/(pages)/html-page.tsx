@@ -23,8 +23,6 @@ type HtmlPageOptions = {
   /** Renders a refusal or an unexpected failure. */
   renderError?: (error: ApiError, call: HandlerRequest) => Shown;
   acceptsAnyOrigin?: boolean;
-  /** For a page that is the same for everyone: how long its HTML is reused. */
-  freshForMs?: number;
 };
 
 /**
@@ -34,21 +32,14 @@ type HtmlPageOptions = {
 export function htmlPage(
   page: Page,
   handler: (call: HandlerRequest) => Shown | ResponseParts | Promise<Shown | ResponseParts>,
-  { renderError = apologize, acceptsAnyOrigin = false, freshForMs = 0 }: HtmlPageOptions = {},
+  { renderError = apologize, acceptsAnyOrigin = false }: HtmlPageOptions = {},
 ): (request: Request) => Promise<Response> {
-  const kept = new Map<boolean, { html: string; renderedAtMs: number }>();
   return createHandler(
     page,
     async (call) => {
-      const isSignedIn = hasSessionCookie(call.headers);
-      const last = kept.get(isSignedIn);
-      if (last && Math.abs(call.nowMs - last.renderedAtMs) < freshForMs)
-        return respond(page, last.html, call);
       const found = await handler(call);
       if (!("content" in found)) return found;
-      const html = await render(page, found, isSignedIn);
-      if (freshForMs > 0) kept.set(isSignedIn, { html, renderedAtMs: call.nowMs });
-      return respond(page, html, call, found);
+      return respond(page, await render(page, found, hasSessionCookie(call.headers)), call, found);
     },
     {
       renderError: async (error, call) => {

@@ -11,6 +11,8 @@ export type Page = Route & {
   /** Whether a crawler may read it. */
   isCrawled: boolean;
   inSitemap: boolean;
+  /** How long our server shows the same copy of a shared page; by default, as long as it runs. */
+  freshForMs?: number;
 };
 
 const read = ["GET", "HEAD"] as const;
@@ -58,7 +60,7 @@ export const pages = {
   connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
   changes: { path: "/changes", ...open, isShared: true },
-  status: { path: "/status", ...open, inSitemap: false },
+  status: { path: "/status", ...open, inSitemap: false, isSharedWithoutCookies: true, freshForMs: 1000 },
   nothingHere: { path: "/nothing-here", ...closed, isShared: true },
   ...documentPages,
 } as const satisfies Record<string, Page>;

@@ -14,18 +14,32 @@ export function trustForwardedPeer(): void {
 
 const maxCachedAddresses = 20_000; // about 5 MB
 
+const maxCachedCharacters = 128; // of a key
+
 // The hash costs more than the rest of a health check; recent ones are kept, only in memory.
 const keyCache = () => processSingleton("recent client keys", () => new LruCache<string>(maxCachedAddresses));
 
 /** A keyed hash of the client's grouped address, for counters. Clients of unknown address share one key. */
 export function rateLimitKey(headers: Headers): string {
-  const address = clientAddress(headers) ?? "unknown";
-  let key = keyCache().get(address);
+  const source = trustedEntries(headers);
+  let key = keyCache().get(source);
   if (!key) {
-    key = hashAddress(groupAddress(address));
-    keyCache().set(address, key);
+    key = hashAddress(groupAddress(clientAddress(headers) ?? "unknown"));
+    if (source.length <= maxCachedCharacters) keyCache().set(source, key);
   }
   return key;
+}
+
+/** The entries that no client can change, as text: its address depends on nothing else. */
+function trustedEntries(headers: Headers): string {
+  const { trustedProxyHops, onVercel } = settings();
+  if (onVercel) return headers.get("x-vercel-forwarded-for") ?? "";
+  const chain = headers.get("x-forwarded-for") ?? "";
+  let start = chain.length + 1;
+  for (let left = trustedProxyHops + Number(socketOwner().isFrontServer); left > 0 && start > 0; left--) {
+    start = chain.lastIndexOf(",", start - 2) + 1;
+  }
+  return chain.slice(start);
 }
 
 /**
@@ -89,20 +103,8 @@ export function clientAddress(
   return (trustedProxyHops > 0 && parseAddress(chain.at(-trustedProxyHops) ?? "")) || peer;
 }
 
-// A client sends the same text each time, so short ones are cached.
-const cached = new LruCache<{ address: string | undefined }>(maxCachedAddresses);
-const maxRemembered = 64;
-
 /** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; `undefined` if there is none. */
 export function parseAddress(text: string): string | undefined {
-  const known = cached.get(text);
-  if (known) return known.address;
-  const address = readAddress(text);
-  if (text.length <= maxRemembered) cached.set(text, { address });
-  return address;
-}
-
-function readAddress(text: string): string | undefined {
   const trimmed = text.trim();
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed;
   const address = bare.replace(/%.*$/, "");

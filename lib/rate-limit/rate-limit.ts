@@ -54,14 +54,18 @@ type Quota = {
   fixed: readonly string[];
 };
 
+const quotasByName = () => processSingleton("quotas", () => new Map<QuotaName, Quota>());
+
 function rateLimitOf(name: QuotaName): Quota {
-  return processSingleton(`quota ${name}`, () => {
-    const limit = settings().requestsPerMinute[name];
-    const { windowSeconds } = quotas[name];
-    const policy = `"${name}";q=${limit};w=${windowSeconds}`;
-    const fixed = ["ratelimit-policy", policy, "ratelimit-limit", String(limit)];
-    return { name, limit, windowSeconds, counter: counter(name, limit, { windowSeconds }), fixed };
-  });
+  const known = quotasByName().get(name);
+  if (known) return known;
+  const limit = settings().requestsPerMinute[name];
+  const { windowSeconds } = quotas[name];
+  const policy = `"${name}";q=${limit};w=${windowSeconds}`;
+  const fixed = ["ratelimit-policy", policy, "ratelimit-limit", String(limit)];
+  const quota = { name, limit, windowSeconds, counter: counter(name, limit, { windowSeconds }), fixed };
+  quotasByName().set(name, quota);
+  return quota;
 }
 
 /** What a refusal says to a client that has spent its quota. */

@@ -37,8 +37,16 @@ export class CachedResponse {
     this.fields = this.isCompressible ? [...fields, "vary", "Accept-Encoding"] : fields;
   }
 
-  /** Answers a GET or HEAD: 304 if the client's copy is current (RFC 9110 §13.1.2), else in the best encoding. */
-  async send({ method, headers }: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  /**
+   * Answers a GET or HEAD: 304 if the client's copy is current (RFC 9110 §13.1.2), else in the best encoding.
+   *
+   * @param own - headers of this response alone
+   */
+  async send(
+    { method, headers }: IncomingMessage,
+    outgoing: ServerResponse,
+    own: HeaderList = [],
+  ): Promise<void> {
     const encoding = this.isCompressible ? bestEncoding(headers["accept-encoding"]) : "identity";
     let representation = this.made.get(encoding);
     if (!representation) {
@@ -47,10 +55,10 @@ export class CachedResponse {
     }
     const { content, etag, fields } = await representation;
     if (this.status === 200 && matchesEtag(headers["if-none-match"], etag)) {
-      outgoing.writeHead(304, ["etag", etag, ...this.fields]).end();
+      outgoing.writeHead(304, ["etag", etag, ...this.fields, ...own]).end();
       return;
     }
-    outgoing.writeHead(this.status, fields as string[]).end(method === "HEAD" ? undefined : content);
+    outgoing.writeHead(this.status, [...fields, ...own]).end(method === "HEAD" ? undefined : content);
   }
 
   private async represent(encoding: Encoding): Promise<Representation> {

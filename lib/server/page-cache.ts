@@ -38,7 +38,7 @@ const cookieOfSignedIn = "__session=x";
 
 /**
  * The pages, documents and publications that are the same for everyone, in memory. Each is rendered once, or again when
- * its `max-age` has passed; if that fails, the last copy is served. A page has two copies, because its sign-in link
+ * its `max-age` or `freshForMs` has passed; if that fails, the last copy is served. A page has two copies, because its sign-in link
  * depends on the cookie.
  */
 export class PageCache {
@@ -72,7 +72,7 @@ export class PageCache {
   private async renew(key: string, path: string, cookie: string | undefined): Promise<CachedPage> {
     const made = await this.make(path, cookie);
     if (made.status >= 500) throw new Error(`${path} cannot be made: ${made.status}`);
-    const page = new CachedPage(made);
+    const page = new CachedPage(made, pageAt(path)?.freshForMs);
     this.kept.set(key, page);
     return page;
   }
@@ -92,12 +92,15 @@ class CachedPage {
   /** By notice and `Cache-Control`. */
   private readonly shown = new Map<string, CachedResponse>();
 
-  constructor(private readonly made: RenderedPage) {
+  constructor(
+    private readonly made: RenderedPage,
+    freshForMs = Number.POSITIVE_INFINITY,
+  ) {
     const fields = made.headers.map((field, at) => (at % 2 === 0 ? field.toLowerCase() : field));
     this.fields = fields.filter((_, at) => !notCached.has(fields[at - (at % 2)] ?? ""));
     const caching = fields[fields.indexOf("cache-control") + 1] ?? "";
     const maxAge = /max-age=(\d+)/.exec(caching)?.[1];
-    this.goodUntilMs = maxAge ? performance.now() + Number(maxAge) * 1000 : Number.POSITIVE_INFINITY;
+    this.goodUntilMs = performance.now() + (maxAge ? Number(maxAge) * 1000 : freshForMs);
   }
 
   get isGood(): boolean {

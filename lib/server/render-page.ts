@@ -16,7 +16,9 @@ import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
 import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";
-import type { PageRenderer, RenderRequest } from "@/lib/server/page-renderer";
+import type { PageRenderer, RenderedPage, RenderRequest } from "@/lib/server/page-renderer";
+import { pathOf } from "@/lib/server/request-target";
+import { type Handler, pageHandler } from "@/lib/server/routes";
 import { leaveUnread, send, toHeaders, toRequest } from "@/lib/server/web-adapter";
 
 /**
@@ -29,8 +31,13 @@ export function createPageHandler(process: PageRenderer) {
   const limiter = new ConcurrencyLimiter(renderConcurrency);
   const fileCache = new FileCache();
   const pageCache = new PageCache((path, cookie) =>
-    process.render({ method: "GET", url: path }, { ...ownOriginHeaders(), ...(cookie && { cookie }) }),
+    render({ method: "GET", url: path }, { ...ownOriginHeaders(), ...(cookie && { cookie }) }),
   );
+
+  function render(request: RenderRequest, headers: Record<string, string>): Promise<RenderedPage> {
+    const handler = pageHandler(pathOf(request.url ?? ""));
+    return handler ? renderHere(handler, request, headers) : process.render(request, headers);
+  }
 
   function consume(client: string): void {
     const { allowed, retryAfterSeconds } = counter.consume(client, performance.now());
@@ -52,16 +59,14 @@ export function createPageHandler(process: PageRenderer) {
         ? undefined
         : (fileCache.find(path, query) ?? (await pageCache.find(path, query, headers)));
       if (kept) {
-        if (!routeAt(path)?.isShared) outgoing.setHeader("x-request-id", requestIdOf(incoming));
-        return await kept.send(incoming, outgoing);
+        const own = routeAt(path)?.isShared ? [] : ["x-request-id", requestIdOf(incoming)];
+        return await kept.send(incoming, outgoing, own);
       }
       const client = knownClientKey(headers);
       if (client) consume(client);
       signal = abortOnClose(outgoing);
       const renderRequest = await toRenderRequest(incoming, outgoing);
-      const page = await limiter.run(client, signal, () =>
-        process.render(renderRequest, forwardedHeaders(incoming)),
-      );
+      const page = await limiter.run(client, signal, () => render(renderRequest, forwardedHeaders(incoming)));
       outgoing.writeHead(page.status, page.headers).end(page.content);
     } catch (thrown) {
       if (signal?.aborted) return;
@@ -74,6 +79,19 @@ export function createPageHandler(process: PageRenderer) {
         outgoing,
       );
     }
+  };
+}
+
+async function renderHere(
+  handler: Handler,
+  { method = "", url = "" }: RenderRequest,
+  headers: Record<string, string>,
+): Promise<RenderedPage> {
+  const response = await handler(new Request(settings().appUrl + url, { method, headers }));
+  return {
+    status: response.status,
+    headers: [...headersAt(pathOf(url), ""), ...[...response.headers].flat()],
+    content: Buffer.from(await response.arrayBuffer()),
   };
 }
 

@@ -33,7 +33,7 @@ import * as ready from "@/app/ready/route";
 import { type mcpServer, operations } from "@/lib/http/operations";
 import { actions, connectEndpoints, hooks, pages, probes, publications } from "@/lib/http/pages";
 
-type Handler = (request: Request) => Promise<Response>;
+export type Handler = (request: Request) => Promise<Response>;
 type Handlers = Record<string, Handler>;
 
 /** The route handlers of the operations: the same exports that a platform calls. */
@@ -85,8 +85,6 @@ const byPath = new Map<string, Handlers>([
   ...inRegister(connectEndpoints, ofConnect),
   ...inRegister(hooks, ofHooks),
   [pages.unsubscribe.path, unsubscribePage],
-  // It reports the state of this process, also while no page can be rendered.
-  [pages.status.path, status],
   [probes.ready.path, ready],
   // Not cached, because a revoked key must disappear at once.
   [publications.jwks.path, jwks],
@@ -103,4 +101,9 @@ function inRegister<Name extends string>(
 export function routeHandler(path: string, method: string): Handler | undefined {
   const handlers = byPath.get(path);
   return handlers?.[method] ?? (method === "HEAD" ? handlers?.GET : undefined);
+}
+
+/** The handler of a page of this process: one that reports its state, also while the page renderer is away. */
+export function pageHandler(path: string): Handler | undefined {
+  return path === pages.status.path ? status.GET : undefined;
 }
