@@ -4,6 +4,7 @@ import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/li
 import { quotas } from "@/lib/config/limits";
 import { isLoopback } from "@/lib/config/loopback";
 import { parseMail } from "@/lib/config/mail-settings";
+import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { parseRedisAddress } from "@/lib/config/redis-address";
 import { processSingleton } from "@/lib/process-singleton";
 
@@ -109,7 +110,12 @@ const wholeNumber = (min: number, max: number) =>
 
 const secret = z.string().min(32, "must be 32 characters or more");
 
-const postgresUrl = z.string().regex(/^postgres(ql)?:\/\/./, "must be a postgres:// address");
+const postgresUrl = z
+  .string()
+  .refine(
+    (text) => parsePostgresAddress(text) !== undefined,
+    "must be an address like postgres://user:password@db.example.com:5432/office or, with a standby, postgres://user:password@a:5432,b:5432/office?target_session_attrs=read-write",
+  );
 
 const environmentSchema = z.object({
   NODE_ENV: z.string().optional(),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import type { IndexChange, SchemaChange } from "@/lib/db/migrations";
-import { connectionOptions } from "@/lib/db/postgres";
+import { connectionOptions, writableAddress } from "@/lib/db/postgres";
 import { log } from "@/lib/runtime/log";
 
 /*
@@ -31,7 +31,7 @@ export function migrateEmbedded(
  * which have no query deadline. Any number of instances may call it at once.
  */
 export async function migratePostgres(url: string, changes: Record<string, SchemaChange>): Promise<string[]> {
-  const pool = new pg.Pool({ ...connectionOptions(url), max: 2 });
+  const pool = new pg.Pool({ ...connectionOptions(await writableAddress(url)), max: 2 });
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const store = new Kysely<MigrationTables>({ dialect: new PostgresDialect({ pool }) });

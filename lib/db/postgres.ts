@@ -1,9 +1,13 @@
+import { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient, QueryResult } from "kysely";
 import pg from "pg";
+import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { log } from "@/lib/runtime/log";
+import { blockReadiness } from "@/lib/runtime/readiness";
 
 const connectTimeoutMs = 1500;
 const lifetimeSeconds = 5 * 60; // 5 minutes, so that every connection moves to the new server after a switch
+const goodbyeMs = 5000; // for a server to end its side of a closed connection; a frozen one never does
 
 type Options = {
   /** Maximum number of open connections. */
@@ -17,18 +21,30 @@ type Options = {
 /**
  * A connection pool that keeps an outage from lasting longer than its cause. The server's timeouts for statements,
  * locks and idle transactions expire just before ours, so abandoned work holds no locks and occupies no connection. A
- * connection that broke, or that became read-only in a failover, is not used again.
+ * connection that broke, or that became read-only in a failover, is not used again. With several hosts, all connections
+ * lead to the one that accepts writes.
  */
 export class Connections implements PostgresPool {
   private readonly limits: Record<string, number>;
   /** Whether the server accepts our timeouts at connection start. With a pooler it does not. */
   private isDirect: boolean;
+  private readonly hosts: string[];
+  private readonly mustWrite: boolean;
+  /** The host of the pool. */
+  private host: string;
+  private moving: Promise<void> | undefined;
+  private setReady: (() => void) | undefined;
+  private readonly verified = new WeakSet<pg.PoolClient>();
   private pool: pg.Pool;
 
   constructor(
-    private readonly url: string,
+    url: string,
     private readonly options: Options,
   ) {
+    const { addresses, mustWrite } = hostsOf(url);
+    this.hosts = addresses;
+    this.host = addresses[0] ?? url;
+    this.mustWrite = mustWrite;
     const { queryTimeoutMs } = options;
     this.limits = {
       lock_timeout: queryTimeoutMs - 200,
@@ -58,11 +74,17 @@ export class Connections implements PostgresPool {
           : await this.queryLimited(client, sql, parameters);
       } catch (failure) {
         isBroken = !(failure instanceof pg.DatabaseError) || endsConnection(failure);
-        if (isReadOnly(failure)) this.replacePool(pool);
+        if (isReadOnly(failure)) {
+          this.reportWritable(false);
+          this.replacePool(pool);
+        }
+        if (isBroken && this.hosts.length > 1) this.moveToWriter().catch(() => {});
         throw failure;
       }
     };
-    return { query, release: () => client.release(isBroken) } as unknown as PostgresPoolClient;
+    // One that only reads is used once: the next one shows whether the server was promoted.
+    const release = () => client.release(isBroken || this.setReady !== undefined);
+    return { query, release } as unknown as PostgresPoolClient;
   }
 
   count(): { used: number; idle: number; waiting: number } {
@@ -75,16 +97,58 @@ export class Connections implements PostgresPool {
   }
 
   private async acquire(): Promise<{ client: pg.PoolClient; pool: pg.Pool }> {
+    await this.moving;
     const { pool } = this;
     try {
-      return { client: await pool.connect(), pool };
+      return { client: await this.verifiedClient(pool), pool };
     } catch (failure) {
-      if (!isRefusedSetting(failure)) throw failure;
-      if (this.isDirect) log().info("the store is behind a pooler: timeouts are set in each transaction");
-      this.isDirect = false;
-      this.replacePool(pool);
-      return { client: await this.pool.connect(), pool: this.pool };
+      if (isRefusedSetting(failure)) {
+        if (this.isDirect) log().info("the store is behind a pooler: timeouts are set in each transaction");
+        this.isDirect = false;
+        this.replacePool(pool);
+      } else if (this.hosts.length > 1 && !isPoolExhausted(failure)) await this.moveToWriter();
+      else throw failure;
+      return { client: await this.verifiedClient(this.pool), pool: this.pool };
     }
+  }
+
+  /** Takes a connection of the pool; a new one is asked whether it accepts writes. Throws where it must and does not. */
+  private async verifiedClient(pool: pg.Pool): Promise<pg.PoolClient> {
+    const client = await pool.connect();
+    // A pooler may lead each transaction to another server.
+    const isUnverifiable = !this.isDirect && !this.mustWrite && !this.setReady;
+    if (this.verified.has(client) || isUnverifiable) return client;
+    try {
+      const isWritable = await acceptsWrites(client);
+      this.reportWritable(isWritable);
+      if (!isWritable && this.mustWrite) throw new Error("the store accepts no writes");
+      this.verified.add(client);
+      return client;
+    } catch (failure) {
+      client.release(true);
+      throw failure;
+    }
+  }
+
+  /** Finds the host that accepts writes, and drops the connections to every other. Throws if there is none. */
+  private moveToWriter(): Promise<void> {
+    this.moving ??= findWriter(this.hosts)
+      .then((host) => {
+        if (host === this.host) return;
+        this.host = host;
+        log().warn({ host: new URL(host).host }, "the store is at another host now");
+        this.replacePool(this.pool);
+      })
+      .finally(() => {
+        this.moving = undefined;
+      });
+    return this.moving;
+  }
+
+  /** An instance at a standby is not ready: it could answer reads, and no write. */
+  private reportWritable(isWritable: boolean): void {
+    if (isWritable) this.setReady?.();
+    this.setReady = isWritable ? undefined : (this.setReady ?? blockReadiness("the store accepts no writes"));
   }
 
   /**
@@ -120,7 +184,7 @@ export class Connections implements PostgresPool {
 
   private openPool(): pg.Pool {
     const pool = new pg.Pool({
-      ...connectionOptions(this.url),
+      ...connectionOptions(this.host),
       ...(this.isDirect ? this.limits : { pipeline: true }),
       max: this.options.connections,
       maxLifetimeSeconds: lifetimeSeconds,
@@ -135,17 +199,68 @@ export class Connections implements PostgresPool {
   }
 }
 
+function hostsOf(url: string) {
+  const parsed = parsePostgresAddress(url);
+  if (!parsed) throw new Error("the address of the store is malformed");
+  return parsed;
+}
+
+/** Whether a transaction may write: not on a standby, and not where the database is read-only. */
+async function acceptsWrites(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
+  return rows[0]?.transaction_read_only === "off";
+}
+
+/** The first of these addresses to say that it accepts writes. Throws if none does within the time of a connection. */
+async function findWriter(addresses: readonly string[]): Promise<string> {
+  const asked = addresses.map(async (address) => {
+    const client = new pg.Client({ ...connectionOptions(address), query_timeout: connectTimeoutMs });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      if (await acceptsWrites(client)) return address;
+    } finally {
+      client.end().catch(() => {});
+    }
+    throw new Error("it accepts no writes");
+  });
+  return Promise.any(asked).catch(({ errors }: AggregateError) => {
+    throw new Error("no host of the store accepts writes", { cause: errors[0] });
+  });
+}
+
+/** The address of the store's host that accepts writes. */
+export async function writableAddress(url: string): Promise<string> {
+  const { addresses, mustWrite } = hostsOf(url);
+  return mustWrite ? findWriter(addresses) : (addresses[0] ?? url);
+}
+
 /** Common options of all connections. 64-bit integers are returned as numbers. */
 export function connectionOptions(connectionString: string): pg.PoolConfig {
   return {
     connectionString,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    stream: createSocket,
     types: {
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
     },
   };
+}
+
+/** A socket that waits only shortly for the server to end its side of the connection, too. */
+function createSocket(): Socket {
+  const socket = new Socket();
+  return socket.once("finish", () => {
+    const deadline = setTimeout(() => socket.destroy(), goodbyeMs).unref();
+    socket.once("close", () => clearTimeout(deadline));
+  });
+}
+
+/** All connections are in use: not the fault of the host. */
+function isPoolExhausted(failure: unknown): boolean {
+  return failure instanceof Error && failure.message === "timeout exceeded when trying to connect";
 }
 
 /** PgBouncer's error (protocol_violation) for a startup parameter that it does not support. */

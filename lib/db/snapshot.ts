@@ -5,6 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import Database from "libsql";
 import pg from "pg";
+import { connectionOptions, writableAddress } from "@/lib/db/postgres";
 
 /** The location of a store. */
 export type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
@@ -32,7 +33,8 @@ async function* readPages(path: string): AsyncGenerator<Buffer> {
 }
 
 async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
-  const { child, ended } = startTool("pg_dump", databaseUrl, ["--format=custom", "--no-owner"]);
+  const parameters = ["--format=custom", "--no-owner"];
+  const { child, ended } = startTool("pg_dump", await writableAddress(databaseUrl), parameters);
   try {
     yield* child.stdout as Readable;
     await ended;
@@ -44,7 +46,7 @@ async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
 /** Whether there is no store yet at this location. */
 export async function isEmptyLocation({ dataDir, databaseUrl }: StoreLocation): Promise<boolean> {
   if (!databaseUrl) return !existsSync(join(dataDir, "store.sqlite"));
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 });
+  const client = new pg.Client(connectionOptions(await writableAddress(databaseUrl)));
   await client.connect();
   try {
     const { rowCount } = await client.query(
@@ -86,7 +88,7 @@ export function sweepDrafts(dataDir: string): void {
 
 async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
   const parameters = ["--single-transaction", "--no-owner", "--dbname="];
-  const { child, ended } = startTool("pg_restore", databaseUrl, parameters);
+  const { child, ended } = startTool("pg_restore", await writableAddress(databaseUrl), parameters);
   try {
     await pipeline(copy, child.stdin as Writable, { signal }).catch(async (failure) => {
       if (failure.code === "EPIPE") await ended; // which throws the tool's error message

@@ -66,13 +66,18 @@ async function prepareStore(settings: ConstructorParameters<typeof Store>[0]): P
 
 /** Stops a database. */
 export async function stopDatabase({ child }: { child: ChildProcess }): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGINT");
   await exited;
 }
 
-/** Starts a PostgreSQL on loopback; returns `undefined` if it is not installed. */
-export async function startPostgres() {
+/**
+ * Starts a PostgreSQL on loopback; returns `undefined` if it is not installed.
+ *
+ * @param primaryUrl - makes it a standby of this server, which follows it until it is promoted
+ */
+export async function startPostgres(primaryUrl?: string) {
   const bin = findPostgres();
   if (!bin) return leaveOut("PostgreSQL");
   const folder = createFolder();
@@ -81,11 +86,10 @@ export async function startPostgres() {
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, "data");
   const options = { ...user, cwd: folder, stdio: "ignore" } as const;
-  execFileSync(
-    join(bin, "initdb"),
-    ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N"],
-    options,
-  );
+  const [program, parameters] = primaryUrl
+    ? ["pg_basebackup", ["-D", data, "-d", primaryUrl, "-R", "-N", "--checkpoint=fast"]]
+    : ["initdb", ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N"]];
+  execFileSync(join(bin, program), parameters, options);
   const flags = [
     "-D",
     data,
@@ -111,7 +115,8 @@ export async function startPostgres() {
     await client.connect();
     await client.end();
   });
-  return { child, url };
+  const promote = () => execFileSync(join(bin, "pg_ctl"), ["promote", "-w", "-D", data], options);
+  return { child, url, promote };
 }
 
 /** Starts a Redis on loopback; returns `undefined` if it is not installed. */

@@ -4,7 +4,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { type Db, Store } from "@/lib/db/store";
-import { createDatabase, eventually } from "@/tests/support/databases";
+import { readinessProblems } from "@/lib/runtime/readiness";
+import { createDatabase, eventually, startPostgres, stopDatabase } from "@/tests/support/databases";
 import { hasPgBouncer, startPgBouncer } from "@/tests/support/pgbouncer";
 import { reservePort } from "@/tests/support/port";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
@@ -193,10 +194,106 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     const db = await store.ready();
     // Ten read-only connections.
     await Promise.all(Array.from({ length: 10 }, () => findAccount(db, email).catch(() => {})));
-    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
     await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow(/read-only/);
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
     for (let n = 0; n < 10; n++) await addAccount(db, `${n}@example.com`, {}, Date.now());
     await store.close();
     await admin.end();
   });
 });
+
+describe.runIf(postgresUrl)("the connections to a PostgreSQL with a standby", () => {
+  const email = "ceo@example.com";
+  let primary: NonNullable<Awaited<ReturnType<typeof startPostgres>>>;
+  let standby: typeof primary;
+  let store: Store;
+
+  async function startPair() {
+    const started = await startPostgres();
+    const following = started && (await startPostgres(started.url));
+    if (!started || !following) throw new Error("PostgreSQL is not installed");
+    [primary, standby] = [started, following];
+  }
+  const hostsOf = (...urls: string[]) => {
+    const hosts = urls.map((url) => new URL(url).host).join(",");
+    return `postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`;
+  };
+
+  afterEach(async () => {
+    await store.close();
+    for (const server of [primary, standby]) {
+      server.child.kill("SIGCONT");
+      await stopDatabase(server);
+    }
+  });
+
+  it("lead to the host that accepts writes, whatever their order", async () => {
+    await startPair();
+    store = new Store({ databaseUrl: hostsOf(standby.url, primary.url), dataDir: "" });
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    expect((await findAccount(db, email)).email).toBe(email);
+    expect(readinessProblems()).toEqual([]);
+  });
+
+  it.each(["SIGKILL", "SIGSTOP"] as const)(
+    "lead to the promoted standby after %s, and none is left at the old one",
+    async (signal) => {
+      await startPair();
+      store = new Store({ databaseUrl: hostsOf(primary.url, standby.url), dataDir: "" });
+      const db = await store.ready();
+      await addAccount(db, email, {}, Date.now());
+      await Promise.all(Array.from({ length: 10 }, () => findAccount(db, email)));
+      const watcher = new pg.Client(standby.url);
+      await watcher.connect();
+      await eventually(async () => {
+        const { rows } = await watcher.query("SELECT 1 FROM accounts");
+        expect(rows).toHaveLength(1);
+      });
+      await watcher.end();
+      primary.child.kill(signal);
+      standby.promote();
+      await eventually(() => addAccount(db, "second@example.com", {}, Date.now()));
+      for (let n = 0; n < 10; n++) expect((await findAccount(db, email)).email).toBe(email);
+      const { used, idle, waiting } = store.countConnections() ?? {};
+      expect([used, waiting]).toEqual([0, 0]);
+      expect(idle).toBeLessThanOrEqual(10);
+      const old = Number(new URL(primary.url).port);
+      await eventually(() => expect(openPeers()).not.toContain(old));
+    },
+  );
+
+  it("fail at a standby, which is not ready, and work once it is promoted", async () => {
+    await startPair();
+    const db = new Store({ databaseUrl: primary.url, dataDir: "" });
+    await addAccount(await db.ready(), email, {}, Date.now());
+    await db.close();
+    store = new Store({ databaseUrl: `${standby.url}?target_session_attrs=read-write`, dataDir: "" });
+    await expect(store.ready()).rejects.toThrow("the store accepts no writes");
+    standby.promote();
+    const there = await eventually(() => store.ready());
+    expect((await findAccount(there, email)).email).toBe(email);
+    expect(readinessProblems()).toEqual([]);
+  });
+
+  it("are not ready while they only read, where the address does not say that they must write", async () => {
+    await startPair();
+    const db = new Store({ databaseUrl: primary.url, dataDir: "" });
+    await addAccount(await db.ready(), email, {}, Date.now());
+    await db.close();
+    store = new Store({ databaseUrl: standby.url, dataDir: "" });
+    const reading = await eventually(() => store.ready());
+    await eventually(async () => expect((await findAccount(reading, email)).email).toBe(email));
+    expect(readinessProblems()).toEqual(["the store accepts no writes"]);
+    standby.promote();
+    await eventually(() => addAccount(reading, "second@example.com", {}, Date.now()));
+    expect(readinessProblems()).toEqual([]);
+  });
+});
+
+/** The remote ports of this process's open connections. */
+function openPeers(): (number | undefined)[] {
+  return (process as unknown as { _getActiveHandles(): { remotePort?: number }[] })
+    ._getActiveHandles()
+    .map(({ remotePort }) => remotePort);
+}
