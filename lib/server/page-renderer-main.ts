@@ -22,12 +22,13 @@ if (!process.send || !socketPath) {
 captureOutput();
 // The API takes precedence over pages.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-// A terminal signals both processes; the server decides when this one ends.
+// A unit manager signals every process of a service; the server decides when this one ends.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 disableCreation();
 process.on("disconnect", exit);
 if (!process.connected) exit();
 const tell = (message: RendererMessage, then = () => {}) => process.send?.(message, then);
+process.on("message", () => tell({ is: "alive" }));
 
 try {
   passConfiguration();

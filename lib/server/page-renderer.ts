@@ -36,8 +36,11 @@ type Options = {
   renderedWithinMs?: number;
 };
 
-/** What the process reports after its start. */
-export type RendererMessage = { is: "ready" } | { is: "broken"; fault: string };
+const askIntervalMs = 1000; // for a sign of life
+const maxSilences = 3;
+
+/** What the process reports: once after its start, then that it is alive, whenever it is asked. */
+export type RendererMessage = { is: "ready" | "alive" } | { is: "broken"; fault: string };
 
 export type RenderRequest = Pick<IncomingMessage, "method" | "url"> & { body?: Buffer | undefined };
 
@@ -78,7 +81,8 @@ export class PageRenderer {
     try {
       await this.ready;
     } catch (fault) {
-      if (!this.isStopping) throw fault;
+      // A unit manager may signal every process of a service: that is not a fault of this one.
+      if (!this.isStopping && !this.run?.child.signalCode) throw fault;
     }
     this.watch();
   }
@@ -137,6 +141,8 @@ export class PageRenderer {
       execArgv: nodeFlags,
       env: { ...process.env, ...ownSettings, APP_SECRET: currentSecret() },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
+      // In a process group of its own, which no terminal signals.
+      detached: true,
     });
     this.run = { child, socketPath };
     for (const output of [child.stdout, child.stderr]) if (output) relayToLog(output);
@@ -146,6 +152,7 @@ export class PageRenderer {
     const [message] = (await Promise.race([once(child, "message"), ended])) as [RendererMessage];
     if (message.is === "broken") throw new Error(message.fault);
     recordOutage("pages", false);
+    endWhenSilent(child);
     return this.run;
   }
 
@@ -159,6 +166,19 @@ export class PageRenderer {
     const content = await buffer(response);
     return { status: response.statusCode ?? 500, headers: ownHeaders(response, content), content };
   }
+}
+
+/** Ends a process that gives no sign of life: it is frozen, or in an endless loop. */
+function endWhenSilent(child: ChildProcess): void {
+  let silences = 0;
+  child.on("message", () => {
+    silences = 0;
+  });
+  const timer = setInterval(() => {
+    if (silences++ < maxSilences) child.connected && child.send({});
+    else if (child.kill("SIGKILL")) log().error("the page renderer gives no sign of life and is stopped");
+  }, askIntervalMs).unref();
+  child.once("exit", () => clearInterval(timer));
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {

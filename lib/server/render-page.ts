@@ -18,7 +18,7 @@ import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";
 import type { PageRenderer, RenderedPage, RenderRequest } from "@/lib/server/page-renderer";
 import { pathOf } from "@/lib/server/request-target";
-import { type Handler, pageHandler } from "@/lib/server/routes";
+import { sharedHandler } from "@/lib/server/routes";
 import { leaveUnread, send, toHeaders, toRequest } from "@/lib/server/web-adapter";
 
 /**
@@ -31,13 +31,8 @@ export function createPageHandler(process: PageRenderer) {
   const limiter = new ConcurrencyLimiter(renderConcurrency);
   const fileCache = new FileCache();
   const pageCache = new PageCache((path, cookie) =>
-    render({ method: "GET", url: path }, { ...ownOriginHeaders(), ...(cookie && { cookie }) }),
+    renderHere({ method: "GET", url: path }, { ...ownOriginHeaders(), ...(cookie && { cookie }) }),
   );
-
-  function render(request: RenderRequest, headers: Record<string, string>): Promise<RenderedPage> {
-    const handler = pageHandler(pathOf(request.url ?? ""));
-    return handler ? renderHere(handler, request, headers) : process.render(request, headers);
-  }
 
   function consume(client: string): void {
     const { allowed, retryAfterSeconds } = counter.consume(client, performance.now());
@@ -66,7 +61,11 @@ export function createPageHandler(process: PageRenderer) {
       if (client) consume(client);
       signal = abortOnClose(outgoing);
       const renderRequest = await toRenderRequest(incoming, outgoing);
-      const page = await limiter.run(client, signal, () => render(renderRequest, forwardedHeaders(incoming)));
+      const page = await limiter.run(client, signal, () =>
+        path === pages.status.path
+          ? renderHere(renderRequest, forwardedHeaders(incoming))
+          : process.render(renderRequest, forwardedHeaders(incoming)),
+      );
       outgoing.writeHead(page.status, page.headers).end(page.content);
     } catch (thrown) {
       if (signal?.aborted) return;
@@ -82,15 +81,19 @@ export function createPageHandler(process: PageRenderer) {
   };
 }
 
+/**
+ * Renders in this process: what is the same for everyone, once each, so that it is there from the first second and while
+ * no page renderer is; and `/status`, which reports the state of this process.
+ */
 async function renderHere(
-  handler: Handler,
   { method = "", url = "" }: RenderRequest,
   headers: Record<string, string>,
 ): Promise<RenderedPage> {
-  const response = await handler(new Request(settings().appUrl + url, { method, headers }));
+  const path = pathOf(url);
+  const response = await sharedHandler(path)(new Request(settings().appUrl + url, { method, headers }));
   return {
     status: response.status,
-    headers: [...headersAt(pathOf(url), ""), ...[...response.headers].flat()],
+    headers: [...headersAt(path, ""), ...[...response.headers].flat()],
     content: Buffer.from(await response.arrayBuffer()),
   };
 }

@@ -1,26 +1,46 @@
+import * as apiCatalog from "@/app/.well-known/api-catalog/route";
 import * as jwks from "@/app/.well-known/jwks.json/route";
+import * as mcpServerJson from "@/app/.well-known/mcp/server.json/route";
+import * as authorizationServer from "@/app/.well-known/oauth-authorization-server/route";
+import * as mcpResourceUnderApi from "@/app/.well-known/oauth-protected-resource/api/mcp/route";
+import * as apiResource from "@/app/.well-known/oauth-protected-resource/api/route";
+import * as mcpAccountResource from "@/app/.well-known/oauth-protected-resource/mcp/account/route";
+import * as mcpResource from "@/app/.well-known/oauth-protected-resource/mcp/route";
+import * as wholeResource from "@/app/.well-known/oauth-protected-resource/route";
+import * as openIdConfiguration from "@/app/.well-known/openid-configuration/route";
+import * as securityTxt from "@/app/.well-known/security.txt/route";
+import * as changes from "@/app/(pages)/changes/route";
 import * as answerApp from "@/app/(pages)/connect/answer/route";
 import * as findDevice from "@/app/(pages)/connect/device/route";
+import * as document from "@/app/(pages)/docs/[[...path]]/route";
 import * as exportPerson from "@/app/(pages)/home/export/route";
 import * as endSession from "@/app/(pages)/home/sessions/end/route";
 import * as mintToken from "@/app/(pages)/home/token/route";
 import * as acceptInvitation from "@/app/(pages)/invitation/accept/route";
+import * as nothingHere from "@/app/(pages)/nothing-here/route";
 import * as dismissNotice from "@/app/(pages)/notice/dismiss/route";
+import * as front from "@/app/(pages)/route";
 import * as signOut from "@/app/(pages)/sign-in/out/route";
 import * as redeemCode from "@/app/(pages)/sign-in/redeem/route";
 import * as renewSession from "@/app/(pages)/sign-in/renew/route";
+import * as signIn from "@/app/(pages)/sign-in/route";
 import * as sendCode from "@/app/(pages)/sign-in/send/route";
 import * as status from "@/app/(pages)/status/route";
 import * as unsubscribePage from "@/app/(pages)/unsubscribe/route";
 import * as joinWaitlist from "@/app/(pages)/waitlist/join/route";
+import * as waitlist from "@/app/(pages)/waitlist/route";
 import * as creditsBalance from "@/app/api/credits/balance/route";
 import * as unsubscribe from "@/app/api/email/unsubscribe/route";
 import * as entitlement from "@/app/api/entitlement/route";
 import * as health from "@/app/api/health/route";
 import * as mcpUnderApi from "@/app/api/mcp/route";
 import * as siteBanner from "@/app/api/site-banner/route";
+import * as changesFeed from "@/app/changes.atom/route";
 import * as clerk from "@/app/hooks/clerk/route";
 import * as resend from "@/app/hooks/resend/route";
+import * as llms from "@/app/llms.txt/route";
+import * as llmsFull from "@/app/llms-full.txt/route";
+import * as markdown from "@/app/markdown/[...path]/route";
 import * as mcpAccount from "@/app/mcp/account/route";
 import * as mcp from "@/app/mcp/route";
 import * as authorization from "@/app/oauth/authorize/route";
@@ -29,11 +49,23 @@ import * as registration from "@/app/oauth/register/route";
 import * as resume from "@/app/oauth/resume/route";
 import * as revocation from "@/app/oauth/revoke/route";
 import * as token from "@/app/oauth/token/route";
+import * as openApi from "@/app/openapi.json/route";
 import * as ready from "@/app/ready/route";
+import * as robots from "@/app/robots.txt/route";
+import * as sitemap from "@/app/sitemap.xml/route";
 import { type mcpServer, operations } from "@/lib/http/operations";
-import { actions, connectEndpoints, hooks, pages, probes, publications } from "@/lib/http/pages";
+import {
+  actions,
+  connectEndpoints,
+  documentPages,
+  hooks,
+  markdownPath,
+  pages,
+  probes,
+  publications,
+} from "@/lib/http/pages";
 
-export type Handler = (request: Request) => Promise<Response>;
+type Handler = (request: Request) => Promise<Response>;
 type Handlers = Record<string, Handler>;
 
 /** The route handlers of the operations: the same exports that a platform calls. */
@@ -103,7 +135,50 @@ export function routeHandler(path: string, method: string): Handler | undefined 
   return handlers?.[method] ?? (method === "HEAD" ? handlers?.GET : undefined);
 }
 
-/** The handler of a page of this process: one that reports its state, also while the page renderer is away. */
-export function pageHandler(path: string): Handler | undefined {
-  return path === pages.status.path ? status.GET : undefined;
+const ofPublications: Record<Exclude<keyof typeof publications, "jwks" | "emailPreviews">, Handlers> = {
+  openApi,
+  llms,
+  llmsFull,
+  changesFeed,
+  authorizationServer,
+  openIdConfiguration,
+  wholeResource,
+  apiResource,
+  mcpResource,
+  mcpAccountResource,
+  mcpResourceUnderApi,
+  mcpServer: mcpServerJson,
+  apiCatalog,
+  securityTxt,
+  sitemap,
+  robots,
+};
+
+const ofSharedPages = { front, waitlist, signIn, changes, status, nothingHere };
+
+const shared = new Map<string, Handler>([
+  ...Object.entries(ofPublications).map(getAt(publications)),
+  ...Object.entries(ofSharedPages).map(getAt(pages)),
+  ...Object.values(documentPages).flatMap(({ path }): [string, Handler][] => [
+    [path, async (request) => document.GET(request)],
+    [
+      markdownPath(path),
+      (request) => markdown.GET(request, { params: Promise.resolve({ path: path.slice(1).split("/") }) }),
+    ],
+  ]),
+]);
+
+function getAt(register: Record<string, { path: string }>) {
+  return ([name, { GET }]: [string, { GET?: Handler }]): [path: string, Handler] => {
+    const path = register[name]?.path;
+    if (!path || !GET) throw new Error(`${name} has no page`);
+    return [path, GET];
+  };
+}
+
+/** The handler of a GET whose response is the same for everyone. Throws if there is none. */
+export function sharedHandler(path: string): Handler {
+  const handler = shared.get(path);
+  if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
+  return handler;
 }

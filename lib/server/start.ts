@@ -36,16 +36,8 @@ export async function start(): Promise<void> {
   prepareDataDir();
   const pages = production ? startPages() : startDevelopment();
   const pagesReady = blockReadiness("the pages are starting");
-  const started = pages.started.then(pagesReady, (failure: Error) => exitWithError(failure.message));
   const server = createFrontServer({ handlePage: pages.show, throughNext: !production });
-  const measured = metrics();
-  if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
-  await listen(server, port, host);
-  log().info({ port, url: appUrl }, "listening");
-  for (const warning of warnings) log().warn(warning);
-  reportSunsets(Date.now());
-  untilStoreIsPrepared();
-  const runners = [startRunner(), startSignInRunner(), startRetention(), startStateSweep()];
+  const runners: { stop: () => Promise<void> }[] = [];
   stopOnSignal(server, {
     drainSeconds,
     finish: () => Promise.all(runners.map((runner) => runner.stop())),
@@ -54,6 +46,15 @@ export async function start(): Promise<void> {
       await closeStore();
     },
   });
+  const started = pages.started.then(pagesReady, (failure: Error) => exitWithError(failure.message));
+  const measured = metrics();
+  if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
+  await listen(server, port, host);
+  log().info({ port, url: appUrl }, "listening");
+  for (const warning of warnings) log().warn(warning);
+  reportSunsets(Date.now());
+  untilStoreIsPrepared();
+  runners.push(startRunner(), startSignInRunner(), startRetention(), startStateSweep());
   await started;
 }
 

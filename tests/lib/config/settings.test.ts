@@ -197,7 +197,10 @@ describe("parseSettings", () => {
     [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
     [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],
     [{ ...database, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
-    [{ ...database, DATABASE_URL: "mysql://db/x" }, "DATABASE_URL: must be an address like postgres://user:password@db.example.com:5432/office"],
+    [
+      { ...database, DATABASE_URL: "mysql://db/x" },
+      "DATABASE_URL: must be an address like postgres://user:password@db.example.com:5432/office",
+    ],
     [
       { ...database, APP_SECRET: "" },
       "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",

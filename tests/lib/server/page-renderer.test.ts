@@ -24,6 +24,15 @@ function pagesOf({ pid }: Service): { pid: number; folder: string } {
 
 const isThere = (pid: number) => existsSync(`/proc/${pid}`);
 
+/** A page that is not the same for everyone. */
+const rendered = "/docs/search?q=entitlement";
+
+async function timed<T>(act: () => Promise<T>): Promise<T & { seconds: number }> {
+  const startedAtMs = performance.now();
+  const result = await act();
+  return { ...result, seconds: (performance.now() - startedAtMs) / 1000 };
+}
+
 describe("the page renderer of a service", () => {
   let service: Service;
   beforeAll(async () => {
@@ -35,7 +44,7 @@ describe("the page renderer of a service", () => {
   afterAll(() => service.stop({ expectErrors: true }));
 
   it("can be killed: the API and the forms work, a page answers 503, and then recovers", async () => {
-    expect((await service.ask("/")).status).toBe(200);
+    expect((await service.ask(rendered)).status).toBe(200);
     const { pid } = pagesOf(service);
     process.kill(pid, "SIGKILL");
     await eventually(() => expect(service.takeErrors()).toHaveLength(1));
@@ -43,7 +52,39 @@ describe("the page renderer of a service", () => {
     expect((await service.submit("/sign-in/send", { email: "ceo@example.com" })).status).toBe(303);
     expect((await service.ask("/unsubscribe?token=x")).status).toBe(400);
     await eventually(() => expect(pagesOf(service).pid).not.toBe(pid));
-    await eventually(async () => expect((await service.ask("/sign-in")).status).toBe(200));
+    await eventually(async () => expect((await service.ask(rendered)).status).toBe(200));
+  });
+
+  it("can be away from the start: what is the same for everyone is there", async () => {
+    await service.ask(rendered);
+    process.kill(pagesOf(service).pid, "SIGSTOP");
+    for (const path of ["/", "/docs", "/docs/mcp.md", "/sign-in", "/openapi.json", "/sitemap.xml"]) {
+      const { status, seconds } = await timed(() => service.ask(path));
+      expect([path, status]).toEqual([path, 200]);
+      expect(seconds).toBeLessThan(2);
+    }
+    await eventually(() => expect(service.takeErrors()).toHaveLength(2));
+  });
+
+  it("is replaced when it gives no sign of life for three seconds", async () => {
+    await service.ask(rendered);
+    const { pid } = pagesOf(service);
+    process.kill(pid, "SIGSTOP");
+    const { seconds } = await timed(() =>
+      eventually(async () => expect((await service.ask(rendered)).status).toBe(200)),
+    );
+    expect(seconds).toBeLessThan(12);
+    expect(isThere(pid)).toBe(false);
+    await eventually(() => expect(service.takeErrors().length).toBeGreaterThanOrEqual(2));
+  });
+
+  it("is told to end by a unit manager in its first second, and the service stops as it should", async () => {
+    await service.stop({ expectErrors: true });
+    const starting = service.run();
+    const { pid } = await eventually(() => pagesOf(service));
+    process.kill(pid, "SIGTERM");
+    await starting;
+    expect(await service.stop({ expectErrors: true })).toBe(0);
   });
 
   it("listens in a folder that only this user can enter", () => {
@@ -67,18 +108,18 @@ describe("the page renderer of a service", () => {
   });
 
   it("ends with the service and leaves no files", async () => {
-    await service.ask("/");
+    await service.ask(rendered);
     const { pid, folder } = pagesOf(service);
     expect(await service.stop()).toBe(0);
     await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
   });
 
   it("ends when the service is killed, also after a restart", async () => {
-    await service.ask("/");
+    await service.ask(rendered);
     const { pid: first } = pagesOf(service);
     process.kill(first, "SIGKILL");
     await eventually(() => expect(pagesOf(service).pid).not.toBe(first));
-    await eventually(async () => expect((await service.ask("/sign-in")).status).toBe(200));
+    await eventually(async () => expect((await service.ask(rendered)).status).toBe(200));
     const { pid, folder } = pagesOf(service);
     await service.kill();
     await eventually(() => expect([isThere(pid), existsSync(folder)]).toEqual([false, false]));
@@ -107,6 +148,7 @@ describe("a page renderer", () => {
   const listening = (answer: string) => `
     import { createServer } from "node:http";
     process.on("disconnect", () => process.exit());
+    process.on("message", () => process.send({ is: "alive" }));
     createServer((incoming, outgoing) => { ${answer} })
       .listen(process.argv[2], () => process.send({ is: "ready" }));`;
   const asked = (url: string) => ({ method: "GET", url }) as IncomingMessage;
