@@ -15,6 +15,8 @@ export type RequestContext = {
   /** The path as it was sent. */
   path: string;
   requestId: string;
+  /** The trace that the client says the request belongs to. It is only logged. */
+  traceId: string | undefined;
   startedAtMs: number;
   /** The subject of its session, once known. */
   subject?: string;
@@ -23,6 +25,13 @@ export type RequestContext = {
 export const maxRequestIdCharacters = 128;
 /** The `X-Request-Id`s that we accept from a client. */
 export const requestIdPattern = new RegExp(`^[\\w.:-]{1,${maxRequestIdCharacters}}$`);
+
+/**
+ * A `traceparent` and its trace id (W3C Trace Context §3.2). Version 00 has no more than these fields; later versions may
+ * append others, and `ff` is not a version.
+ */
+const traceparentPattern =
+  /^(?!ff|00.{54})[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)[\da-f]{16}-[\da-f]{2}(?:-[^,]*)?$/;
 const queryOrFragment = /[?#]/;
 
 /** Creates the context of a request, with its own `X-Request-Id` if that is valid, else with a new one. */
@@ -33,7 +42,9 @@ export function createRequestContext(
 ): RequestContext {
   const sent = headers.get("x-request-id");
   const requestId = sent && requestIdPattern.test(sent) ? sent : randomUUID();
-  return { method, path, requestId, startedAtMs: performance.now() };
+  const traceparent = headers.get("traceparent");
+  const traceId = traceparent ? traceparentPattern.exec(traceparent)?.[1] : undefined;
+  return { method, path, requestId, traceId, startedAtMs: performance.now() };
 }
 
 /**
@@ -41,7 +52,7 @@ export function createRequestContext(
  * files are logged at `debug`.
  */
 export function logRequest(
-  { method, path, requestId, startedAtMs, subject }: RequestContext,
+  { method, path, requestId, traceId, startedAtMs, subject }: RequestContext,
   status: number,
 ): void {
   const ms = performance.now() - startedAtMs;
@@ -52,11 +63,12 @@ export function logRequest(
     measured.requestSeconds.observe({ address }, ms / 1000);
   }
   logFields(filePaths.has(address) ? "debug" : "info", () => {
-    // Every value is known or generated, so none needs escaping.
+    // Every value is known, generated or matched by a pattern, so none needs escaping.
     const known = knownMethods.has(method) ? method : "other";
+    const trace = traceId ? `,"traceId":"${traceId}"` : "";
     const whose = subject ? `,"subject":"${hashSubject(subject)}"` : "";
     const answered = `"status":${status},"ms":${Math.round(ms * 100) / 100}`;
-    return `"method":"${known}","path":"${address}",${answered},"requestId":"${requestId}"${whose}`;
+    return `"method":"${known}","path":"${address}",${answered},"requestId":"${requestId}"${trace}${whose}`;
   });
 }
 

@@ -58,6 +58,53 @@ describe("the log", () => {
     expect(service.log).not.toContain(String(subject));
   });
 
+  const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const parent = "00f067aa0ba902b7";
+
+  it.each([
+    ["of version 00", `00-${trace}-${parent}-01`],
+    ["of version 00 with unknown flags", `00-${trace}-${parent}-ff`],
+    ["of a later version", `01-${trace}-${parent}-01`],
+    ["of a later version with more fields", `cc-${trace}-${parent}-01-what-comes-next`],
+  ])("has the trace id of a traceparent %s, on the API and on pages", async (name, traceparent) => {
+    for (const path of [operations.health.path, "/docs/api/errors", "/nothing", "/oauth/resume"]) {
+      const id = `trace-${name.replaceAll(" ", "-")}${path.replaceAll("/", ".")}`;
+      await service.ask(path, { headers: { "X-Request-Id": id, traceparent, tracestate: "vendor=hunter3" } });
+      expect((await lineOf(id)).traceId, path).toBe(trace);
+    }
+    for (const text of [parent, "hunter3", "what-comes-next"]) expect(service.log).not.toContain(text);
+  });
+
+  it.each([
+    ["a trace id of zeros", `00-${"0".repeat(32)}-${parent}-01`],
+    ["a parent id of zeros", `00-${trace}-${"0".repeat(16)}-01`],
+    ["upper-case letters", `00-${trace.toUpperCase()}-${parent}-01`],
+    ["an upper-case version", `0A-${trace}-${parent}-01`],
+    ["the version that is none", `ff-${trace}-${parent}-01`],
+    ["more fields than version 00 has", `00-${trace}-${parent}-01-more`],
+    ["no dash before the fields of a later version", `01-${trace}-${parent}-01more`],
+    ["a short trace id", `00-${trace.slice(1)}-${parent}-01`],
+    ["a long trace id", `00-${trace}0-${parent}-01`],
+    ["no flags", `00-${trace}-${parent}`],
+    ["a letter that is no digit", `00-${trace.slice(1)}g-${parent}-01`],
+    ["two values", `00-${trace}-${parent}-01, 00-${trace}-${parent}-01`],
+    ["two values of a later version", `01-${trace}-${parent}-01-x, 01-${trace}-${parent}-01`],
+    ["a JSON escape", `01-${trace}-${parent}-01","level":"fatal`],
+  ])("has no trace id if the traceparent has %s", async (name, traceparent) => {
+    const id = `bad-${name.replaceAll(/[ ,]/g, "-")}`;
+    const { status } = await service.ask(operations.health.path, {
+      headers: { "X-Request-Id": id, traceparent },
+    });
+    expect(status).toBe(200);
+    expect(await lineOf(id)).not.toHaveProperty("traceId");
+  });
+
+  it("has no trace id if there are two traceparent fields", async () => {
+    const traceparent = [`00-${trace}-${parent}-01`, `00-${trace}-${parent}-01`];
+    await service.ask(operations.health.path, { headers: { "X-Request-Id": "twice", traceparent } });
+    expect(await lineOf("twice")).not.toHaveProperty("traceId");
+  });
+
   it("holds no query, header, token, address or email", async () => {
     const secret = "hunter2-hunter2";
     await service.ask(`${operations.entitlement.path}?token=${secret}`, {
