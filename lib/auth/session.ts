@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import * as z from "zod";
 import { keyRing } from "@/lib/auth/key-ring";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
+import { dayMs } from "@/lib/config/durations";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -136,6 +138,29 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
       };
     })
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
+}
+
+/** An app's session that ended because one of its tokens was used again. */
+export type ReplayedSession = { name: string; endedAtMs: number };
+
+const endedSessions = z
+  .string()
+  .transform((text): unknown => JSON.parse(text))
+  .pipe(z.record(z.string(), z.object({ name: z.string() })));
+
+/** The app sessions of an account that ended in the last week because a token was used again, newest first. */
+export async function listReplayedSessions(db: Db, email: string, nowMs: number): Promise<ReplayedSession[]> {
+  const entries = await db
+    .selectFrom("audit_entries")
+    .select(["before", "at_ms"])
+    .where("whom", "=", email)
+    .where("what", "=", "app replay")
+    .where("at_ms", ">", nowMs - 7 * dayMs)
+    .orderBy("at_ms", "desc")
+    .execute();
+  return entries.flatMap(({ before, at_ms }) =>
+    Object.values(endedSessions.parse(before)).map(({ name }) => ({ name, endedAtMs: at_ms })),
+  );
 }
 
 /** Ends the session of this id and the sessions that were made in it. */

@@ -116,10 +116,17 @@ export const oauthBounds = {
   windowSeconds: 10 * 60, // 10 minutes, for every limit here
   /** Authorization requests, per client address and for all unknown addresses together. */
   requests: { ofOne: 300, ofAllUnknown: 3000 },
-  /** Polls per device code; a device polls every 5 seconds. */
-  polls: 240,
-  /** Token requests per session; an access token lasts an hour. */
-  refreshes: 20,
+  /** Requests per credential that is valid. */
+  credentials: {
+    Interaction: 20,
+    AuthorizationCode: 20,
+    /** A device polls every 5 seconds. */
+    DeviceCode: 240,
+    /** All refresh tokens of a session together: one a second, because several processes of an app may renew at once. */
+    RefreshToken: 600,
+  },
+  /** Maximum refresh tokens stored per session, used ones included: 0.5 KB each. */
+  refreshTokens: 1000,
   /** Maximum bytes stored per authorization request, without the client id. */
   requestBytes: 2 * 1024,
   /** Maximum bytes of the metadata of a self-registered client, which its id carries. */

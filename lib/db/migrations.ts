@@ -365,6 +365,11 @@ export const migrations: Record<string, SchemaChange> = {
         .execute();
     },
   },
+  "045-refresh-token-parents": {
+    async up(db: Kysely<unknown>) {
+      await db.schema.alterTable("connect_state").addColumn("parent_hash", "text").execute();
+    },
+  },
 };
 
 /** The tables that migration 003 reads and writes, as of that migration. */

@@ -210,7 +210,10 @@ export type Tables = {
     grant_id: string | null;
     /** The hash of a device's user code, or of a session's alternative id. */
     look_up_hash: string | null;
+    /** For a refresh token, its first use. */
     consumed_at_ms: number | null;
     expires_at_ms: number;
+    /** The hash of the code or refresh token that a refresh token was issued for; null for those of older builds. */
+    parent_hash: Generated<string | null>;
   };
 };

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import * as z from "zod";
-import { store } from "@/lib/db/store";
+import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { withStore } from "@/lib/oauth/with-store";
 
 const storedRow = z.object({
   payload: z.string().transform((text): AdapterPayload => JSON.parse(text)),
@@ -13,14 +14,16 @@ type KeyColumn = "id_hash" | "look_up_hash";
 
 /**
  * The authorization server's storage: codes, device codes, refresh tokens, grants, and requests that wait for approval.
- * An id works like a password, so only its hash is stored.
+ * An id works like a password, so only its hash is stored. Every method throws a 503 if the store fails.
  */
 export class OAuthState implements Adapter {
   /** @param kind - the library's name for this type of row */
   constructor(private readonly kind: string) {}
 
+  /** Stores a row. A refresh token is stored when its {@link TokenExchange} is committed. */
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
     const { jti: _, consumed, ...stored } = payload;
+    const key = { kind: this.kind, id_hash: hash(id) };
     const row = {
       payload: JSON.stringify(stored),
       grant_id: grantIdOf(payload),
@@ -28,12 +31,17 @@ export class OAuthState implements Adapter {
       consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
       expires_at_ms: Date.now() + expiresInSeconds * 1000,
     };
-    const db = await store();
-    await db
-      .insertInto("connect_state")
-      .values({ kind: this.kind, id_hash: hash(id), ...row })
-      .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet(row))
-      .execute();
+    if (this.isRefreshToken) {
+      TokenExchange.current().issued = { ...key, ...row };
+      return;
+    }
+    await withStore((db) =>
+      db
+        .insertInto("connect_state")
+        .values({ ...key, ...row })
+        .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet(row))
+        .execute(),
+    );
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -47,16 +55,17 @@ export class OAuthState implements Adapter {
 
   /** Adds fields to a payload. Returns false if the row has changed since it was read. */
   async amend(by: KeyColumn, id: string, before: AdapterPayload, changes: AdapterPayload): Promise<boolean> {
-    const db = await store();
     const after = { ...before, ...changes };
-    const amended = await db
-      .updateTable("connect_state")
-      .set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })
-      .where("kind", "=", this.kind)
-      .where(by, "=", hash(id))
-      .where("payload", "=", JSON.stringify(before))
-      .returning("kind")
-      .executeTakeFirst();
+    const amended = await withStore((db) =>
+      db
+        .updateTable("connect_state")
+        .set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })
+        .where("kind", "=", this.kind)
+        .where(by, "=", hash(id))
+        .where("payload", "=", JSON.stringify(before))
+        .returning("kind")
+        .executeTakeFirst(),
+    );
     return amended !== undefined;
   }
 
@@ -64,53 +73,46 @@ export class OAuthState implements Adapter {
     return this.read("look_up_hash", uid);
   }
 
-  /** Marks a row as used. Only one of two concurrent calls succeeds (RFC 6749 §4.1.2). */
+  /** Notes that the request uses a code or token up. */
   async consume(id: string): Promise<void> {
-    const db = await store();
-    const consumed = await db
-      .updateTable("connect_state")
-      .set({ consumed_at_ms: Date.now() })
-      .where("kind", "=", this.kind)
-      .where("id_hash", "=", hash(id))
-      .where("consumed_at_ms", "is", null)
-      .returning("id_hash")
-      .executeTakeFirst();
-    if (consumed) return;
-    const { errors } = await import("oidc-provider");
-    throw new errors.InvalidGrant("it was used already");
+    TokenExchange.current().used = { kind: this.kind, id_hash: hash(id) };
   }
 
   async destroy(id: string): Promise<void> {
-    const db = await store();
-    await db
-      .deleteFrom("connect_state")
-      .where("kind", "=", this.kind)
-      .where("id_hash", "=", hash(id))
-      .execute();
+    await withStore((db) =>
+      db.deleteFrom("connect_state").where("kind", "=", this.kind).where("id_hash", "=", hash(id)).execute(),
+    );
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
-    const db = await store();
-    await db
-      .deleteFrom("connect_state")
-      .where("kind", "=", this.kind)
-      .where("grant_id", "=", grantId)
-      .execute();
+    await withStore((db) =>
+      db.deleteFrom("connect_state").where("kind", "=", this.kind).where("grant_id", "=", grantId).execute(),
+    );
   }
 
-  /** The payload of a row, until it expires. */
+  /**
+   * The payload of a row, until it expires. Whether a used refresh token may be used again is decided when its
+   * {@link TokenExchange} is committed, so the library is not told that it was used.
+   */
   async read(by: KeyColumn, id: string): Promise<AdapterPayload | undefined> {
-    const db = await store();
-    const row = await db
-      .selectFrom("connect_state")
-      .select(["payload", "consumed_at_ms"])
-      .where("kind", "=", this.kind)
-      .where(by, "=", hash(id))
-      .where("expires_at_ms", ">", Date.now())
-      .executeTakeFirst();
+    const row = await withStore((db) =>
+      db
+        .selectFrom("connect_state")
+        .select(["payload", "consumed_at_ms"])
+        .where("kind", "=", this.kind)
+        .where(by, "=", hash(id))
+        .where("expires_at_ms", ">", Date.now())
+        .executeTakeFirst(),
+    );
     if (!row) return undefined;
     const { payload, consumed_at_ms } = storedRow.parse(row);
-    return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
+    return consumed_at_ms === null || this.isRefreshToken
+      ? payload
+      : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
+  }
+
+  private get isRefreshToken(): boolean {
+    return this.kind === "RefreshToken";
   }
 }
 

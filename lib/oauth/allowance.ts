@@ -11,36 +11,48 @@ import { counter } from "@/lib/rate-limit/rate-limit";
 /**
  * Counts one authorization request. A browser that signed in before has its own rate limit, and so has a known client
  * address; all other clients share a larger one. Throws a 429 when the limit is reached.
+ *
+ * @param name - the counter: requests with a dead credential are counted apart, by its kind
  */
-export async function consumeRequestLimit(headers: Headers): Promise<void> {
+export async function consumeRequestLimit(headers: Headers, name = "connect"): Promise<void> {
   const { ofOne, ofAllUnknown } = oauthBounds.requests;
   const client = readKnownBrowser(headers) ?? knownClientKey(headers);
-  if (client) await consume("connect", ofOne, client);
-  else await consume("connect-of-unknown", ofAllUnknown, "all");
+  if (client) await consume(name, ofOne, client);
+  else await consume(`${name}-of-unknown`, ofAllUnknown, "all");
 }
 
 /**
  * Counts one request to the authorization server. A valid credential that the server has issued has its own rate limit,
- * so that a flood by others does not stop a connected app. Throws a 429 when the limit is reached.
+ * so that a flood by others does not stop a connected app. Requests with one that is not valid do not use up those that
+ * connect: a few devices that keep polling with an expired code must not stop the other clients at their address. Throws
+ * a 429 when the limit is reached, or a 503 if the store fails.
  */
 export async function consumeExchangeLimit(call: HandlerRequest): Promise<void> {
   const credential = readCredential(call);
-  const live = credential && (await new OAuthState(credential.kind).find(credential.id));
-  if (!live) await consumeRequestLimit(call.headers);
-  else if (credential.kind === "DeviceCode")
-    await consume("connect-polls", oauthBounds.polls, hash(credential.id));
-  else await consume("connect-refreshes", oauthBounds.refreshes, live.grantId ?? hash(credential.id));
+  if (!credential) return consumeRequestLimit(call.headers);
+  const { kind, id } = credential;
+  const name = `connect-${kind}`;
+  const live = await new OAuthState(kind).find(id);
+  if (!live) await consumeRequestLimit(call.headers, `${name}-refused`);
+  else
+    await consume(name, oauthBounds.credentials[kind], (kind === "RefreshToken" && live.grantId) || hash(id));
 }
 
+type CredentialKind = keyof typeof oauthBounds.credentials;
+
 /** The form fields that carry an issued credential (RFC 6749 §4.1.3, §6, RFC 7009 §2.1, RFC 8628 §3.4). */
-const credentialFields = {
+const credentialFields: Record<string, CredentialKind> = {
   refresh_token: "RefreshToken",
   token: "RefreshToken",
   code: "AuthorizationCode",
   device_code: "DeviceCode",
 };
 
-function readCredential({ url, headers, body }: HandlerRequest): { kind: string; id: string } | undefined {
+function readCredential({
+  url,
+  headers,
+  body,
+}: HandlerRequest): { kind: CredentialKind; id: string } | undefined {
   if (url.pathname === connectEndpoints.resume.path) {
     const id = readCookie(headers, "office-request");
     return id ? { kind: "Interaction", id } : undefined;

@@ -2,18 +2,19 @@ import type { KeyObject } from "node:crypto";
 import type Provider from "oidc-provider";
 import type { Client, Configuration, ErrorOut, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
 import { keyRing } from "@/lib/auth/key-ring";
-import { endSession, findSessionEnd } from "@/lib/auth/session";
+import { findSessionEnd } from "@/lib/auth/session";
 import { settings } from "@/lib/config/settings";
-import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { appSessionId } from "@/lib/oauth/app-session";
+import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { ClientStore, clientDefaults, isFetchableClient, nativeClient } from "@/lib/oauth/clients";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { makeRingKey } from "@/lib/oauth/signing-key";
+import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { withStore } from "@/lib/oauth/with-store";
 import { log } from "@/lib/runtime/log";
 
 /** The library. It is large, so it is loaded for the first request that needs it. */
@@ -27,30 +28,38 @@ let made: Provider | undefined;
  */
 export async function authorizationServer(): Promise<Provider> {
   if (!made) {
-    const { publicKey } = await keyRing().signing(Date.now());
+    const { publicKey } = await withStore(() => keyRing().signing(Date.now()));
     const library = await import("oidc-provider");
     const { default: Provider } = library;
     made = new Provider(settings().appUrl, configuration(library, publicKey));
     // Requests reach it in process, and the bridge sets X-Forwarded-Proto to the scheme of `APP_URL`.
     made.proxy = true;
-    // Emitted when a refresh token or code is used twice, and when an app revokes its token.
-    made.on("grant.revoked", (_, grantId) => endAppSession(grantId));
-    made.on("server_error", (_, failure) => log().error({ err: failure }, "the authorization server failed"));
+    made.on("server_error", (_, failure) => {
+      TokenExchange.current().failure = failure;
+      if (!(failure instanceof ApiError)) log().error({ err: failure }, "the authorization server failed");
+    });
   }
   return made;
 }
 
-/** Ends the session of a grant, so that all its tokens are refused. */
-function endAppSession(grantId: string): void {
-  store()
-    .then((db) => endSession(db, { by: "app", what: "app end" }, appSessionId(grantId), Date.now()))
-    .catch((failure) => log().error({ err: failure }, "an app's session could not be ended"));
+/** The owner's grants. The library destroys one when a code is used twice, and when an app revokes its token. */
+class Grants extends OAuthState {
+  override async destroy(grantId: string): Promise<void> {
+    const { endsSessionAs } = TokenExchange.current();
+    await withStore((db) => endAppSession(db, grantId, endsSessionAs, Date.now()));
+    await super.destroy(grantId);
+  }
+}
+
+function stateOf(kind: string): OAuthState {
+  if (kind === "Client") return new ClientStore();
+  return kind === "Grant" ? new Grants(kind) : new OAuthState(kind);
 }
 
 function configuration(library: Library, publicKey: KeyObject): Configuration {
   const { errors } = library;
   return {
-    adapter: (kind: string) => (kind === "Client" ? new ClientStore() : new OAuthState(kind)),
+    adapter: stateOf,
     clients: [nativeClient],
     clientDefaults,
     clientAuthMethods: ["none"],
@@ -146,24 +155,26 @@ function promptAlways({ interactionPolicy: { Check, base } }: Library) {
 
 /** Called for every token issued. Returns undefined if the session has ended, also because the account was deleted. */
 async function findAccount(_: KoaContextWithOIDC, subject: string, token?: { grantId?: string | undefined }) {
-  if (token?.grantId && !(await findSessionEnd(await store(), appSessionId(token.grantId), Date.now())))
-    return undefined;
+  if (token?.grantId && !(await findAppSessionEnd(token.grantId))) return undefined;
   return { accountId: subject, claims: async () => ({ sub: subject }) };
+}
+
+function findAppSessionEnd(grantId: string): Promise<number | undefined> {
+  return withStore((db) => findSessionEnd(db, appSessionId(grantId), Date.now()));
 }
 
 /** Makes an access token a session token: the same claims and verifier, with the app's session and one resource. */
 async function asSessionToken(_: KoaContextWithOIDC, token: object, jwt: JWTStructured): Promise<void> {
   const { grantId = "" } = token as { grantId?: string };
-  const sid = appSessionId(grantId);
   const { sub, iat, aud, jti, scope, client_id } = jwt.payload;
-  const endsAtMs = (await findSessionEnd(await store(), sid, Date.now())) ?? 0;
+  const endsAtMs = (await findAppSessionEnd(grantId)) ?? 0;
   const exp = Math.min(Number(jwt.payload.exp), Math.floor(endsAtMs / 1000));
-  const key = await keyRing().signing(Date.now());
+  const key = await withStore(() => keyRing().signing(Date.now()));
   jwt.header = { ...jwt.header, typ: "JWT", kid: key.kid };
   jwt.payload = {
     iss: key.issuer,
     sub,
-    sid,
+    sid: appSessionId(grantId),
     iat,
     nbf: iat,
     exp,

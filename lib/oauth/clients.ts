@@ -2,9 +2,9 @@ import { isIP } from "node:net";
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
-import { store } from "@/lib/db/store";
 import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { RegisteredClients } from "@/lib/oauth/registered-clients";
+import { withStore } from "@/lib/oauth/with-store";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -40,7 +40,7 @@ export const unnamedClient = "An app that gave no name";
 /** The clients that the operator has added and those that have registered, for the authorization server. */
 export class ClientStore extends RegisteredClients {
   override async find(id: string): Promise<AdapterPayload | undefined> {
-    const added = await findClient(await store(), id);
+    const added = await withStore((db) => findClient(db, id));
     const client = added
       ? { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris }
       : settings().connectRegistration

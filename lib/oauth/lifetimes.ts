@@ -10,6 +10,8 @@ export const lifetimes = {
   accessToken: 60 * 60,
   /** An app's session and refresh tokens, from the approval on: 7 days, like a browser's session. */
   session: 7 * 24 * 60 * 60,
+  /** How long a used refresh token can be used again although a successor was used, from its first use on: 1 minute. */
+  refreshTokenReuse: 60,
   /** A registered client that no owner has approved: 1 day. */
   unusedClient: 24 * 60 * 60,
   /** A registered client after its last approval: 90 days, so that it can connect again without registering. */

@@ -14,6 +14,8 @@ import { authorizationServer, networkHeader, serverCookies } from "@/lib/oauth/a
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { mayRedirectError, refusalUrl } from "@/lib/oauth/refused-request";
 import { accountScope } from "@/lib/oauth/resources";
+import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { withStore } from "@/lib/oauth/with-store";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
 
 /**
@@ -48,18 +50,17 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (settings().signIn.kind === "none") throw new ApiError("not_configured");
   await consumeExchangeLimit(call);
   const { url, headers, body, context } = call;
-  const isAuthorization = url.pathname === connectEndpoints.authorization.path;
+  const { authorization, device, revocation } = connectEndpoints;
+  const isAuthorization = url.pathname === authorization.path;
   // A response in a fragment or a form could be read by the scripts of the app's page.
   if (isAuthorization && url.searchParams.getAll("response_mode").some((mode) => mode !== "query")) {
     return refuse(headers, appProblem, "response_mode is query, or not said.");
   }
   const { host, protocol } = new URL(settings().appUrl);
   const uid = readCookie(headers, "office-request");
-  const {
-    statusCode,
-    payload,
-    headers: responseHeaders,
-  } = await inject((await authorizationServer()).callback(), {
+  const server = (await authorizationServer()).callback();
+  const tokens = new TokenExchange(url.pathname === revocation.path ? "app end" : "app replay");
+  const request = {
     method: context.method as "GET" | "POST",
     // The library's time grows with the square of the number of parameters.
     url: limitQuery(pathFor(url, uid) + searchFor(url)),
@@ -70,9 +71,13 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
       [networkHeader]: clientNetwork(headers) ?? "",
       cookie: uid ? `${serverCookies.resume}=${uid}` : "",
     },
-    payload:
-      url.pathname === connectEndpoints.device.path ? keepKnownParameters(body.toString()).toString() : body,
-  });
+    payload: url.pathname === device.path ? keepKnownParameters(body.toString()).toString() : body,
+  };
+  const response = await tokens.run(() => inject(server, request));
+  const { statusCode, payload, headers: responseHeaders } = response;
+  if (statusCode === 500)
+    throw tokens.failure instanceof ApiError ? tokens.failure : new ApiError("internal_error");
+  if (statusCode === 200 && !(await withStore((db) => tokens.commit(db, Date.now())))) return usedBefore;
   if (statusCode === 400 && isFromBrowser(headers)) return redirectTo({ to: appProblem });
   const { location } = responseHeaders;
   // A redirect to a client before the owner was asked always carries an error.
@@ -93,6 +98,12 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     ],
   };
 }
+
+/** The answer to a code or refresh token that must not be used again (RFC 6749 §5.2). */
+const usedBefore: ResponseParts = {
+  status: 400,
+  body: { error: "invalid_grant", error_description: "It was used before. Ask the owner again." },
+};
 
 function renderError(error: ApiError, { headers }: HandlerRequest): ResponseParts {
   return error.status === 413 && isFromBrowser(headers) ? redirectTo({ to: appProblem }) : errorParts(error);

@@ -1,8 +1,9 @@
 import type { AdapterPayload } from "oidc-provider";
 import * as z from "zod";
-import { type Db, store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { hash, OAuthState } from "@/lib/oauth/adapter";
 import { lifetimes } from "@/lib/oauth/lifetimes";
+import { withStore } from "@/lib/oauth/with-store";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 /*
@@ -97,7 +98,7 @@ export class RegisteredClients extends OAuthState {
   }
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
-    return (await super.find(id)) ?? (await findIssued(await store(), id, Date.now()));
+    return (await super.find(id)) ?? withStore((db) => findIssued(db, id, Date.now()));
   }
 
   /** Extends the lifetime of a registered client; does nothing for other clients. */

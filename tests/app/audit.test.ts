@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
-import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { answerDevice } from "@/tests/support/owner";
@@ -78,10 +77,6 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     const { text } = await service.submit("/oauth/token", { client_id: "native", grant_type, device_code });
     const { refresh_token } = JSON.parse(text);
     await service.submit("/oauth/revoke", { client_id: "native", token: refresh_token });
-    await eventually(async () =>
-      expect(await news()).toEqual([
-        { who: "app", whom: email, what: "app end", before: [device], after: [] },
-      ]),
-    );
+    expect(await news()).toEqual([{ who: "app", whom: email, what: "app end", before: [device], after: [] }]);
   });
 });

@@ -9,6 +9,7 @@ import { greylisting } from "./greylisting";
 import { hugeAnswer } from "./huge-answer";
 import { killedDatabase } from "./killed-database";
 import { lockedStore } from "./locked-store";
+import { lostAnswers } from "./lost-answers";
 import { mailsDue } from "./mails-due";
 import { millionRows } from "./million-rows";
 import { neverReading } from "./never-reading";
@@ -29,6 +30,7 @@ const experiments: Experiment[] = [
   slowSmtp,
   greylisting,
   lockedStore,
+  ...lostAnswers,
   operatorsAtOnce,
   counterBurst,
   hugeAnswer,

@@ -116,8 +116,8 @@ export const quotas: Mutant[] = [
   {
     file: "lib/oauth/allowance.ts",
     mistake: "who cannot be told from others has one client's allowance",
-    was: 'await consume("connect-of-unknown", ofAllUnknown, "all")',
-    becomes: 'await consume("connect-of-unknown", ofOne, "all")',
+    was: 'of-unknown`, ofAllUnknown, "all")',
+    becomes: 'of-unknown`, ofOne, "all")',
     tests: ["tests/app/connect-floods.test.ts"],
   },
   {

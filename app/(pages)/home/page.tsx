@@ -40,7 +40,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const { account, session } = caller.is === "account" ? caller : {};
   // A program's session neither lists sessions nor ends them.
   const isPersons = session !== undefined && session.kind !== "program";
-  const sessions = account && isPersons ? await readSessions(account.id, nowMs) : undefined;
+  const read = account && isPersons ? await readSessions(account, nowMs) : undefined;
   return (
     <div className="home">
       <SiteBanner isPublic={false} />
@@ -63,13 +63,13 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
           renewal={isLocal ? renewal : undefined}
         />
       )}
-      {account && sessions && state.mayRun && (
-        <FirstDays account={account} sessions={sessions} nowMs={nowMs} />
+      {account && read && state.mayRun && (
+        <FirstDays account={account} sessions={read.sessions} nowMs={nowMs} />
       )}
       {account && isPersons && (
         <>
           <Sessions
-            sessions={sessions}
+            read={read}
             accountId={account.id}
             ownId={session.sessionId}
             isLocal={isLocal}

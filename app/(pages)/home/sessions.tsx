@@ -1,4 +1,5 @@
-import { listSessions, type Session } from "@/lib/auth/session";
+import type { Account } from "@/lib/accounts/account";
+import { listReplayedSessions, listSessions, type ReplayedSession, type Session } from "@/lib/auth/session";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
@@ -8,7 +9,7 @@ const hourMs = 60 * 60 * 1000;
 
 type SessionsProps = {
   /** `undefined` if they cannot be read: the rest of the page does not need them. */
-  sessions: readonly Session[] | undefined;
+  read: Read | undefined;
   accountId: string;
   /** The session that this page is shown in. */
   ownId: string;
@@ -19,7 +20,8 @@ type SessionsProps = {
 };
 
 /** The account's sessions (apps, browsers and programs), each with a button that ends it. */
-export function Sessions({ sessions, accountId, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
+export function Sessions({ read, accountId, ownId, isLocal, hasEnded, nowMs }: SessionsProps) {
+  const sessions = read?.sessions;
   const list = (some: Session[]) => (
     <SessionList sessions={some} accountId={accountId} ownId={ownId} nowMs={nowMs} />
   );
@@ -35,6 +37,13 @@ export function Sessions({ sessions, accountId, ownId, isLocal, hasEnded, nowMs 
         </p>
       )}
       <h2>Connected apps and agents</h2>
+      {read?.replayed.map(({ name, endedAtMs }) => (
+        <p className="notice" key={endedAtMs}>
+          “{name}” was disconnected on <Clock atMs={endedAtMs} shows="day and time" />: an old token of it was
+          used again, so someone else may have a copy. All its tokens are now invalid. Connect it again if you
+          trust the device that it runs on.
+        </p>
+      ))}
       {apps.length > 0 && list(apps)}
       {sessions && apps.length === 0 && <p className="quiet">No apps connected yet.</p>}
       <p className="quiet">
@@ -58,10 +67,17 @@ export function Sessions({ sessions, accountId, ownId, isLocal, hasEnded, nowMs 
   );
 }
 
-/** The account's sessions; `undefined` if they cannot be read. */
-export async function readSessions(accountId: string, nowMs: number): Promise<Session[] | undefined> {
+type Read = { sessions: readonly Session[]; replayed: readonly ReplayedSession[] };
+
+/** The account's sessions, and those that ended because of a replay; `undefined` if they cannot be read. */
+export async function readSessions(
+  { id, email }: Pick<Account, "id" | "email">,
+  nowMs: number,
+): Promise<Read | undefined> {
   try {
-    return await listSessions(await store(), accountId, nowMs);
+    const db = await store();
+    const sessions = await listSessions(db, id, nowMs);
+    return { sessions, replayed: await listReplayedSessions(db, email, nowMs) };
   } catch (failure) {
     log().error({ err: failure }, "sessions could not be listed");
     return undefined;

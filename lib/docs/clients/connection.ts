@@ -18,7 +18,7 @@ export class Connection {
 
   /** Returns the session token, or "" if the owner has to approve first. Throws during an outage: try again later. */
   readToken(nowMs = Date.now()) {
-    // One at a time: a refresh token works once, and using it twice ends the connection.
+    // One at a time, so that the newest refresh token is the one that is kept.
     const next = () => (nowMs < this.renewAtMs ? this.token : this.renew(nowMs));
     this.turn = this.turn.then(next, next);
     return this.turn;

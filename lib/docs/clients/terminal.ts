@@ -16,7 +16,7 @@ class Connection:
     def read_token(self, now=None):
         """Returns the session token, or "" if the owner has to approve first. Raises OSError during an outage."""
         now = time.time() if now is None else now
-        with self.turn:  # one at a time: a refresh token works once, and using it twice ends the connection
+        with self.turn:  # one at a time, so that the newest refresh token is the one that is kept
             if now < self.renew_at:
                 return self.token
             refresh_token = self.vault.read()

@@ -14,6 +14,7 @@ import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
 
 const { authorization, token, device, revocation } = connectEndpoints;
 const days = lifetimes.session / (24 * 60 * 60);
+const reuse = lifetimes.refreshTokenReuse;
 const minutes = (seconds: number) => `${seconds / 60} minutes`;
 
 /** How an app gets its owner's approval and renews its token: one file for each kind of app. */
@@ -70,8 +71,8 @@ ${table(
     ["Access token", "an hour at most", "send it as `Authorization: Bearer`; keep it in memory only"],
     [
       "Refresh token",
-      "until it is used, at most as long as the session",
-      "store it where the system stores passwords; it works once",
+      "until its successor is used, at most as long as the session",
+      "store it where the system stores passwords; each renewal returns another, which replaces it",
     ],
     [
       "Session",
@@ -83,8 +84,8 @@ ${table(
 
 - There is one scope, \`${accountScope}\`: ${accountScopeWords.toLowerCase()}. ${sessionLimits}
 - A token is valid for one resource: the API, if \`resource\` (RFC 8707) is \`/api\` at our URL, or the MCP server, if it is one of \`${mcpServer.paths.join("`, `")}\`. Our URL itself stands for both. The default is \`/api\`.
-- Let one process renew the token. If a refresh token or a code is used twice, it may have been stolen, so the session ends.
-- Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.refreshes} times in ${minutes(oauthBounds.windowSeconds)}.
+- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until one of its successors is used; the tokens of all its answers are good. After that, someone who uses it may have stolen it, so the session ends. A code works once.
+- Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${minutes(oauthBounds.windowSeconds)}.
 - When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
 
 ## Who your app is
@@ -136,7 +137,7 @@ ${table(
       "the client or its redirect URI is unknown",
       "tell its developer: we only redirect to registered URIs",
     ],
-    ["`429`, `5xx`, no network", "a temporary failure", "wait, and keep its tokens"],
+    ["`429`, `5xx`, no network", "a temporary failure", "wait, keep its tokens, and send the same again"],
   ],
 )}
 

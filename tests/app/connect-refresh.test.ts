@@ -1,0 +1,312 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { makeClock } from "@/tests/support/clock";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { createFolder } from "@/tests/support/leash";
+import { renewFiveAtOnce, renewThroughFaults } from "@/tests/support/lost-answers";
+import { type App, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
+import { answerApp, answerDevice } from "@/tests/support/owner";
+import { type Answer, Service } from "@/tests/support/service";
+
+/* Renewals whose answers are lost, and thieves who have copied a token. Two instances answer in turn. */
+
+const email = "ceo@example.com";
+const second = 1000;
+const minute = 60 * second;
+const usedBefore = { error: "invalid_grant", error_description: "It was used before. Ask the owner again." };
+const sessionEnded = { error: "invalid_grant", error_description: "grant request is invalid" };
+const verifier = "v".repeat(43);
+const challenge = createHash("sha256").update(verifier).digest("base64url");
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
+type Tokens = { access_token: string; refresh_token: string };
+
+describe.each(engines)("a refresh token, at two instances on $name", (engine) => {
+  const clock = makeClock();
+  let stage: Stage;
+  let services: [Service, Service];
+  let owner: Browser;
+  let app: App;
+  let next = 0;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    const shared = { APP_URL: "http://localhost:3000", DATA_DIR: createFolder() };
+    const environment = { ...shared, ...stage.environment, ...clock.environment };
+    services = [await Service.start(environment), await Service.start(environment)];
+    await services[0].adminJson("account", "add", email, "--plan", "licensed");
+    app = await openidClient.makeApp(services[0]);
+  });
+  beforeEach(async () => {
+    owner = await Browser.signIn(services[0], email);
+  });
+  afterAll(async () => {
+    for (const service of services) await service.stop();
+    await stage.clear();
+  });
+
+  /** The instances in turn. */
+  const instance = () => services[next++ % 2] as Service;
+  const ask = (fields: Record<string, string>, at = instance()) =>
+    at.submit("/oauth/token", { client_id: "native", ...fields });
+  const refresh = (refresh_token: string, more: Record<string, string> = {}) =>
+    ask({ grant_type: "refresh_token", refresh_token, ...more });
+  const tokensOf = ({ status, text }: Answer): Tokens => {
+    expect(status, text).toBe(200);
+    return JSON.parse(text);
+  };
+  const renew = async (token: string) => tokensOf(await refresh(token));
+  const approvedCode = async () => {
+    const { address } = await app.ask({ code_challenge: challenge });
+    const back = new URL(await answerApp(owner, services[0], address.href));
+    return {
+      grant_type: "authorization_code",
+      redirect_uri: redirectUri,
+      code: back.searchParams.get("code") ?? "",
+      code_verifier: verifier,
+    };
+  };
+  const approvedDevice = async () => {
+    const { text } = await instance().submit("/oauth/device", { client_id: "native" });
+    const { user_code, device_code } = JSON.parse(text);
+    await answerDevice(owner, user_code);
+    return { grant_type: deviceGrant, device_code };
+  };
+  const connect = async () => tokensOf(await ask(await approvedCode()));
+  const statuses = async ({ access_token }: Tokens) => {
+    const headers = { authorization: `Bearer ${access_token}` };
+    const answers = await Promise.all(services.map((at) => at.ask("/api/entitlement", { headers })));
+    return answers.map(({ status }) => status);
+  };
+  const home = async () => (await owner.open("/home")).text.replace(/<[^>]+>/g, "");
+
+  it("gets other tokens when it is sent again within a minute, and those of both answers are good", async () => {
+    const first = await connect();
+    const lost = await renew(first.refresh_token);
+    clock.pass(50 * second);
+    const again = await renew(first.refresh_token);
+    expect(again.refresh_token).not.toBe(lost.refresh_token);
+    for (const tokens of [lost, again]) {
+      expect(await statuses(tokens)).toEqual([200, 200]);
+      expect(await statuses(await renew(tokens.refresh_token))).toEqual([200, 200]);
+    }
+    await renew(first.refresh_token);
+  });
+
+  it("gets other tokens at any time while none of its successors was used", async () => {
+    let { refresh_token } = await connect();
+    for (let day = 0; day < 3; day++) {
+      await renew(refresh_token);
+      clock.pass(20 * 60 * minute);
+      owner = await Browser.signIn(services[0], email);
+      const again = await renew(refresh_token);
+      expect(await statuses(again)).toEqual([200, 200]);
+      ({ refresh_token } = again);
+    }
+  });
+
+  it.each([
+    ["a resource that is not ours", { resource: "https://elsewhere.example" }, "invalid_target"],
+    ["another resource than the approved one", { resource: "http://localhost:3000/mcp" }, "invalid_target"],
+    ["a scope that was not approved", { scope: "account:write" }, "invalid_scope"],
+    ["another client", { client_id: "desk" }, "invalid_(?:client|grant)"],
+  ])("is as it was after a request that names %s", async (_, wrong: Record<string, string>, error) => {
+    const first = await connect();
+    const count = async () => {
+      const [row] = await stage.query(
+        "SELECT count(*) AS rows, count(consumed_at_ms) AS used FROM connect_state WHERE kind = 'RefreshToken'",
+      );
+      return { rows: Number(row?.rows), used: Number(row?.used) };
+    };
+    const before = await count();
+    const { status, text } = await refresh(first.refresh_token, wrong);
+    expect(JSON.parse(text).error).toMatch(new RegExp(`^${error}$`));
+    expect(Math.floor(status / 100)).toBe(4);
+    expect(await count()).toEqual(before);
+    await renew(first.refresh_token);
+  });
+
+  it("ends its session as a replay, and its owner reads why", async () => {
+    const first = await connect();
+    const latest = await renew((await renew(first.refresh_token)).refresh_token);
+    expect(await home()).not.toContain("was disconnected on");
+    clock.pass(minute);
+    const { status, headers, text } = await refresh(first.refresh_token);
+    expect(status).toBe(400);
+    expect(headers["content-type"]).toContain("application/json");
+    expect(headers["cache-control"]).toContain("no-store");
+    expect(JSON.parse(text)).toEqual(usedBefore);
+    // The session has ended when the answer arrives, on every instance.
+    expect(await statuses(latest)).toEqual([401, 401]);
+    for (const { refresh_token } of [first, latest, latest]) {
+      const later = await refresh(refresh_token);
+      expect(later.status).toBe(400);
+      expect(JSON.parse(later.text)).toEqual(sessionEnded);
+    }
+    expect(await home()).toMatch(
+      /“A program on this computer” was disconnected on .+: an old token of it was used again, so someone else may have a copy\./,
+    );
+    const entries = await services[0].adminJson<object[]>("audit", "list", "--of", email);
+    expect(entries.filter((entry) => "what" in entry && entry.what === "app replay")).toEqual([
+      expect.objectContaining({ who: "app", whom: email }),
+    ]);
+    clock.pass(7 * 24 * 60 * minute);
+    owner = await Browser.signIn(services[0], email);
+    expect(await home(), "a week later").not.toContain("was disconnected on");
+  });
+
+  it("renews for five processes that use it at once, again and again", async () => {
+    const { refresh_token } = await connect();
+    const { statuses: counts, refreshTokens } = await renewFiveAtOnce(services, refresh_token, 20);
+    expect(counts).toEqual({ 200: 100 });
+    expect(new Set(refreshTokens).size).toBe(5);
+    clock.pass(2 * minute);
+    for (const token of refreshTokens) await renew(token);
+  });
+
+  it("renews through a proxy that drops, cuts or delays every third answer", async () => {
+    const { refresh_token } = await connect();
+    const { answers, refreshToken } = await renewThroughFaults(services, refresh_token, 60);
+    expect(answers).toMatchObject({ arrived: 60, refused: 0 });
+    for (const fault of ["dropped", "cut", "late"] as const) expect(answers[fault]).toBeGreaterThan(8);
+    expect(await statuses(await renew(refreshToken))).toEqual([200, 200]);
+  });
+
+  describe("that a thief has copied", () => {
+    it("gives the thief tokens next to the app's for a minute after its first use, until the session ends", async () => {
+      const first = await connect();
+      const [apps, thiefs] = await Promise.all([renew(first.refresh_token), renew(first.refresh_token)]);
+      clock.pass(2 * minute);
+      const both = [await renew(apps.refresh_token), await renew(thiefs.refresh_token)];
+      const sessions = await services[0].adminJson<{ id: string; kind: string }[]>("session", "list", email);
+      const app = sessions.filter(({ kind }) => kind === "app");
+      for (const { id } of app) await services[0].adminJson("session", "end", email, id);
+      for (const tokens of both) {
+        expect(await statuses(tokens)).toEqual([401, 401]);
+        expect((await refresh(tokens.refresh_token)).status).toBe(400);
+      }
+    });
+
+    it("ends the session after a minute if the answer to a lost request was used", async () => {
+      const first = await connect();
+      await renew(first.refresh_token);
+      clock.pass(30 * second);
+      const sibling = await renew(first.refresh_token);
+      await renew(sibling.refresh_token);
+      clock.pass(31 * second);
+      expect(JSON.parse((await refresh(first.refresh_token)).text)).toEqual(usedBefore);
+      expect(await statuses(sibling)).toEqual([401, 401]);
+    });
+
+    it("does not extend its minute by using it again and again", async () => {
+      const first = await connect();
+      const second = await renew(first.refresh_token);
+      await renew(second.refresh_token);
+      for (let time = 0; time < 3; time++) {
+        clock.pass(15_000);
+        await renew(first.refresh_token);
+      }
+      clock.pass(16_000);
+      expect(JSON.parse((await refresh(first.refresh_token)).text)).toEqual(usedBefore);
+    });
+
+    it("ends the session, or counts as earlier, if the app uses the successor at the same moment", async () => {
+      for (let round = 0; round < 10; round++) {
+        const first = await connect();
+        const successor = await renew(first.refresh_token);
+        clock.pass(2 * minute);
+        const [apps, thiefs] = await Promise.all([
+          refresh(successor.refresh_token),
+          refresh(first.refresh_token),
+        ]);
+        const isAlive = thiefs.status === 200;
+        expect(await statuses(successor)).toEqual(isAlive ? [200, 200] : [401, 401]);
+        if (isAlive) expect(apps.status).toBe(200);
+        expect((await refresh(first.refresh_token)).status, "once the successor was used").toBe(400);
+        expect(await statuses(successor)).toEqual([401, 401]);
+      }
+    });
+
+    it("is refused when its session has ended, within the minute too", async () => {
+      const first = await connect();
+      await renew(first.refresh_token);
+      await instance().submit("/oauth/revoke", { client_id: "native", token: first.refresh_token });
+      expect((await refresh(first.refresh_token)).status).toBe(400);
+      expect(await statuses(first)).toEqual([401, 401]);
+    });
+  });
+
+  it("ends its session when an authorization code is used again, and its owner reads why", async () => {
+    const code = await approvedCode();
+    const tokens = tokensOf(await ask(code));
+    expect((await ask(code)).status).toBe(400);
+    expect(await statuses(tokens)).toEqual([401, 401]);
+    expect(await home()).toContain("was disconnected on");
+  });
+
+  it("gives a code's tokens to one of two requests at once", async () => {
+    const code = await approvedCode();
+    const answers = await Promise.all([ask(code), ask(code)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  describe("during an outage of the store", () => {
+    const failed = async (fields: Record<string, string>, at: Service) => {
+      const { status, headers, text } = await ask(fields, at);
+      expect(status, text).toBe(503);
+      expect(Number(headers["retry-after"])).toBeGreaterThanOrEqual(5);
+      expect(Number(headers["retry-after"])).toBeLessThanOrEqual(30);
+      expect(JSON.parse(text).error.code).toBe("unavailable");
+    };
+    const takeErrors = async () => {
+      for (const service of services) {
+        await service.ask("/api/health");
+        const errors = new Set(service.takeErrors());
+        errors.delete("the authorization server could not use the store");
+        errors.delete("expired OAuth state could not be deleted");
+        expect([...errors]).toEqual([]);
+      }
+    };
+
+    it.each(["connect_state", "local_sessions"])(
+      "that has lost %s, a request uses nothing up: the same one succeeds afterwards",
+      async (table) => {
+        const { refresh_token } = await connect();
+        const requests = [
+          { grant_type: "refresh_token", refresh_token },
+          await approvedCode(),
+          await approvedDevice(),
+        ];
+        await stage.query(`ALTER TABLE ${table} RENAME TO away`);
+        for (const fields of requests) for (const at of services) await failed(fields, at);
+        await stage.query(`ALTER TABLE away RENAME TO ${table}`);
+        for (const fields of requests) {
+          expect(await statuses(tokensOf(await ask(fields)))).toEqual([200, 200]);
+        }
+        await takeErrors();
+      },
+    );
+
+    it("that answers nothing, a request uses nothing up: the same one succeeds afterwards", async () => {
+      const { refresh_token } = await connect();
+      const requests = [
+        { grant_type: "refresh_token", refresh_token },
+        await approvedCode(),
+        await approvedDevice(),
+      ];
+      stage.freeze();
+      await Promise.all(requests.flatMap((fields) => services.map((at) => failed(fields, at))));
+      stage.thaw();
+      await eventually(async () => {
+        for (const at of services) expect((await at.ask("/ready")).status).toBe(200);
+        for (const at of services) expect((await at.ask("/oauth/authorize?client_id=desk")).status).toBe(400);
+      });
+      for (const fields of requests) {
+        expect(await statuses(tokensOf(await ask(fields)))).toEqual([200, 200]);
+      }
+      await takeErrors();
+    });
+  });
+});
