@@ -73,7 +73,8 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     },
     payload: url.pathname === device.path ? keepKnownParameters(body.toString()).toString() : body,
   };
-  const response = await tokens.run(() => inject(server, request));
+  // An injection starts when it is awaited, so that has to happen in there.
+  const response = await tokens.run(async () => await inject(server, request));
   const { statusCode, payload, headers: responseHeaders } = response;
   if (statusCode === 500)
     throw tokens.failure instanceof ApiError ? tokens.failure : new ApiError("internal_error");

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
@@ -262,7 +262,10 @@ describe.each(engines)("a refresh token, at two instances on $name", (engine) =>
     };
     const takeErrors = async () => {
       for (const service of services) {
-        await service.ask("/api/health");
+        // All earlier lines are in the log once a later one is.
+        const id = randomUUID();
+        await service.ask("/api/health", { headers: { "x-request-id": id } });
+        await eventually(() => expect(service.log).toContain(id));
         const errors = new Set(service.takeErrors());
         errors.delete("the authorization server could not use the store");
         errors.delete("expired OAuth state could not be deleted");
