@@ -116,6 +116,8 @@ export const oauthBounds = {
   windowSeconds: 10 * 60, // 10 minutes, for every limit here
   /** Authorization requests, per client address and for all unknown addresses together. */
   requests: { ofOne: 300, ofAllUnknown: 3000 },
+  /** Registrations, counted the same way: an office of 50 people with six apps each, within ten minutes. */
+  registrations: { ofOne: 300, ofAllUnknown: 3000 },
   /** Requests per credential that is valid. */
   credentials: {
     Interaction: 20,

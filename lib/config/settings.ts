@@ -162,7 +162,7 @@ const environmentSchema = z.object({
   CONNECT_CLIENT_HOSTS: z.string().default("claude.ai,chatgpt.com,vscode.dev"),
   CONNECT_REGISTRATION: z
     .enum(["on", "off"], { error: "must be on or off" })
-    .default("off")
+    .default("on")
     .transform((text) => text === "on"),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),

@@ -1,16 +1,18 @@
 import * as z from "zod";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
+import { tooManyRequests } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import type { ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { consumeRequestLimit } from "@/lib/oauth/allowance";
 import { readableName } from "@/lib/oauth/client-name";
 import { clientDefaults, unnamedClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { issueClient } from "@/lib/oauth/registered-clients";
+import { knownClientKey } from "@/lib/rate-limit/client-address";
+import { counter } from "@/lib/rate-limit/rate-limit";
 
-const { registrationBytes } = oauthBounds;
+const { registrationBytes, registrations, windowSeconds } = oauthBounds;
 
 /** The metadata that we accept (RFC 7591 §2). Others are replaced by our defaults, which the response shows. */
 const application = z.object({
@@ -24,15 +26,15 @@ const application = z.object({
 });
 
 /**
- * The route handler of dynamic client registration (RFC 7591), if the operator has enabled it. The client is public like
- * every client, its name is unverified, and it expires after a day unless an owner approves it.
+ * The route handler of dynamic client registration (RFC 7591), unless the operator has disabled it. The client is public
+ * like every client, its name is unverified, and it expires after a day unless an owner approves it.
  */
 export function register(route: Route): (request: Request) => Promise<Response> {
   return createHandler(route, answer, { acceptsAnyOrigin: true });
 }
 
 async function answer({ headers, body, nowMs }: HandlerRequest): Promise<ResponseParts> {
-  await consumeRequestLimit(headers);
+  await consumeRegistrationLimit(headers);
   const requested = application.safeParse(parseJson(body));
   if (!requested.success) {
     const isRedirectUri = requested.error.issues.some(({ path }) => path[0] === "redirect_uris");
@@ -42,6 +44,16 @@ async function answer({ headers, body, nowMs }: HandlerRequest): Promise<Respons
     return refuse("invalid_client_metadata");
   }
   return { status: 201, body: { ...clientDefaults, ...issueClient(requested.data, nowMs) } };
+}
+
+/** Counts one registration, apart from authorization requests. Throws a 429 when the limit is reached. */
+async function consumeRegistrationLimit(headers: Headers): Promise<void> {
+  const client = knownClientKey(headers);
+  const limit = client
+    ? counter("registrations", registrations.ofOne, { windowSeconds })
+    : counter("registrations-of-unknown", registrations.ofAllUnknown, { windowSeconds });
+  const { allowed, retryAfterSeconds } = await limit.consume(client ?? "all", performance.now());
+  if (!allowed) throw tooManyRequests({ retryAfterSeconds: retryAfterSeconds ?? windowSeconds });
 }
 
 /** An error response (RFC 7591 §3.2.2). */

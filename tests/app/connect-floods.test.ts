@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { oauthBounds } from "@/lib/config/limits";
@@ -13,12 +14,13 @@ import { Service } from "@/tests/support/service";
 const email = "ceo@example.com";
 const [embedded] = engines as [Engine];
 
+const verifier = "v".repeat(43);
 const authorizePath = (more: Record<string, string> = {}) =>
   `/oauth/authorize?${new URLSearchParams({
     client_id: "native",
     redirect_uri: "http://127.0.0.1:51515/callback",
     response_type: "code",
-    code_challenge: "a".repeat(43),
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
     ...more,
   })}`;
@@ -50,7 +52,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
       // PostgreSQL would compress the repeated bytes of this test; an attacker's would not compress.
       await stage.query("ALTER TABLE connect_state ALTER payload SET STORAGE EXTERNAL");
     }
-    service = await Service.start({ ...stage.environment, CONNECT_REGISTRATION: "on" });
+    service = await Service.start(stage.environment);
     await service.adminJson("account", "add", email, "--plan", "licensed");
     owner = await Browser.signIn(service, email);
     app = await openidClient.makeApp(service);
@@ -157,26 +159,49 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     await away.clear();
   });
 
-  it("registers 1,000 clients from 100 addresses, and the owner can still approve another one", async () => {
-    const register = async (from: string) => {
-      const { status, text } = await service.ask("/oauth/register", {
-        method: "POST",
-        from,
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ client_name: "Desk", redirect_uris: ["http://127.0.0.1/callback"] }),
-      });
-      return { status, clientId: String(JSON.parse(text).client_id) };
-    };
+  const register = async (from: string) => {
+    const { status, headers, text } = await service.ask("/oauth/register", {
+      method: "POST",
+      from,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ client_name: "Desk", redirect_uris: ["http://127.0.0.1/callback"] }),
+    });
+    return { status, headers, clientId: String(JSON.parse(text).client_id) };
+  };
+
+  it("of 1,000 registrations from 100 addresses pushes out no client, approved or not", async () => {
+    const { clientId: approved } = await register("127.8.0.1");
+    const back = await answerApp(owner, service, service.url + authorizePath({ client_id: approved }));
+    const redeemed = await service.submit("/oauth/token", {
+      client_id: approved,
+      grant_type: "authorization_code",
+      code: new URL(back).searchParams.get("code") ?? "",
+      redirect_uri: "http://127.0.0.1:51515/callback",
+      code_verifier: verifier,
+    });
+    const { refresh_token } = JSON.parse(redeemed.text);
     const { clientId: first } = await register("127.8.0.1");
     const answers = await flood(1000, (n) => register(`127.8.1.${1 + (n % 100)}`));
     expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
-    expect(await count("kind = 'Client'"), "nothing is kept of them").toBe(0);
+    expect(await count("kind = 'Client'"), "only the approved one is kept").toBe(1);
     const { clientId: last } = await register("127.8.0.2");
-    for (const client_id of [first, last]) {
+    for (const client_id of [first, last, approved]) {
       const back = await answerApp(owner, service, service.url + authorizePath({ client_id }));
       expect(new URL(back).searchParams.get("code")).toMatch(/./);
     }
-    expect(await count("kind = 'Client'"), "those that the owner has let in").toBe(2);
+    expect(await count("kind = 'Client'"), "those that the owner has let in").toBe(3);
+    const grant = { client_id: approved, grant_type: "refresh_token", refresh_token };
+    expect((await service.submit("/oauth/token", grant)).status).toBe(200);
+  });
+
+  it("of registrations from one address is refused after 300 in ten minutes, and nothing else is", async () => {
+    const from = "127.8.4.1";
+    const answers = await flood(oauthBounds.registrations.ofOne + 5, () => register(from));
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(({ status }) => status)).toEqual(Array(5).fill(429));
+    for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+    expect((await service.ask(authorizePath(), { from })).status, "a request").toBe(303);
+    expect((await register("127.8.4.2")).status, "another address").toBe(201);
   });
 });
 
@@ -201,7 +226,7 @@ describe("a stranger who reaches the rate limit", () => {
     let owner: Browser;
     let app: App;
     beforeAll(async () => {
-      ({ service, owner, app } = await open({ CONNECT_REGISTRATION: "on" }));
+      ({ service, owner, app } = await open({}));
     });
     afterAll(() => service.stop());
 
@@ -242,8 +267,7 @@ describe("a stranger who reaches the rate limit", () => {
         for (const { headers } of spent) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
       }
       const registration = await service.ask("/oauth/register", { ...strangers, method: "POST" });
-      expect(registration.status).toBe(429);
-      expect(Number(registration.headers["retry-after"])).toBeGreaterThan(0);
+      expect(registration.status, "counted separately").toBe(400);
 
       expect((await redeem(back)).access_token).toMatch(/./);
       await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);

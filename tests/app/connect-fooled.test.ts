@@ -24,7 +24,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
 
   beforeAll(async () => {
     stage = await engine.prepare();
-    service = await Service.start({ ...stage.environment, CONNECT_REGISTRATION: "on" });
+    service = await Service.start(stage.environment);
     for (const each of [email, other]) await service.adminJson("account", "add", each, "--plan", "licensed");
     owner = await Browser.signIn(service, email);
     otherOwner = await Browser.signIn(service, other);

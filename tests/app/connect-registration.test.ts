@@ -20,7 +20,7 @@ describe.each(engines)("an app that registers itself, on $name", (engine) => {
 
   beforeAll(async () => {
     stage = await engine.prepare();
-    service = await Service.start({ ...stage.environment, ...clock.environment, CONNECT_REGISTRATION: "on" });
+    service = await Service.start({ ...stage.environment, ...clock.environment });
     await service.adminJson("account", "add", email, "--plan", "licensed");
     browser = await Browser.signIn(service, email);
   });
@@ -191,7 +191,11 @@ describe.each(engines)("an app that registers itself, on $name", (engine) => {
   if (engine === engines[0])
     it("finds no endpoint if registration is off, and is unknown if it registered before", async () => {
       const { client_id } = JSON.parse((await register({ redirect_uris: [redirect] })).text);
-      const off = await Service.start({ ...stage.environment, ...clock.environment });
+      const off = await Service.start({
+        ...stage.environment,
+        ...clock.environment,
+        CONNECT_REGISTRATION: "off",
+      });
       const { status, text } = await off.submit(path, {});
       expect(status).toBe(404);
       expect(JSON.parse(text).error.code).toBe("not_found");

@@ -224,6 +224,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       issuer: service.url,
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: ["none"],
+      registration_endpoint: `${service.url}/oauth/register`,
       client_id_metadata_document_supported: true,
     });
     const resource = await service.ask("/.well-known/oauth-protected-resource/mcp");
@@ -231,7 +232,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       resource: `${service.url}/mcp`,
       authorization_servers: [service.url],
     });
-    for (const path of ["/oauth/register", "/register"]) {
+    for (const path of ["/oauth/userinfo", "/register"]) {
       const { status, text } = await service.ask(path);
       expect(status, path).toBe(404);
       expect(JSON.parse(text).error.code).toBe("not_found");

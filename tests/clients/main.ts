@@ -34,7 +34,6 @@ const chosen = clients.filter(({ name }) => name.toLowerCase().includes(wanted.t
 const service = await Service.start({
   ...outside.environment,
   SIGN_IN: "local",
-  CONNECT_REGISTRATION: "on",
   RATE_LIMIT_MCP: "100000",
 });
 await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", credits);

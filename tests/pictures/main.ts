@@ -88,7 +88,6 @@ const clock = makeClock();
 const environment = {
   SIGN_IN: "local",
   SUPPORT_EMAIL: "help@example.com",
-  CONNECT_REGISTRATION: "on",
   ...clock.environment,
 };
 const service = await Service.start(environment);

@@ -50,7 +50,7 @@ ${table(
     [
       `\`${accountAddress}\``,
       "when the client connects, for clients that ask only if connecting is refused",
-      `opencode and mcporter, where the deployment lets apps [register themselves](${to.connectAnApp}#who-your-app-is)`,
+      "opencode and mcporter",
     ],
   ],
 )}
