@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/config/clerk-settings";
+import { clientDocuments } from "@/lib/config/client-documents";
 import { quotas } from "@/lib/config/limits";
 import { isLoopback } from "@/lib/config/loopback";
 import { parseMail } from "@/lib/config/mail-settings";
@@ -60,6 +61,11 @@ export function parseSettings(environment: Record<string, string | undefined>) {
       "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
     );
   }
+  if (given.CONNECT_CLIENT_HOSTS) {
+    faults.push(
+      "CONNECT_CLIENT_HOSTS: is now CONNECT_CLIENTS, which takes the whole addresses of metadata documents; leave both out for the known agents",
+    );
+  }
   if (faults.length > 0) throw new SettingsError(faults);
 
   return {
@@ -86,7 +92,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     signIn: (signIn === "clerk" && clerk ? { kind: signIn, ...clerk } : { kind: signIn }) as SignIn,
     mail,
     supportEmail: env.SUPPORT_EMAIL,
-    connectClientHosts: env.CONNECT_CLIENT_HOSTS.split(",").map((host) => host.trim()),
+    connectClients: env.CONNECT_CLIENTS,
     connectRegistration: env.CONNECT_REGISTRATION,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
@@ -159,7 +165,7 @@ const environmentSchema = z.object({
   DKIM_SELECTOR: z.string().optional(),
   DKIM_PRIVATE_KEY: z.string().optional(),
   SUPPORT_EMAIL: z.email("must be an email address").optional(),
-  CONNECT_CLIENT_HOSTS: z.string().default("claude.ai,chatgpt.com,vscode.dev"),
+  CONNECT_CLIENTS: clientDocuments,
   CONNECT_REGISTRATION: z
     .enum(["on", "off"], { error: "must be on or off" })
     .default("on")

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type Provider from "oidc-provider";
-import type { Client, Configuration, ErrorOut, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
+import type { Configuration, errors, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
 import { keyRing } from "@/lib/auth/key-ring";
 import { findSessionEnd } from "@/lib/auth/session";
 import { settings } from "@/lib/config/settings";
@@ -8,9 +8,10 @@ import { ApiError } from "@/lib/http/errors";
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
-import { ClientStore, clientDefaults, isFetchableClient, nativeClient } from "@/lib/oauth/clients";
+import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
 import { lifetimes } from "@/lib/oauth/lifetimes";
-import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
+import { fetchMetadataDocument } from "@/lib/oauth/metadata-document";
+import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { makeRingKey } from "@/lib/oauth/signing-key";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
@@ -58,6 +59,7 @@ function stateOf(kind: string): OAuthState {
 
 function configuration(library: Library, publicKey: KeyObject): Configuration {
   const { errors } = library;
+  const { connectClients } = settings();
   return {
     adapter: stateOf,
     clients: [nativeClient],
@@ -94,7 +96,10 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
     rotateRefreshToken: true,
     expiresWithSession: async () => false,
     formats: { customizers: { jwt: asSessionToken } },
-    renderError,
+    renderError: (ctx, _, failure) => {
+      ctx.body = explain(ctx.query.client_id, failure, library);
+    },
+    fetch: fetchMetadataDocument,
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -105,11 +110,9 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
       deviceFlow: { enabled: true, deviceInfo: (ctx) => ({ network: ctx.get(networkHeader) || undefined }) },
       externalSigningSupport: { enabled: true, ack: "experimental-01" },
       clientIdMetadataDocument: {
-        enabled: true,
+        enabled: connectClients.length > 0,
         ack: "draft-02",
-        allowFetch: async (_: unknown, clientId: string) => isFetchableClient(clientId),
-        allowClient: async (_: unknown, client: Client) =>
-          (client.redirectUris ?? []).every(isAllowedRedirectUri),
+        allowFetch: async (_: unknown, clientId: string) => connectClients.includes(clientId),
       },
       resourceIndicators: {
         enabled: true,
@@ -185,7 +188,18 @@ async function asSessionToken(_: KoaContextWithOIDC, token: object, jwt: JWTStru
   };
 }
 
-/** Renders an error that must not be redirected to an app, because the app is unknown. */
-async function renderError(ctx: KoaContextWithOIDC, { error, error_description }: ErrorOut): Promise<void> {
-  ctx.body = new ApiError("invalid_request", { message: `${error_description ?? error}.` }).toJSON();
+/** Explains an error that must not be redirected to an app, because the app or its redirect URI is unknown. */
+function explain(clientId: unknown, failure: Error, { errors }: Library): Refusal {
+  const isOfClient =
+    failure instanceof errors.InvalidClient || failure instanceof errors.InvalidClientMetadata;
+  const { error_description = failure.message, error_detail } = failure as Partial<errors.OIDCProviderError>;
+  const why = error_detail ?? rootCause(failure)?.message;
+  return {
+    fault: isOfClient ? findFault(String(clientId)) : "app",
+    reason: why ? `${error_description}: ${why}` : error_description,
+  };
+}
+
+function rootCause({ cause }: Error): Error | undefined {
+  return cause instanceof Error ? (rootCause(cause) ?? cause) : undefined;
 }

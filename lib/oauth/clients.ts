@@ -1,6 +1,4 @@
-import { isIP } from "node:net";
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
-import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { RegisteredClients } from "@/lib/oauth/registered-clients";
@@ -49,14 +47,4 @@ export class ClientStore extends RegisteredClients {
     // Older builds accepted spellings of redirect URIs that are not allowed now.
     return client && { ...client, redirect_uris: client.redirect_uris?.filter(isAllowedRedirectUri) };
   }
-}
-
-/**
- * Whether a client's metadata document may be fetched: its host is on the operator's list. The host must be a name, not
- * an IP address, so that a client cannot make us request this machine or its network (SSRF), whatever the list contains.
- */
-export function isFetchableClient(clientId: string): boolean {
-  const { host, hostname } = new URL(clientId);
-  const isAddress = isIP(hostname) !== 0 || hostname.startsWith("[");
-  return settings().connectClientHosts.includes(host) && !isAddress && !isLoopback(hostname);
 }

@@ -4,14 +4,14 @@ import { accountScope } from "@/lib/oauth/resources";
 
 /** The authorization server metadata (RFC 8414 §2). */
 export function authorizationServerMetadata() {
-  const { appUrl } = settings();
+  const { appUrl, connectClients, connectRegistration } = settings();
   return {
     issuer: appUrl,
     authorization_endpoint: appUrl + connectEndpoints.authorization.path,
     token_endpoint: appUrl + connectEndpoints.token.path,
     device_authorization_endpoint: appUrl + connectEndpoints.device.path,
     revocation_endpoint: appUrl + connectEndpoints.revocation.path,
-    ...(settings().connectRegistration && {
+    ...(connectRegistration && {
       registration_endpoint: appUrl + connectEndpoints.registration.path,
     }),
     jwks_uri: `${appUrl}/.well-known/jwks.json`,
@@ -27,7 +27,7 @@ export function authorizationServerMetadata() {
     token_endpoint_auth_methods_supported: ["none"],
     revocation_endpoint_auth_methods_supported: ["none"],
     authorization_response_iss_parameter_supported: true,
-    client_id_metadata_document_supported: true,
+    ...(connectClients.length > 0 && { client_id_metadata_document_supported: true }),
     service_documentation: appUrl + documentPages.connectAnApp.path,
   };
 }

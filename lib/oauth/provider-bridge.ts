@@ -12,11 +12,12 @@ import type { Route } from "@/lib/http/route";
 import { consumeExchangeLimit } from "@/lib/oauth/allowance";
 import { authorizationServer, networkHeader, serverCookies } from "@/lib/oauth/authorization-server";
 import { lifetimes } from "@/lib/oauth/lifetimes";
-import { mayRedirectError, refusalUrl } from "@/lib/oauth/refused-request";
+import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
 import { accountScope } from "@/lib/oauth/resources";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
 import { withStore } from "@/lib/oauth/with-store";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
+import { log } from "@/lib/runtime/log";
 
 /**
  * The route handler of an authorization server endpoint. The library only takes Node's requests, so each request is
@@ -45,6 +46,8 @@ const knownParameters = new Set([
   "code_challenge_method",
   "resource",
 ]);
+
+const maxLogged = 400; // characters of a client id
 
 async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (settings().signIn.kind === "none") throw new ApiError("not_configured");
@@ -79,7 +82,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (statusCode === 500)
     throw tokens.failure instanceof ApiError ? tokens.failure : new ApiError("internal_error");
   if (statusCode === 200 && !(await withStore((db) => tokens.commit(db, Date.now())))) return usedBefore;
-  if (statusCode === 400 && isFromBrowser(headers)) return redirectTo({ to: appProblem });
+  if (statusCode === 400 && isForBrowsers(url)) return refuseClient(call, JSON.parse(payload) as Refusal);
   const { location } = responseHeaders;
   // A redirect to a client before the owner was asked always carries an error.
   const isError = isAuthorization && location !== undefined && location !== pages.connect.path;
@@ -110,11 +113,26 @@ function renderError(error: ApiError, { headers }: HandlerRequest): ResponsePart
   return error.status === 413 && isFromBrowser(headers) ? redirectTo({ to: appProblem }) : errorParts(error);
 }
 
+/** Refuses a request whose error cannot be redirected to its app. */
+function refuseClient({ url, headers, context }: HandlerRequest, { fault, reason }: Refusal): ResponseParts {
+  const client = url.searchParams.get("client_id") ?? "";
+  const { requestId } = context;
+  log().info({ requestId, client: client.slice(0, maxLogged), reason }, `refused: ${faults[fault]}`);
+  // The reasons of the other faults can contain what this server's network says.
+  const message = fault === "app" ? `${reason}.` : `Refused: ${faults[fault]}.`;
+  return refuse(headers, faultUrl(fault, client), message);
+}
+
 /** Refuses an authorization request: a browser is redirected to one of our pages, other clients get JSON. */
 function refuse(headers: Headers, page: string, message: string): ResponseParts {
   return isFromBrowser(headers)
     ? redirectTo({ to: page })
     : errorParts(new ApiError("invalid_request", { message }));
+}
+
+/** Whether an endpoint is opened in a browser. Its errors are ours, those of the others the library's (RFC 6749 §5.2). */
+function isForBrowsers({ pathname }: URL): boolean {
+  return pathname === connectEndpoints.authorization.path || pathname === connectEndpoints.resume.path;
 }
 
 function isFromBrowser(headers: Headers): boolean {

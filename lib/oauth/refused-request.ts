@@ -1,8 +1,42 @@
+import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
+import { withProblem } from "@/lib/http/form";
 import { pages } from "@/lib/http/pages";
 import { nativeClient } from "@/lib/oauth/clients";
 import { findClient } from "@/lib/oauth/operator-clients";
 import { seal, unseal } from "@/lib/runtime/seal";
+
+/** Why an authorization request is refused on our page, and not by a redirect to its app. */
+export type Fault = keyof typeof faults;
+
+/** @property reason - the details, for the log */
+export type Refusal = { fault: Fault; reason: string };
+
+/** Each fault, for the log and for programs. */
+export const faults = {
+  unlisted: "the app's metadata document is not in CONNECT_CLIENTS",
+  unreadable: "the app's metadata document could not be fetched or used",
+  unknown: "the app never registered, or its registration has expired",
+  app: "the app's request is not valid",
+};
+
+/** The fault of a client that the authorization server could not find. */
+export function findFault(clientId: string): Exclude<Fault, "app"> {
+  if (!/^https?:/i.test(clientId)) return "unknown";
+  return settings().connectClients.includes(clientId) ? "unreadable" : "unlisted";
+}
+
+/** The URL of our page about a fault. It names the host of the app's metadata document, if that is the fault. */
+export function faultUrl(fault: Fault, clientId: string): string {
+  const page = withProblem(pages.connect.path, fault);
+  const hasHost = (fault === "unlisted" || fault === "unreadable") && URL.canParse(clientId);
+  return hasHost ? `${page}&host=${seal("connect-fault:v1", "", new URL(clientId).host)}` : page;
+}
+
+/** The host in the URL of our page; `undefined` if we did not seal it. */
+export function readFaultHost(sealed: string | undefined): string | undefined {
+  return sealed && unseal("connect-fault:v1", "", sealed);
+}
 
 /*
  * A registered client chooses where its errors go. With a request that is invalid on purpose, an attacker could use us
@@ -12,7 +46,7 @@ import { seal, unseal } from "@/lib/runtime/seal";
 
 /**
  * Whether an error may be redirected to a client: it goes to the person's own computer, the operator has added the
- * client, or its metadata document is at a host that the operator has listed.
+ * client, or the operator has listed its metadata document.
  */
 export async function mayRedirectError(clientIds: string[]): Promise<boolean> {
   const [id = "", another] = clientIds;

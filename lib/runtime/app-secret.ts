@@ -8,6 +8,7 @@ export type Purpose =
   | "client-address:v1"
   | "client-id:v1"
   | "connect-device:v1"
+  | "connect-fault:v1"
   | "connect-refusal:v1"
   | "known-browser:v1"
   | "log-subject:v1"

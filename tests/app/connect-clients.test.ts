@@ -127,12 +127,12 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect(headers).not.toHaveProperty("location");
   });
 
-  it("with a metadata document are fetched only from listed hosts", async () => {
+  it("with a metadata document are fetched only from listed addresses", async () => {
     await expectNeverFetched(service);
   });
 });
 
-describe("clients with a metadata document at a listed host", () => {
+describe("clients with a metadata document at a listed address", () => {
   let stage: Stage;
   let service: Service;
   let document: Server;
@@ -151,7 +151,7 @@ describe("clients with a metadata document at a listed host", () => {
     client_id = `https://${host}/c.json`;
     service = await Service.start({
       ...stage.environment,
-      CONNECT_CLIENT_HOSTS: `${host},127.0.0.1:${foreignPort},localhost:${foreignPort},169.254.169.254`,
+      CONNECT_CLIENTS: client_id,
       NODE_OPTIONS: "--import ./tests/support/names.mjs",
       TEST_NAME: "apps.example.com",
       NODE_EXTRA_CA_CERTS: trust(),

@@ -107,18 +107,18 @@ export const connect: Mutant[] = [
     tests: ["tests/app/connect-attacks.test.ts"],
   },
   {
-    file: "lib/oauth/clients.ts",
-    mistake: "the document of an app is fetched from any host",
-    was: "settings().connectClientHosts.includes(host) && ",
-    becomes: "",
-    tests: ["tests/lib/oauth/clients.test.ts"],
-  },
-  {
-    file: "lib/oauth/clients.ts",
-    mistake: "the document of an app is fetched from this machine",
-    was: " && !isAddress && !isLoopback(hostname)",
+    file: "lib/oauth/authorization-server.ts",
+    mistake: "the document of an app is fetched from any address",
+    was: "allowFetch: async (_: unknown, clientId: string) => connectClients.includes(clientId),",
     becomes: "",
     tests: ["tests/app/connect-clients.test.ts"],
+  },
+  {
+    file: "lib/config/client-documents.ts",
+    mistake: "the list of documents has addresses of this machine",
+    was: "isName && ",
+    becomes: "",
+    tests: ["tests/lib/config/settings.test.ts"],
   },
   {
     file: "lib/oauth/clients.ts",

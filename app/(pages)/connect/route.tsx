@@ -5,18 +5,15 @@ import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, connectEndpoints, pages } from "@/lib/http/pages";
 import { findRequestingClient, readAuthorizationRequest } from "@/lib/oauth/approval";
-import { readRefusal } from "@/lib/oauth/refused-request";
+import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { htmlPage, type Shown } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
 import { Support } from "../support";
 import { Approval } from "./approval";
+import { RefusedApp } from "./refused-app";
 
 const problems: Record<string, Problem> = {
-  app: {
-    words:
-      "We do not know the app that sent you here, or its request is not valid. Try again from the app. If that fails too, tell its maker.",
-  },
   again: { words: "Your session had expired, so your answer was not saved. Answer again." },
   codes: { words: "Too many codes from your network. Try again in ten minutes." },
   code: {
@@ -31,12 +28,16 @@ export const GET = htmlPage(pages.connect, async (call) => {
   const problem = findProblem(query, problems);
   const refusedUrl = readRefusal(query.refused);
   if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };
+  const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
+  if (fault) {
+    const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
+    return { title: "Nothing was connected", status: 400, content };
+  }
   if (query.answered === "user_code") return returnToDevice(query.outcome === "approved");
   return {
     title: "Connect an app",
     content: (
       <div className="narrow">
-        {query.problem === "app" && <h1>Nothing was connected</h1>}
         {!problem?.isTyped && <ProblemNote problem={problem} />}
         {query.away !== undefined && (
           <Onward
@@ -52,10 +53,7 @@ export const GET = htmlPage(pages.connect, async (call) => {
             link="Continue to the app"
           />
         )}
-        {!query.answered &&
-          query.away === undefined &&
-          query.problem !== "app" &&
-          (await findQuestion(call, problem))}
+        {!query.answered && query.away === undefined && (await findQuestion(call, problem))}
         <Support />
       </div>
     ),

@@ -106,12 +106,12 @@ ${table(
     [
       "the HTTPS URL of its metadata document",
       "the redirect URI, and its name as the app's own claim, with the host of the document",
-      "those in the document; the operator lists the allowed hosts",
+      "those in the document; the operator lists the addresses of the documents, by default those of known agents",
     ],
   ],
 )}
 
-Some deployments let an app register itself (RFC 7591): their metadata has a \`registration_endpoint\`. A registration expires after a day, or 90 days after an owner last approved the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
+An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or 90 days after an owner last approved the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
 
 A redirect URI must be normalized (equal to \`new URL(uri).href\`), without a user name, white space, a backslash or a fragment. Invisible characters and text direction marks are removed from names.
 
@@ -134,8 +134,8 @@ ${table(
     ["`invalid_target`", "the `resource` is not one of ours", "use one of ours"],
     [
       "a page with a `400`, and no redirect",
-      "the client or its redirect URI is unknown",
-      "tell its developer: we only redirect to registered URIs",
+      "we cannot tell where the answer should go; the page says which: the metadata document is not accepted here, or could not be read, or the app is not registered (any more), or its redirect URI is not",
+      "register again if it was not registered; otherwise tell its developer what the page says",
     ],
     ["`429`, `5xx`, no network", "a temporary failure", "wait, keep its tokens, and send the same again"],
   ],

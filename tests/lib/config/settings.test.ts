@@ -230,6 +230,25 @@ describe("parseSettings", () => {
       "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
     ],
     [
+      { CONNECT_CLIENT_HOSTS: "claude.ai" },
+      "CONNECT_CLIENT_HOSTS: is now CONNECT_CLIENTS, which takes the whole addresses of metadata documents; leave both out for the known agents",
+    ],
+    ...[
+      "claude.ai,chatgpt.com",
+      "https://claude.ai",
+      "http://claude.ai/c.json",
+      "https://claude.ai/c.json#a",
+      "https://Claude.ai/c.json",
+      "https://me@claude.ai/c.json",
+      "https://127.0.0.1/c.json",
+      "https://[::1]/c.json",
+      "https://localhost/c.json",
+      "https://169.254.169.254/c.json",
+    ].map((others): [Record<string, string>, string] => [
+      { CONNECT_CLIENTS: `https://zed.dev/oauth/client-metadata.json, ${others}` },
+      `CONNECT_CLIENTS: takes the whole addresses of metadata documents, like https://vscode.dev/oauth/client-metadata.json, or none; not ${others.replace(",", ", ")}`,
+    ]),
+    [
       { SIGN_IN: "clerk" },
       "SIGN_IN: is clerk, which needs CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY, CLERK_JWT_KEY, CLERK_WEBHOOK_SIGNING_SECRET",
     ],

@@ -1,0 +1,52 @@
+import * as z from "zod";
+import { unnamedClient } from "@/lib/oauth/clients";
+import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
+
+const maxBytes = 5 * 1024; // draft-ietf-oauth-client-id-metadata-document §6.6
+
+/**
+ * The metadata that we read. The rest of a document is ignored, as it is in a registration: Claude's names a grant type
+ * that we do not offer, and ChatGPT's prefers `private_key_jwt` but offers `none` as well.
+ */
+const metadata = z
+  .object({
+    client_id: z.string(),
+    client_name: z.string().default(unnamedClient),
+    redirect_uris: z.array(z.string()).transform((uris) => uris.filter(isAllowedRedirectUri)),
+    token_endpoint_auth_method: z.string().default("none"),
+    token_endpoint_auth_methods_supported: z.array(z.string()).default([]),
+    client_secret: z.never({ error: "must not be published" }).optional(),
+  })
+  .refine(({ redirect_uris }) => redirect_uris.length > 0, { error: "has no redirect URI that is allowed" })
+  .refine(
+    (document) =>
+      [document.token_endpoint_auth_method, ...document.token_endpoint_auth_methods_supported].includes(
+        "none",
+      ),
+    { error: "offers no token_endpoint_auth_method of none" },
+  )
+  .transform(({ client_id, client_name, redirect_uris }) => ({ client_id, client_name, redirect_uris }));
+
+/** Fetches a client's metadata document for the authorization server. Throws if it cannot be used. */
+export async function fetchMetadataDocument(...request: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(...request);
+  if (response.status !== 200) return response;
+  const document = metadata.safeParse(JSON.parse(await readText(response)));
+  if (!document.success) {
+    const faults = document.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`.trim());
+    throw new Error(faults.join("; "));
+  }
+  const caching = [...response.headers].filter(([name]) => /^(?:cache-control|expires)$/.test(name));
+  return Response.json(document.data, { headers: caching });
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,346 @@
+import { createHash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { startOutside } from "@/tests/support/outside";
+import { answerApp } from "@/tests/support/owner";
+import { type Environment, Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+const redirect = "http://127.0.0.1:51000/callback";
+const asPerson = { accept: "text/html,*/*" };
+
+/** What each known agent publishes of itself, in the parts that differ, and where it asks for the answer. */
+const agents: [name: string, address: string, document: object, redirect: string][] = [
+  [
+    "Claude",
+    "https://claude.ai/oauth/mcp-oauth-client-metadata",
+    {
+      redirect_uris: ["https://claude.ai/api/mcp/auth_callback"],
+      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
+      token_endpoint_auth_method: "none",
+    },
+    "https://claude.ai/api/mcp/auth_callback",
+  ],
+  [
+    "Claude Code",
+    "https://claude.ai/oauth/claude-code-client-metadata",
+    {
+      redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+      token_endpoint_auth_method: "none",
+    },
+    "http://localhost:51000/callback",
+  ],
+  [
+    "Codex",
+    "https://chatgpt.com/oauth/codex/client.json",
+    { redirect_uris: ["http://127.0.0.1/callback"], token_endpoint_auth_method: "none" },
+    redirect,
+  ],
+  [
+    "ChatGPT",
+    "https://chatgpt.com/oauth/client.json",
+    {
+      redirect_uris: ["https://chatgpt.com/connector_platform_oauth_redirect"],
+      token_endpoint_auth_method: "private_key_jwt",
+      token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
+      token_endpoint_auth_signing_alg: "RS256",
+      jwks_uri: "https://chatgpt.com/oauth/jwks.json",
+    },
+    "https://chatgpt.com/connector_platform_oauth_redirect",
+  ],
+  [
+    "Copilot CLI",
+    "https://github.com/copilot/cli/client-metadata.json",
+    { redirect_uris: ["http://127.0.0.1:33418/"] },
+    "http://127.0.0.1:63450/",
+  ],
+  [
+    "Visual Studio Code",
+    "https://vscode.dev/oauth/client-metadata.json",
+    {
+      redirect_uris: ["http://127.0.0.1:33418/", "https://vscode.dev/redirect"],
+      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+      application_type: "native",
+      token_endpoint_auth_method: "none",
+    },
+    "https://vscode.dev/redirect",
+  ],
+  [
+    "Visual Studio Code - Insiders",
+    "https://insiders.vscode.dev/oauth/client-metadata.json",
+    { redirect_uris: ["http://127.0.0.1:33418/", "https://insiders.vscode.dev/redirect"] },
+    "https://insiders.vscode.dev/redirect",
+  ],
+  [
+    "Zed",
+    "https://zed.dev/oauth/client-metadata.json",
+    { redirect_uris: ["http://127.0.0.1/callback"] },
+    redirect,
+  ],
+  [
+    "goose",
+    "https://goose-docs.ai/oauth/client-metadata.json",
+    { redirect_uris: ["http://127.0.0.1/oauth_callback", "http://[::1]/oauth_callback"] },
+    "http://[::1]:51000/oauth_callback",
+  ],
+  [
+    "opencode",
+    "https://opencode.ai/oauth/opencode/client.json",
+    { redirect_uris: ["http://127.0.0.1/callback", "http://localhost/callback"] },
+    redirect,
+  ],
+];
+
+const listed = (name: string) => `https://apps.example.com/${name}.json`;
+const published = { redirect_uris: ["http://127.0.0.1/callback"], token_endpoint_auth_method: "none" };
+
+/** Documents at listed addresses that cannot be used, and the reason in the log. */
+const unusable: [name: string, document: object | undefined, reason: string][] = [
+  ["missing", undefined, "unexpected response status 404"],
+  ["another", { ...published, client_id: listed("other") }, "client_id does not match the expected value"],
+  ["anonymous", { ...published, client_id: undefined }, "client_id"],
+  [
+    "unreachable",
+    { ...published, redirect_uris: ["http://evil.example/"] },
+    "has no redirect URI that is allowed",
+  ],
+  [
+    "keyed",
+    { ...published, token_endpoint_auth_method: "private_key_jwt" },
+    "offers no token_endpoint_auth_method of none",
+  ],
+  ["secret", { ...published, client_secret: "known to all" }, "client_secret must not be published"],
+  ["large", { ...published, client_name: "x".repeat(6000) }, "is larger than 5120 bytes"],
+];
+
+const authorizePath = (client_id: string, redirect_uri = redirect) =>
+  `/oauth/authorize?${new URLSearchParams({
+    client_id,
+    redirect_uri,
+    response_type: "code",
+    code_challenge: createHash("sha256").update("verifier".repeat(6)).digest("base64url"),
+    code_challenge_method: "S256",
+  })}`;
+
+async function startAsked(environment: Environment) {
+  const service = await Service.start(environment);
+  await service.adminJson("account", "add", email, "--plan", "licensed");
+  return { service, owner: await Browser.signIn(service, email) };
+}
+
+const isAnnounced = async (service: Service) =>
+  JSON.parse((await service.ask("/.well-known/oauth-authorization-server")).text)
+    .client_id_metadata_document_supported;
+
+describe.each(engines)("the metadata document of an agent, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let owner: Browser;
+  let outside: Awaited<ReturnType<typeof startOutside>>;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    outside = await startOutside(
+      Object.fromEntries(
+        agents.map(([client_name, client_id, document]) => [
+          client_id,
+          { client_id, client_name, ...document },
+        ]),
+      ),
+    );
+    ({ service, owner } = await startAsked({ ...stage.environment, ...outside.environment }));
+  });
+  afterAll(async () => {
+    await service.stop();
+    await outside.stop();
+    await stage.clear();
+  });
+
+  it("is accepted at default settings, and said to be", async () => {
+    expect(await isAnnounced(service)).toBe(true);
+  });
+
+  it.each(agents)(
+    "of %s is fetched, and the agent gets a token without a secret",
+    async (name, client_id, _, to) => {
+      await owner.open(authorizePath(client_id, to));
+      const { text } = await owner.open("/connect");
+      expect(text).toContain(`<bdi>${name}</bdi>`);
+      expect(text).toContain(`an app of ${new URL(client_id).host}`);
+      const back = await answerApp(owner, service, service.url + authorizePath(client_id, to));
+      expect(back.startsWith(`${to}?`)).toBe(true);
+      const redeemed = await service.submit("/oauth/token", {
+        client_id,
+        grant_type: "authorization_code",
+        code: new URL(back).searchParams.get("code") ?? "",
+        redirect_uri: to,
+        code_verifier: "verifier".repeat(6),
+      });
+      expect(redeemed.status).toBe(200);
+      expect(outside.asked).toContain(client_id);
+    },
+  );
+
+  it.each([
+    "https://claude.ai/oauth/claude-code-client-metadata/",
+    "https://claude.ai/oauth/claude-code-client-metadata?a",
+    "https://claude.ai/oauth/Claude-Code-client-metadata",
+    "https://CLAUDE.ai/oauth/claude-code-client-metadata",
+    "https://claude.ai:443/oauth/claude-code-client-metadata",
+    "https://claude.ai/share/client.json",
+    "https://github.com/stranger/repository/raw/main/client-metadata.json",
+  ])("is fetched from exactly the listed address, and not from %s", async (client_id) => {
+    outside.asked.length = 0;
+    expect((await service.ask(authorizePath(client_id))).status).toBe(400);
+    expect(outside.asked).toEqual([]);
+  });
+});
+
+describe.each(engines)("an app that is refused, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let outside: Awaited<ReturnType<typeof startOutside>>;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    const documents = unusable.flatMap(([name, document]) =>
+      document ? [[listed(name), { client_id: listed(name), ...document }]] : [],
+    );
+    outside = await startOutside(Object.fromEntries(documents));
+    service = await Service.start({
+      ...stage.environment,
+      ...outside.environment,
+      CONNECT_CLIENTS: unusable.map(([name]) => listed(name)).join(", "),
+    });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await outside.stop();
+    await stage.clear();
+  });
+
+  /** Asks as a person's browser would. Returns the page at the end, and the log line of the refusal. */
+  async function refuse(client_id: string) {
+    const id = randomUUID();
+    const asked = await service.ask(authorizePath(client_id), {
+      headers: { ...asPerson, "x-request-id": id },
+    });
+    expect(asked.status).toBe(303);
+    const page = await service.ask(String(asked.headers.location), { headers: asPerson });
+    const logged = await eventually(() => {
+      const line = service.log.split("\n").find((line) => line.includes(id) && line.includes("refused: "));
+      return JSON.parse(line ?? expect.fail("it is not logged yet"));
+    });
+    const program = await service.ask(authorizePath(client_id));
+    expect(program.status).toBe(400);
+    return { page, logged, message: JSON.parse(program.text).error.message };
+  }
+
+  it("because its document is not listed gets a page that says so, and who can list it", async () => {
+    const client_id = "https://evil.example/<script>alert(1)</script>.json";
+    const { page, logged, message } = await refuse(client_id);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain(
+      "The app that sent you here is not on the list of apps that this site accepts.",
+    );
+    expect(page.text).toContain("The app’s description is at <strong>evil.example</strong>.");
+    expect(page.text).toContain("<code>CONNECT_CLIENTS</code>");
+    expect(page.text).not.toContain("alert(1)");
+    expect(logged).toMatchObject({
+      client: client_id,
+      msg: "refused: the app's metadata document is not in CONNECT_CLIENTS",
+    });
+    expect(message).toBe("Refused: the app's metadata document is not in CONNECT_CLIENTS.");
+  });
+
+  it.each(unusable)(
+    "because its document is %s gets a page that says so, and the log the reason",
+    async (name, _, why) => {
+      const { page, logged, message } = await refuse(listed(name));
+      expect(page.status).toBe(400);
+      expect(page.text).toContain("We could not read the description that the app publishes about itself");
+      expect(page.text).toContain("The app’s description is at <strong>apps.example.com</strong>.");
+      expect(logged).toMatchObject({
+        client: listed(name),
+        reason: expect.stringContaining(why),
+        msg: "refused: the app's metadata document could not be fetched or used",
+      });
+      expect(message).toBe("Refused: the app's metadata document could not be fetched or used.");
+    },
+  );
+
+  it.each([
+    "never-registered",
+    `app_${"a".repeat(5000)}`,
+    "<img src=x onerror=alert(1)>",
+    "file:///etc/passwd",
+  ])("because it is unknown gets a page that says so: %s", async (client_id) => {
+    const { page, logged, message } = await refuse(client_id);
+    expect(page.status).toBe(400);
+    expect(page.text).toContain("It never registered with this site, or its registration has expired.");
+    expect(page.text).not.toContain(client_id);
+    expect(logged).toMatchObject({
+      client: client_id.slice(0, 400),
+      msg: "refused: the app never registered, or its registration has expired",
+    });
+    expect(message).toBe("Refused: the app never registered, or its registration has expired.");
+  });
+
+  it("because its request is not valid gets another page, and a program the reason", async () => {
+    const path = authorizePath("native", "https://evil.example/");
+    const { headers } = await service.ask(path, { headers: asPerson });
+    expect(headers.location).toBe("/connect?problem=app");
+    const page = await service.ask("/connect?problem=app");
+    expect(page.status).toBe(400);
+    expect(page.text).toContain("The request of the app that sent you here is not valid");
+    expect(JSON.parse((await service.ask(path)).text).error.message).toBe(
+      "redirect_uri did not match any of the client's registered redirect_uris.",
+    );
+  });
+
+  it("gets no host on our page that a link has made up", async () => {
+    const [sealed = ""] =
+      /[^=]+$/.exec(
+        String(
+          (await service.ask(authorizePath("https://evil.example/c.json"), { headers: asPerson })).headers
+            .location,
+        ),
+      ) ?? [];
+    for (const path of [
+      "/connect?problem=unlisted&host=evil.example",
+      `/connect?problem=unlisted&host=${sealed.slice(1)}`,
+      `/connect?refused=${sealed}`,
+    ]) {
+      const { status, text } = await service.ask(path);
+      expect(status, path).not.toBe(500);
+      expect(text, path).not.toContain("evil.example");
+    }
+  });
+});
+
+// The setting is read before any store.
+describe("a service that fetches no metadata documents", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start({ SIGN_IN: "local", CONNECT_CLIENTS: "none" });
+  });
+  afterAll(() => service.stop());
+
+  it("does not announce them, so that agents register themselves", async () => {
+    expect(await isAnnounced(service)).toBeUndefined();
+    const { text } = await service.ask("/.well-known/oauth-authorization-server");
+    expect(JSON.parse(text).registration_endpoint).toBe(`${service.url}/oauth/register`);
+  });
+
+  it("refuses an agent that sends one nevertheless, as not listed", async () => {
+    const { headers } = await service.ask(
+      authorizePath("https://claude.ai/oauth/claude-code-client-metadata"),
+      {
+        headers: asPerson,
+      },
+    );
+    expect(headers.location).toMatch(/^\/connect\?problem=unlisted&host=[\w-]+$/);
+  });
+});
