@@ -106,6 +106,28 @@ test("credits are shown as a line, with the last entries and their reasons", asy
   await expect(entries.nth(3)).toContainText("+20");
 });
 
+test("an app is given another week, and the mails about its end are switched off and on", async ({
+  page,
+}) => {
+  const email = "another-week@example.com";
+  await comeHome(page, email, "--plan", "licensed");
+  await expect(page.getByRole("button", { name: /another week/ })).toHaveCount(0);
+  const inTwoDays = clock.now() + 2 * 24 * 60 * 60 * 1000;
+  runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms)
+    SELECT 'sess_desk', id, 'app', 'Desk', ${inTwoDays - 5 * 24 * 60 * 60 * 1000}, ${clock.now()}, ${inTwoDays}
+    FROM accounts WHERE email = '${email}'`);
+  await page.reload();
+  const app = page.getByRole("listitem").filter({ hasText: "Desk" });
+  await expect(app).toContainText("Ends in 2 days · Give it another week");
+  await app.getByRole("button", { name: "Give it another week: “Desk”" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "The app has another week." })).toBeVisible();
+  await expect(app).toContainText("Ends in 7 days · Give it another week");
+  await page.getByRole("button", { name: "Stop these emails" }).click();
+  await expect(page.getByText("We do not email you before an app loses access.")).toBeVisible();
+  await page.getByRole("button", { name: "Send these emails" }).click();
+  await expect(page.getByText("We email you a day before an app that you use loses access.")).toBeVisible();
+});
+
 test("times are shown in the reader's time zone", async ({ browser }) => {
   const context = await browser.newContext({ timezoneId: "Asia/Tokyo" });
   const page = await context.newPage();

@@ -30,6 +30,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
       : null,
     credits: await collect(listCreditEntries(db, id)),
     mails: await listEmails(db, id),
+    wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     sessions: (await listSessions(db, id, nowMs)).map(
       ({ kind, name, begunAtMs, lastSeenAtMs, endsAtMs }) => ({

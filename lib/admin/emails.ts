@@ -8,6 +8,7 @@ import { listEmails } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { sender } from "@/lib/mail/sender";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
+import { sendAppEndMails } from "@/lib/oauth/app-end-mails";
 import { sweepState } from "@/lib/oauth/sweep";
 
 /** `emails list|unsubscribe-link|send-due`. */
@@ -48,6 +49,7 @@ export function addEmailCommands(program: Command, run: Run): void {
     .action(
       run(async (db) => {
         await sendSignInMails(db, sender());
+        await sendAppEndMails(db, sender());
         const tally = await sendDueMails(db, sender());
         await deleteExpired(db, Date.now());
         await sweepState(db, Date.now());

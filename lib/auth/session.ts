@@ -100,9 +100,42 @@ export async function startAppSession(
       expires_at_ms: endsAtMs,
       client_hash: null,
       clerk_session: clerkSession ?? null,
+      end_mail_at_ms: endsAtMs - endMailBeforeMs,
     },
     nowMs,
   );
+}
+
+/** How long before an app's end its owner gets a mail. */
+const endMailBeforeMs = dayMs;
+
+/** Moves the end of an app's session, as its owner asks in the browser. Returns false if it has ended. */
+export function extendAppSession(
+  db: Db,
+  account: { id: string; email: string },
+  { id, endsAtMs }: { id: string; endsAtMs: number },
+  nowMs: number,
+): Promise<boolean> {
+  const readState = async (transaction: Db) => {
+    const session = await transaction
+      .selectFrom("local_sessions")
+      .select(["name", "expires_at_ms"])
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return session && { id, name: session.name, endsAt: new Date(session.expires_at_ms).toISOString() };
+  };
+  const about = { by: "owner", what: "app extend", whom: account.email, look: readState } as const;
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable("local_sessions")
+      .set({ expires_at_ms: endsAtMs, end_mail_at_ms: endsAtMs - endMailBeforeMs })
+      .where("id", "=", id)
+      .where("account_id", "=", account.id)
+      .where("kind", "=", "app")
+      .where("expires_at_ms", ">", nowMs)
+      .executeTakeFirstOrThrow();
+    return numUpdatedRows > 0;
+  });
 }
 
 /** When a session ends, in Unix milliseconds; `undefined` if it has ended. */
@@ -207,7 +240,8 @@ export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_ha
   return sessionKinds.find((kind) => kind === row.kind) ?? (row.client_hash === null ? "program" : "browser");
 }
 
-type NewSession = Omit<Tables["local_sessions"], "begun_at_ms" | "last_seen_at_ms">;
+type NewSession = Omit<Tables["local_sessions"], "begun_at_ms" | "last_seen_at_ms" | "end_mail_at_ms"> &
+  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">>;
 
 /** Starts a session, and deletes all sessions that have expired. */
 export async function startSession(
@@ -220,7 +254,7 @@ export async function startSession(
     await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
     await transaction
       .insertInto("local_sessions")
-      .values({ ...session, begun_at_ms: nowMs, last_seen_at_ms: null })
+      .values({ end_mail_at_ms: null, ...session, begun_at_ms: nowMs, last_seen_at_ms: null })
       .execute();
   });
 }

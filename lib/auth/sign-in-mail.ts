@@ -1,7 +1,7 @@
 import { invitationDays } from "@/lib/auth/invitation-token";
 import { codeMinutes, groupLongCode, longCodeHours } from "@/lib/auth/sign-in-code";
 import type { Mail } from "@/lib/mail/mail";
-import { type MailContent, renderHtml, renderText } from "@/lib/mail/mail-content";
+import { transactionalMail } from "@/lib/mail/mail-content";
 
 type CodeMail = { to: string; code: string; isLong: boolean };
 
@@ -11,7 +11,7 @@ export function codeMail({ to, code, isLong }: CodeMail): Omit<Mail, "id"> {
 }
 
 function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
-  return toMail(to, {
+  return transactionalMail(to, {
     subject: `${code} is your sign-in code`,
     heading: "Your sign-in code",
     preview: `It works once and expires in ${codeMinutes} minutes.`,
@@ -25,7 +25,7 @@ function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
 }
 
 function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
-  return toMail(to, {
+  return transactionalMail(to, {
     subject: `${code} is your long sign-in code`,
     heading: "Your long sign-in code",
     preview: `It works once and expires in ${longCodeHours} hours.`,
@@ -42,7 +42,7 @@ function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
 
 /** The mail with an invitation. */
 export function invitationMail(to: string, url: string): Omit<Mail, "id"> {
-  return toMail(to, {
+  return transactionalMail(to, {
     subject: "Your invitation to Corner Office",
     preview: "Your place is ready.",
     body: [
@@ -52,15 +52,4 @@ export function invitationMail(to: string, url: string): Omit<Mail, "id"> {
     ],
     footer: ["You received this email because someone invited you. If that was a mistake, ignore it."],
   });
-}
-
-/** A transactional mail: it has no unsubscribe link, and automatic replies are suppressed (RFC 3834 §5). */
-function toMail(to: string, content: MailContent): Omit<Mail, "id"> {
-  return {
-    to,
-    subject: content.subject,
-    text: renderText(content),
-    html: renderHtml(content),
-    headers: { "Auto-Submitted": "auto-generated" },
-  };
 }

@@ -370,6 +370,18 @@ export const migrations: Record<string, SchemaChange> = {
       await db.schema.alterTable("connect_state").addColumn("parent_hash", "text").execute();
     },
   },
+  "047-app-end-mails": {
+    async up(db: Kysely<unknown>) {
+      await db.schema.alterTable("local_sessions").addColumn("end_mail_at_ms", "bigint").execute();
+      await db.schema.alterTable("accounts").addColumn("app_end_mails_stopped_at_ms", "bigint").execute();
+    },
+  },
+  // Every instance looks once a minute for mails that are due.
+  "048-app-end-mails-due": {
+    makeIndexes: {
+      local_sessions_end_mail: "local_sessions (end_mail_at_ms) where end_mail_at_ms is not null",
+    },
+  },
 };
 
 /** The tables that migration 003 reads and writes, as of that migration. */

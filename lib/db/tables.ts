@@ -16,6 +16,8 @@ export type Tables = {
     assistant_limit: number | null;
     credit_thousandths: number;
     created_at_ms: number;
+    /** When its owner switched off the mails about the end of apps; null if they are wanted. */
+    app_end_mails_stopped_at_ms: number | null;
   };
   /** The ledger. Entries are only added, together with the change of the account's balance. */
   credit_entries: {
@@ -143,6 +145,8 @@ export type Tables = {
     made_in: string | null;
     /** The same for a Clerk session, or the Clerk session in which an app was approved. */
     clerk_session: string | null;
+    /** When the mail about an app's end is due; while it is being sent, the end of the lease. Null if none is left. */
+    end_mail_at_ms: number | null;
   };
   /** The keys that sign session tokens, and former ones, so that a known key is never added again. */
   signing_keys: {

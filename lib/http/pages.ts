@@ -78,6 +78,8 @@ export const actions = {
   answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
   renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
   endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
+  extendApp: { path: "/home/sessions/extend", ...form, under: ["local", "clerk"] },
+  switchAppMails: { path: "/home/app-mails", ...form, under: ["local", "clerk"] },
   exportPerson: { path: "/home/export", ...form, under: ["local", "clerk"] },
   mintToken: { path: "/home/token", ...form, under: ["local", "clerk"] },
   findHits: { path: "/docs/search.json", methods: read },

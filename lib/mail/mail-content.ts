@@ -1,5 +1,6 @@
 import { colours, type } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
+import type { Mail } from "@/lib/mail/mail";
 
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
 export type MailContent = {
@@ -16,6 +17,17 @@ export type MailContent = {
 export type Block = string | { steps: string[] } | { points: string[] } | { code: string } | Link;
 
 type Link = { label: string; url: string };
+
+/** A mail that is no marketing: it has no unsubscribe link, and automatic replies are suppressed (RFC 3834 §5). */
+export function transactionalMail(to: string, content: MailContent): Omit<Mail, "id"> {
+  return {
+    to,
+    subject: content.subject,
+    text: renderText(content),
+    html: renderHtml(content),
+    headers: { "Auto-Submitted": "auto-generated" },
+  };
+}
 
 /** Renders a mail as plain text. Lines are not wrapped: mail programs do that. */
 export function renderText({ body, footer }: MailContent): string {

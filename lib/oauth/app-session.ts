@@ -1,9 +1,16 @@
 import { endSession } from "@/lib/auth/session";
 import type { Db } from "@/lib/db/store";
 
+const prefix = "sess_";
+
 /** The id of the session that belongs to a grant. */
 export function appSessionId(grantId: string): string {
-  return `sess_${grantId}`;
+  return prefix + grantId;
+}
+
+/** The grant to which an app's session belongs. */
+export function grantOfSession(sessionId: string): string {
+  return sessionId.slice(prefix.length);
 }
 
 /** Why an app's session ends, as the audit says it: the app revoked a token, or used one that was used before. */

@@ -8,7 +8,7 @@ export const lifetimes = {
   code: 60,
   /** 1 hour, like every session token. */
   accessToken: 60 * 60,
-  /** An app's session and refresh tokens, from the approval on: 7 days, like a browser's session. */
+  /** An app's session, from its owner's last word on, and its refresh tokens: 7 days, like a browser's session. */
   session: 7 * 24 * 60 * 60,
   /** How long a used refresh token can be used again although a successor was used, from its first use on: 1 minute. */
   refreshTokenReuse: 60,

@@ -11,7 +11,7 @@ const maxBytes = 5 * 1024; // draft-ietf-oauth-client-id-metadata-document §6.6
 const metadata = z
   .object({
     client_id: z.string(),
-    client_name: z.string().default(unnamedClient),
+    client_name: z.string().max(80).default(unnamedClient),
     redirect_uris: z.array(z.string()).transform((uris) => uris.filter(isAllowedRedirectUri)),
     token_endpoint_auth_method: z.string().default("none"),
     token_endpoint_auth_methods_supported: z.array(z.string()).default([]),

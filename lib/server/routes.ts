@@ -13,8 +13,10 @@ import * as changes from "@/app/(pages)/changes/route";
 import * as answerApp from "@/app/(pages)/connect/answer/route";
 import * as findDevice from "@/app/(pages)/connect/device/route";
 import * as document from "@/app/(pages)/docs/[[...path]]/route";
+import * as switchAppMails from "@/app/(pages)/home/app-mails/route";
 import * as exportPerson from "@/app/(pages)/home/export/route";
 import * as endSession from "@/app/(pages)/home/sessions/end/route";
+import * as extendApp from "@/app/(pages)/home/sessions/extend/route";
 import * as mintToken from "@/app/(pages)/home/token/route";
 import * as acceptInvitation from "@/app/(pages)/invitation/accept/route";
 import * as nothingHere from "@/app/(pages)/nothing-here/route";
@@ -94,6 +96,8 @@ const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
   answerApp,
   renewSession,
   endSession,
+  extendApp,
+  switchAppMails,
   exportPerson,
   mintToken,
   dismissNotice,

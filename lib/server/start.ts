@@ -8,6 +8,7 @@ import { sweepDrafts } from "@/lib/db/snapshot";
 import { closeStore, store } from "@/lib/db/store";
 import { listRetirements } from "@/lib/http/retirement";
 import { startRunner } from "@/lib/mail/onboarding-runner";
+import { startAppEndRunner } from "@/lib/oauth/app-end-mails";
 import { startStateSweep } from "@/lib/oauth/sweep";
 import { clientAddress } from "@/lib/rate-limit/client-address";
 import { derivedKeys } from "@/lib/runtime/app-secret";
@@ -54,7 +55,7 @@ export async function start(): Promise<void> {
   for (const warning of warnings) log().warn(warning);
   reportSunsets(Date.now());
   untilStoreIsPrepared();
-  runners.push(startRunner(), startSignInRunner(), startRetention(), startStateSweep());
+  runners.push(startRunner(), startSignInRunner(), startRetention(), startStateSweep(), startAppEndRunner());
   await started;
 }
 

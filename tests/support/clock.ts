@@ -9,6 +9,8 @@ export function makeClock() {
   writeFileSync(file, "0");
   return {
     environment: { NODE_OPTIONS: "--import ./tests/support/clock-ahead.mjs", TEST_CLOCK: file },
+    /** Its time, in Unix milliseconds. */
+    now: () => Date.now() + aheadMs,
     /** Advances the clock. */
     pass(ms: number): void {
       aheadMs += ms;

@@ -28,7 +28,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const requestHeaders = await headers();
   const nowMs = Date.now();
   const isLocal = settings().signIn.kind === "local";
-  const { renewed, away, ended, ...query } = await searchParams;
+  const { renewed, away, ended, extended, ...query } = await searchParams;
   const problem = findProblem(query, problems);
   const caller = await identifyCaller(
     requestHeaders,
@@ -74,6 +74,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
             ownId={session.sessionId}
             isLocal={isLocal}
             hasEnded={ended !== undefined}
+            hasExtended={extended !== undefined}
             nowMs={nowMs}
           />
           <ForPrograms accountId={account.id} isLocal={isLocal} />
@@ -91,6 +92,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
 }
 
 const problems: Record<string, Problem> = {
+  "app-ended": { words: "This app’s access has already ended. Connect it again from the app." },
   export: {
     words: "We could not prepare your data. Try again in a moment.",
   },

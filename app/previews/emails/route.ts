@@ -1,4 +1,5 @@
 import { codeMail, invitationMail } from "@/lib/auth/sign-in-mail";
+import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { themeAsCss } from "@/lib/config/theme";
 import { ApiError } from "@/lib/http/errors";
@@ -9,6 +10,7 @@ import type { ResponseParts } from "@/lib/http/response";
 import type { Mail } from "@/lib/mail/mail";
 import { renderOnboarding } from "@/lib/mail/onboarding-mails";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { appEndMail } from "@/lib/oauth/app-end-mails";
 
 const { path } = publications.emailPreviews;
 const to = "ceo@example.com";
@@ -19,6 +21,7 @@ function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
     ["invitation", invitationMail(to, `${settings().appUrl}/invitation?token=preview`)],
     ["code", codeMail({ to, code: "123456", isLong: false })],
     ["long-code", codeMail({ to, code: "ABCD2345EFGH", isLong: true })],
+    ["app-end", appEndMail({ to, name: "Claude Code", endsAtMs: Date.now() + dayMs })],
     ...onboardingKinds.map((kind) => [kind, renderOnboarding(kind, "acc_preview")] as const),
   ]);
 }

@@ -112,6 +112,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
       email,
       account: { plan: "licensed", credits: 3, trialEndsAt: null },
       credits: [{ credits: 3, balance: 3, reason: "given with the account" }],
+      wantsAppEndMails: true,
       wantsNoMail: false,
       sessions: [{ kind: "browser" }],
       waitlist: { joinedAt: expect.any(String) },

@@ -1,0 +1,166 @@
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import { type Db, store } from "@/lib/db/store";
+import { pages } from "@/lib/http/pages";
+import { type Mail, type Sender, trySending } from "@/lib/mail/mail";
+import { transactionalMail } from "@/lib/mail/mail-content";
+import { processQueue } from "@/lib/mail/queue";
+import { sender } from "@/lib/mail/sender";
+import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { log } from "@/lib/runtime/log";
+
+/*
+ * A mail a day before an app loses its access. It has no row of its own: the row of the session says when it is due, so
+ * anything that ends the session or moves its end takes the mail with it.
+ */
+
+const usedWithinMs = 3 * dayMs;
+const batchSize = 20;
+const leaseSlackMs = 5000; // how much longer a lease is than the sender's timeout: for the store and clock skew
+const retryAfterMs = 15 * 60 * 1000; // 15 minutes, until the session ends
+const pollEveryMs = 60_000; // 1 minute
+
+const row = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  expires_at_ms: z.int(),
+  last_seen_at_ms: z.int().nullable(),
+  email: z.string(),
+  app_end_mails_stopped_at_ms: z.int().nullable(),
+});
+
+/** An app's session whose mail only this runner may send, until its lease expires. */
+type Claimed = z.infer<typeof row> & { leaseUntilMs: number };
+
+type RunnerOptions = { signal?: AbortSignal; now?: () => number };
+
+/**
+ * Sends every mail that is due, and returns when none is left. Any number of processes can do this at once: the one that
+ * holds a session's lease sends its mail, and another one can when the lease has expired.
+ */
+export async function sendAppEndMails(
+  db: Db,
+  mailSender: Sender,
+  { signal, now = Date.now }: RunnerOptions = {},
+): Promise<void> {
+  const leaseMs = mailSender.timeoutMs + leaseSlackMs;
+  await processQueue({
+    maxConcurrent: mailSender.maxConcurrent,
+    batchSize,
+    minIntervalMs: 0,
+    claim: (limit) => claim(db, { limit, leaseMs, nowMs: now() }),
+    processItem: (claimed) =>
+      settle(db, mailSender, claimed, now).catch((failure) => {
+        // The mail is retried when its lease has expired.
+        log().warn({ err: failure }, "the outcome of a mail about an app's end could not be recorded");
+        return 0;
+      }),
+    signal,
+  });
+}
+
+/** Starts this process's runner, which looks once a minute. */
+export function startAppEndRunner(): BackgroundLoop {
+  return startBackgroundLoop(async (signal) => sendAppEndMails(await store(), sender(), { signal }), {
+    pauseMs: pollEveryMs,
+    failed: "the mails about apps' ends could not be read; the runner retries shortly",
+  });
+}
+
+/** The recipient and content are read only after the lease is written, so that they are those of the last moment. */
+async function claim(
+  db: Db,
+  { limit, leaseMs, nowMs }: { limit: number; leaseMs: number; nowMs: number },
+): Promise<Claimed[] | undefined> {
+  const due = db.selectFrom("local_sessions").select("id").where("end_mail_at_ms", "<=", nowMs);
+  // Checked without a lock first, because usually nothing is due.
+  if (!(await due.limit(1).executeTakeFirst())) return undefined;
+  const leaseUntilMs = nowMs + leaseMs;
+  const leased = await db
+    .with("next", () => due.orderBy("end_mail_at_ms").limit(limit).forUpdate().skipLocked())
+    .updateTable("local_sessions")
+    .set({ end_mail_at_ms: leaseUntilMs })
+    .where("id", "in", (query) => query.selectFrom("next").select("id"))
+    .returning("id")
+    .execute();
+  if (leased.length === 0) return [];
+  const rows = await db
+    .selectFrom("local_sessions as session")
+    .innerJoin("accounts", "accounts.id", "session.account_id")
+    .select(["session.id", "name", "expires_at_ms", "last_seen_at_ms"])
+    .select(["email", "app_end_mails_stopped_at_ms"])
+    .where(
+      "session.id",
+      "in",
+      leased.map(({ id }) => id),
+    )
+    .where("end_mail_at_ms", "=", leaseUntilMs)
+    .execute();
+  return z
+    .array(row)
+    .parse(rows)
+    .map((session) => ({ ...session, leaseUntilMs }));
+}
+
+/** Sends one mail if it is wanted, and returns for how many milliseconds no other may start. */
+async function settle(
+  db: Db,
+  mailSender: Sender,
+  { leaseUntilMs, ...session }: Claimed,
+  now: () => number,
+): Promise<number> {
+  const { id, name, email: to, expires_at_ms: endsAtMs } = session;
+  const failure = isWanted(session, now())
+    ? await trySending(mailSender, () => ({
+        id: mailId(id, endsAtMs),
+        ...appEndMail({ to, name: name ?? "An app", endsAtMs }),
+      }))
+    : undefined;
+  const nextAtMs = failure?.mayRetry ? now() + (failure.pauseMs || retryAfterMs) : undefined;
+  if (failure) log().warn({ failure: failure.message }, "a mail about an app's end was not sent");
+  await db
+    .updateTable("local_sessions")
+    .set({ end_mail_at_ms: nextAtMs ?? null })
+    .where("id", "=", id)
+    .where("end_mail_at_ms", "=", leaseUntilMs)
+    .execute();
+  return failure?.pauseMs ?? 0;
+}
+
+function isWanted(session: z.infer<typeof row>, nowMs: number): boolean {
+  const { expires_at_ms, last_seen_at_ms, app_end_mails_stopped_at_ms } = session;
+  return (
+    expires_at_ms > nowMs &&
+    app_end_mails_stopped_at_ms === null &&
+    last_seen_at_ms !== null &&
+    last_seen_at_ms > nowMs - usedWithinMs
+  );
+}
+
+/** The same for every attempt at one end, so that a mailbox gets it once (see {@link Mail}): a UUID (RFC 9562 §5.8). */
+function mailId(sessionId: string, endsAtMs: number): string {
+  const hex = createHash("sha256").update(`corner-office:app-end:v1:${sessionId}:${endsAtMs}`).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+const inWords = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
+
+type AppEndMail = { to: string; name: string; endsAtMs: number };
+
+/** The mail a day before the access of an app ends. Its link is the home page: a mail carries no secret that extends. */
+export function appEndMail({ to, name, endsAtMs }: AppEndMail): Omit<Mail, "id"> {
+  return transactionalMail(to, {
+    subject: "An app loses access to your account tomorrow",
+    preview: "Give it another week on your home page, or let it end.",
+    body: [
+      `“${name}”, as the app calls itself, loses access to your account on ${inWords.format(endsAtMs)} UTC.`,
+      "To keep it connected, sign in to your home page and press “Give it another week” next to the app. If you do nothing, it is disconnected, and you can connect it again at any time.",
+      { label: "Open your home page", url: settings().appUrl + pages.home.path },
+    ],
+    footer: [
+      "You received this email because you connected this app and used it in the last three days. You can switch these emails off on your home page, below the list of connected apps.",
+    ],
+  });
+}
