@@ -138,6 +138,19 @@ export const publications = {
   emailPreviews: { path: "/previews/emails", methods: read, onlyInDevelopment: true },
 } as const satisfies Record<string, Route>;
 
+/** The version of the client files, in their first line and their address. A changed file needs another. */
+export const clientVersion = "1.0.0";
+
+const clientFolder = `${documentPages.client.path}/${clientVersion}` as const;
+
+/** The client files of the documents, for download. */
+export const clientFiles = {
+  typescript: { path: `${clientFolder}/corner-office.ts`, ...published },
+  python: { path: `${clientFolder}/corner_office.py`, ...published },
+  swift: { path: `${clientFolder}/CornerOffice.swift`, ...published },
+  kotlin: { path: `${clientFolder}/CornerOffice.kt`, ...published },
+} as const satisfies Record<string, Route>;
+
 /** The files of `public/`. */
 export const files = {
   icon: { path: "/favicon.ico", ...published },
@@ -163,7 +176,11 @@ export const files = {
 } as const satisfies Record<string, Route>;
 
 /** Next's names of the routes with many addresses. */
-export const routesOfMany = ["/docs/[[...path]]", "/markdown/[...path]"] as const;
+export const routesOfMany = [
+  "/docs/[[...path]]",
+  "/docs/client/[version]/[file]",
+  "/markdown/[...path]",
+] as const;
 
 /**
  * Next's names of the pages that are only Clerk's component. If Clerk signs in, they are shown at the address of the page;
@@ -188,7 +205,7 @@ const markdownForms = Object.values(documentPages).map(
 
 /** Every route outside `/api` and `/mcp`. */
 export const routes: readonly Route[] = [
-  ...[pages, actions, connectEndpoints, hooks, probes, publications, files].flatMap((table) =>
+  ...[pages, actions, connectEndpoints, hooks, probes, publications, clientFiles, files].flatMap((table) =>
     Object.values<Route>(table),
   ),
   ...markdownForms,

@@ -1,5 +1,5 @@
 import { mcpServer, operations } from "@/lib/http/operations";
-import { clerkRoutes, documentPages, routes, routesOfMany } from "@/lib/http/pages";
+import { clerkRoutes, clientFiles, documentPages, routes, routesOfMany } from "@/lib/http/pages";
 
 /** What the build contains. */
 export type Built = {
@@ -15,7 +15,7 @@ export function findRegisterDrift({ builtRoutes, files }: Built): string[] {
     ...builtRoutes.filter((route) => !route.startsWith("/_")),
     ...files.map((file) => `/${file}`),
   ];
-  const ofMany = Object.values(documentPages).map(({ path }): string => path);
+  const ofMany = Object.values({ ...documentPages, ...clientFiles }).map(({ path }): string => path);
   const entered = [
     ...Object.values(operations).map(({ path }): string => path),
     ...mcpServer.paths,

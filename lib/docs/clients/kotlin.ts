@@ -1,57 +1,133 @@
-/** A complete client in Kotlin, on Android and the JVM with `org.json`, which Android includes. */
-export const kotlinClient = `
+import { clientVersion } from "@/lib/http/pages";
+
+const head = `
+// Corner Office client ${clientVersion}, in Kotlin for Android 8 and newer. Nothing else to install.
+// On another JVM, add org.json and leave out the imports of android and the last part.
+import android.app.Activity
+import android.content.Context
+import android.content.Intent
+import android.net.Uri
+import android.os.Bundle
+import android.security.keystore.KeyGenParameterSpec
+import android.security.keystore.KeyProperties
+import java.io.IOException
 import java.net.HttpURLConnection
 import java.net.URL
+import java.net.URLDecoder
+import java.net.URLEncoder
+import java.security.KeyStore
+import java.security.MessageDigest
+import java.security.SecureRandom
+import java.util.Base64
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.Semaphore
+import java.util.concurrent.TimeUnit
+import javax.crypto.AEADBadTagException
+import javax.crypto.Cipher
+import javax.crypto.KeyGenerator
+import javax.crypto.SecretKey
+import javax.crypto.spec.GCMParameterSpec
 import kotlin.math.max
 import kotlin.math.min
 import kotlin.math.pow
 import kotlin.random.Random
 import org.json.JSONObject
 
+private const val MAX_SECONDS = 3600L // no answer is good for longer
+
+private class Reply(val status: Int, val answer: JSONObject, val retryAfter: Double)
+
+/** Sends a request. Status 0: no JSON object came back, as with a proxy's error page or without a network. */
+private fun fetchJson(url: String, token: String = "", fields: Map<String, String>? = null): Reply = try {
+    val http = URL(url).openConnection() as HttpURLConnection
+    http.connectTimeout = 10_000
+    http.readTimeout = 10_000
+    if (token.isNotEmpty()) http.setRequestProperty("Authorization", "Bearer $token")
+    if (fields != null) {
+        http.doOutput = true
+        http.outputStream.use { it.write(encode(fields).toByteArray()) }
+    }
+    val status = http.responseCode
+    val stream = if (status < 400) http.inputStream else http.errorStream
+    val answer = JSONObject(stream.bufferedReader().use { it.readText() })
+    Reply(status, answer, http.getHeaderField("Retry-After")?.toIntOrNull()?.toDouble() ?: 0.0)
+} catch (failure: Exception) {
+    Reply(0, JSONObject(), 0.0)
+}
+
+private fun encode(fields: Map<String, String>) =
+    fields.map { (name, value) -> name + "=" + URLEncoder.encode(value, "UTF-8") }.joinToString("&")
+`;
+
+/** The loop: whether the company may run, and when to ask again. */
+export const kotlinGate = `
 /**
  * Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
- * readToken returns the session token, or "" if a person has to sign in first. It throws during an outage.
+ * readToken returns the session token, or "" if a person has to sign in first. It throws during an outage. It gets the
+ * token that no longer works, to renew it.
  */
 class CompanyGate(
     private val url: String,
     // A monotonic clock. On Android pass SystemClock::elapsedRealtime, which includes sleep.
     private val clockMs: () -> Long = { System.nanoTime() / 1_000_000 },
-    private val readToken: () -> String,
+    private val readToken: (deadToken: String) -> String
 ) {
-    var why = "not_asked"
+    @Volatile var why = "not_asked"
         private set
-    private var yesUntilMs = Long.MIN_VALUE // the last yes is valid until then, even during an outage
+    @Volatile private var yesUntilMs = Long.MIN_VALUE // the last yes is valid until then, even during an outage
     private var faults = 0
     private var deadToken = ""
+    private val wakeUps = Semaphore(0)
 
     fun mayRun(nowMs: Long = clockMs()) = nowMs < yesUntilMs
 
-    /** Asks once, off the main thread. Returns the seconds until the next call; null: call again after a new sign-in. */
-    fun ask(nowMs: Long = clockMs()): Double? {
-        val token = try {
-            readToken()
-        } catch (failure: Exception) {
-            return hold("unreachable", 0.0, nowMs)
+    /** Asks until its thread is interrupted. Call wake() to ask at once: after a sign-in, and when the device wakes up. */
+    fun keepAsking(onAnswer: (CompanyGate) -> Unit) {
+        try {
+            while (true) {
+                wakeUps.drainPermits()
+                val seconds = min(ask() ?: Double.MAX_VALUE, MAX_SECONDS.toDouble())
+                onAnswer(this)
+                wakeUps.tryAcquire((seconds * 1000).toLong(), TimeUnit.MILLISECONDS) // a dead token sends nothing
+            }
+        } catch (end: InterruptedException) {
+            Thread.currentThread().interrupt()
         }
-        if (token.isEmpty() || token == deadToken) return stop("signed_out", null)
-        val (status, answer, retryAfter) = fetchEntitlement(token)
-        if (status == 200 && answer.optBoolean("ok")) {
-            val recheckSeconds = answer.getLong("recheckAfterSeconds")
-            why = answer.getString("status")
-            faults = 0
-            yesUntilMs = nowMs + recheckSeconds * 1000
-            return max(1.0, recheckSeconds * Random.nextDouble(0.9, 1.0)) // a little early, never late
-        }
-        val code = answer.optJSONObject("error")?.optString("code") ?: "unreachable"
-        if (status == 401) {
-            deadToken = token // this token never works again: have the owner sign in
-            return stop(code, null)
-        }
-        if (status == 403 || code == "not_configured") return stop(code, 600 * Random.nextDouble(1.0, 1.1))
-        return hold(code, retryAfter, nowMs)
     }
 
-    /** 429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires. */
+    fun wake() = wakeUps.release()
+
+    /** Asks once, off the main thread. Returns the seconds until the next call; null: call again after a new sign-in. */
+    fun ask(nowMs: Long = clockMs()): Double? {
+        var attempt = 1
+        while (true) {
+            val token = try {
+                readToken(deadToken)
+            } catch (failure: Exception) {
+                return hold("unreachable", 0.0, nowMs)
+            }
+            if (token.isEmpty() || token == deadToken) return stop("signed_out", null)
+            val reply = fetchJson(url + "/api/entitlement", token)
+            val recheckSeconds = min(reply.answer.optLong("recheckAfterSeconds"), MAX_SECONDS)
+            if (reply.status == 200 && reply.answer.optBoolean("ok") && recheckSeconds > 0) {
+                why = reply.answer.optString("status")
+                faults = 0
+                yesUntilMs = nowMs + recheckSeconds * 1000
+                return max(1.0, recheckSeconds * Random.nextDouble(0.9, 1.0)) // a little early, never late
+            }
+            val code = reply.answer.optJSONObject("error")?.optString("code") ?: ""
+            if (code.isEmpty()) return hold("unreachable", reply.retryAfter, nowMs) // not the service's answer
+            if (reply.status == 401) {
+                deadToken = token // it never works again, perhaps before it expires: one attempt to renew it
+                if (attempt++ == 2) return stop(code, null)
+                continue
+            }
+            if (reply.status == 403 || code == "not_configured") return stop(code, 600 * Random.nextDouble(1.0, 1.1))
+            return hold(code, reply.retryAfter, nowMs)
+        }
+    }
+
+    /** 429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires. */
     private fun hold(code: String, retryAfter: Double, nowMs: Long): Double {
         if (!mayRun(nowMs)) why = code
         val backoff = min(300.0, 5 * 2.0.pow(faults++))
@@ -64,18 +140,163 @@ class CompanyGate(
         yesUntilMs = Long.MIN_VALUE
         return seconds
     }
+}
+`;
 
-    private fun fetchEntitlement(token: String): Triple<Int, JSONObject, Double> = try {
-        val connection = URL("$url/api/entitlement").openConnection() as HttpURLConnection
-        connection.connectTimeout = 10_000
-        connection.readTimeout = 10_000
-        connection.setRequestProperty("Authorization", "Bearer $token")
-        val status = connection.responseCode
-        val stream = if (status < 400) connection.inputStream else connection.errorStream
-        val answer = JSONObject(stream.bufferedReader().use { it.readText() })
-        Triple(status, answer, connection.getHeaderField("Retry-After")?.toDoubleOrNull() ?: 0.0)
-    } catch (failure: Exception) {
-        Triple(0, JSONObject(), 0.0)
+const connection = `
+/** Stores one refresh token; read returns "" if there is none. */
+interface Vault {
+    fun read(): String
+    fun write(refreshToken: String)
+}
+
+/** Keeps and renews the session token of an app that its owner has approved. */
+class Connection(
+    private val url: String,
+    private val clientId: String,
+    private val vault: Vault,
+    private val clockMs: () -> Long = { System.nanoTime() / 1_000_000 }
+) {
+    private var token = ""
+    private var renewAtMs = Long.MIN_VALUE // a minute before the token expires
+
+    /** Returns the session token, or "" if the owner has to approve first. Throws during an outage: try again later. */
+    @Synchronized // one at a time, because a refresh token works once
+    fun readToken(deadToken: String = ""): String {
+        if (token != deadToken && clockMs() < renewAtMs) return token
+        val refreshToken = vault.read()
+        if (refreshToken.isEmpty()) return ""
+        return fetchToken(mapOf("grant_type" to "refresh_token", "refresh_token" to refreshToken))
+    }
+
+    @Synchronized
+    private fun fetchToken(fields: Map<String, String>): String {
+        val nowMs = clockMs()
+        val reply = fetchJson(url + "/oauth/token", fields = fields + ("client_id" to clientId))
+        if (reply.answer.optString("error") == "invalid_grant") {
+            vault.write("") // ended by the owner or the operator, or after its week
+            token = ""
+            renewAtMs = Long.MIN_VALUE
+            return ""
+        }
+        val accessToken = reply.answer.optString("access_token")
+        val refreshToken = reply.answer.optString("refresh_token")
+        if (reply.status != 200 || accessToken.isEmpty() || refreshToken.isEmpty()) {
+            throw IOException("No token now: " + reply.status)
+        }
+        vault.write(refreshToken)
+        token = accessToken
+        renewAtMs = nowMs + (reply.answer.optLong("expires_in") - 60) * 1000
+        return token
+    }
+`;
+
+/** Approval in a Custom Tab, with the app's own scheme, and the keystore. */
+export const kotlinConnect = `
+    /**
+     * Asks for approval, off the main thread: openBrowser opens a URL, and returns the one that redirectUri receives.
+     * Throws if the owner declines. Returns the session token.
+     */
+    fun connect(redirectUri: String, openBrowser: (address: String) -> String): String {
+        val verifier = base64Url(ByteArray(32).also { SecureRandom().nextBytes(it) })
+        val state = base64Url(ByteArray(32).also { SecureRandom().nextBytes(it) })
+        val challenge = base64Url(MessageDigest.getInstance("SHA-256").digest(verifier.toByteArray()))
+        val query = encode(
+            mapOf(
+                "client_id" to clientId, "response_type" to "code", "scope" to "account:read",
+                "redirect_uri" to redirectUri, "state" to state, "code_challenge" to challenge,
+                "code_challenge_method" to "S256"
+            )
+        )
+        val back = openBrowser(url + "/oauth/authorize?" + query)
+        val answer = back.substringAfter("?", "").split("&").associate {
+            it.substringBefore("=") to URLDecoder.decode(it.substringAfter("=", ""), "UTF-8")
+        }
+        // Any app can open our scheme: accept only an answer to this request from this service (RFC 9207).
+        if (answer["state"] != state || answer["iss"] != url) throw IOException("The answer is not for this request.")
+        val code = answer["code"] ?: throw IOException(answer["error_description"] ?: "The owner declined.")
+        return fetchToken(
+            mapOf(
+                "grant_type" to "authorization_code", "code" to code,
+                "redirect_uri" to redirectUri, "code_verifier" to verifier
+            )
+        )
+    }
+
+    private fun base64Url(bytes: ByteArray) = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes)
+}
+
+// The last part: on Android only.
+
+private val answers = LinkedBlockingQueue<String>()
+
+/** Opens a Custom Tab, and waits for what AnswerActivity receives. Not a web view: the owner sees which site asks. */
+fun openCustomTab(context: Context, address: String): String {
+    answers.clear()
+    val tab = Bundle().apply { putBinder("android.support.customtabs.extra.SESSION", null) }
+    val intent = Intent(Intent.ACTION_VIEW, Uri.parse(address)).putExtras(tab)
+    context.startActivity(intent.addFlags(Intent.FLAG_ACTIVITY_NEW_TASK))
+    return answers.poll(15, TimeUnit.MINUTES) ?: throw IOException("The owner did not answer.")
+}
+
+/**
+ * Receives the browser's answer, by the manifest:
+ *
+ *     <activity android:name=".AnswerActivity" android:exported="true">
+ *       <intent-filter>
+ *         <action android:name="android.intent.action.VIEW" />
+ *         <category android:name="android.intent.category.DEFAULT" />
+ *         <category android:name="android.intent.category.BROWSABLE" />
+ *         <data android:scheme="com.example.studio" />
+ *       </intent-filter>
+ *     </activity>
+ */
+class AnswerActivity : Activity() {
+    override fun onCreate(savedInstanceState: Bundle?) {
+        super.onCreate(savedInstanceState)
+        intent.data?.let { answers.offer(it.toString()) }
+        // Returns to the app, which closes the tab.
+        val app = packageManager.getLaunchIntentForPackage(packageName)
+        if (app != null) startActivity(app.addFlags(Intent.FLAG_ACTIVITY_CLEAR_TOP))
+        finish()
+    }
+}
+
+/** Encrypts the refresh token with a key that never leaves the device's keystore. */
+class KeystoreVault(context: Context) : Vault {
+    private val stored = context.getSharedPreferences("corner-office", Context.MODE_PRIVATE)
+
+    override fun read(): String {
+        val text = stored.getString("refresh-token", null) ?: return ""
+        val bytes = Base64.getDecoder().decode(text)
+        val cipher = Cipher.getInstance("AES/GCM/NoPadding")
+        cipher.init(Cipher.DECRYPT_MODE, readKey(), GCMParameterSpec(128, bytes, 0, 12))
+        return try {
+            String(cipher.doFinal(bytes, 12, bytes.size - 12))
+        } catch (otherKey: AEADBadTagException) {
+            "" // restored from the backup of another device, whose key stayed there
+        }
+    }
+
+    override fun write(refreshToken: String) {
+        val cipher = Cipher.getInstance("AES/GCM/NoPadding")
+        cipher.init(Cipher.ENCRYPT_MODE, readKey())
+        val bytes = cipher.iv + cipher.doFinal(refreshToken.toByteArray())
+        stored.edit().putString("refresh-token", Base64.getEncoder().encodeToString(bytes)).commit()
+    }
+
+    private fun readKey(): SecretKey {
+        val store = KeyStore.getInstance("AndroidKeyStore").apply { load(null) }
+        store.getKey("corner-office", null)?.let { return it as SecretKey }
+        val purposes = KeyProperties.PURPOSE_ENCRYPT or KeyProperties.PURPOSE_DECRYPT
+        val spec = KeyGenParameterSpec.Builder("corner-office", purposes)
+            .setBlockModes(KeyProperties.BLOCK_MODE_GCM)
+            .setEncryptionPaddings(KeyProperties.ENCRYPTION_PADDING_NONE)
+            .build()
+        return KeyGenerator.getInstance("AES", "AndroidKeyStore").apply { init(spec) }.generateKey()
     }
 }
 `;
+
+/** The whole file. */
+export const kotlinClient = [head, kotlinGate, connection + kotlinConnect].join("");

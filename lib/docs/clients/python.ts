@@ -1,9 +1,12 @@
-/** A complete client in Python 3.9 and newer, without dependencies. `tests/lib/docs/clients.test.ts` runs it. */
-export const pythonClient = `
-import json, math, os, random, time, urllib.error, urllib.request
+import { clientVersion } from "@/lib/http/pages";
+
+const head = `
+# Corner Office client ${clientVersion}, for Python 3.9 and newer. Nothing else to install.
+import json, math, os, random, threading, time, urllib.error, urllib.parse, urllib.request
 
 SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
 MAX_SECONDS_AFTER_FAULT = 300
+MAX_SECONDS = 3600  # no answer is good for longer
 
 
 def now_seconds():
@@ -13,68 +16,188 @@ def now_seconds():
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
+def fetch_json(url, token="", **fields):
+    """Returns the status, the JSON object and Retry-After; 0 and {} if there is none, as in a proxy's error page."""
+    body = urllib.parse.urlencode(fields).encode() if fields else None
+    request = urllib.request.Request(url, body, {"Authorization": "Bearer " + token} if token else {})
+    try:
+        try:
+            response = urllib.request.urlopen(request, timeout=10)
+        except urllib.error.HTTPError as refused:
+            response = refused
+        with response:
+            retry_after = response.headers.get("Retry-After") or ""
+            answer = json.load(response)
+            answer = answer if isinstance(answer, dict) else {}
+            return response.status, answer, int(retry_after) if retry_after.isdecimal() else 0
+    except Exception:  # no network, a body cut short, no JSON
+        return 0, {}, 0
+`;
+
+/** The loop: whether the company may run, and when to ask again. */
+export const pythonGate = `
 class CompanyGate:
     """Tracks whether the company may run and when to ask again. Run while may_run() is true; otherwise show why."""
 
     def __init__(self, url, read_token):
-        """read_token returns the session token, or "" if a person has to sign in first. It raises during an outage."""
+        """read_token returns the session token, or "" if a person has to sign in first. It raises during an outage.
+        It gets the token that no longer works, to renew it."""
         self.url, self.read_token = url, read_token
         self.why, self.yes_until, self.faults, self.dead_token = "not_asked", 0.0, 0, ""
+        self.woken, self.is_ended = threading.Event(), False
 
     def may_run(self, now=None):
         return (now_seconds() if now is None else now) < self.yes_until
 
+    def keep_asking(self, on_answer):
+        """Asks until end() is called. Call wake() to ask at once: after a sign-in, and when the machine wakes up."""
+        while not self.is_ended:
+            self.woken.clear()
+            seconds = self.ask()
+            on_answer()
+            self.woken.wait(min(seconds, MAX_SECONDS))  # asking about a dead token sends nothing
+
+    def wake(self):
+        self.woken.set()
+
+    def end(self):
+        self.is_ended = True
+        self.wake()
+
     def ask(self, now=None):
         """Asks once. Returns the seconds until the next call; infinity: call again after a new sign-in."""
         now = now_seconds() if now is None else now
-        try:
-            token = self.read_token()
-        except Exception:
-            return self.hold("unreachable", 0, now)
-        if token in ("", self.dead_token):
-            return self.stop("signed_out", math.inf)
-        status, answer, retry_after = self.fetch_entitlement(token)
-        if status == 200 and answer.get("ok") is True:
-            self.why, self.faults = answer["status"], 0
-            self.yes_until = now + answer["recheckAfterSeconds"]
-            return max(1, answer["recheckAfterSeconds"] * random.uniform(0.9, 1))  # a little early, never late
-        code = answer.get("error", {}).get("code", "unreachable")
+        for attempt in (1, 2):
+            try:
+                token = self.read_token(self.dead_token)
+            except Exception:
+                return self.hold("unreachable", 0, now)
+            if token in ("", self.dead_token):
+                return self.stop("signed_out", math.inf)
+            status, answer, retry_after = fetch_json(self.url + "/api/entitlement", token)
+            recheck, error = answer.get("recheckAfterSeconds"), answer.get("error")
+            if status == 200 and answer.get("ok") is True and isinstance(recheck, (int, float)) and recheck > 0:
+                recheck = min(recheck, MAX_SECONDS)
+                self.why, self.faults, self.yes_until = str(answer.get("status")), 0, now + recheck
+                return max(1, recheck * random.uniform(0.9, 1))  # a little early, never late
+            code = error.get("code") if isinstance(error, dict) else None
+            if not isinstance(code, str):
+                return self.hold("unreachable", retry_after, now)  # not the service's answer
+            if status != 401:
+                break
+            self.dead_token = token  # it never works again, perhaps before it expires: one attempt to renew it
         if status == 401:
-            self.dead_token = token  # this token never works again: have the owner sign in
             return self.stop(code, math.inf)
         if status == 403 or code == "not_configured":
             return self.stop(code, SECONDS_AFTER_NO * random.uniform(1, 1.1))
         return self.hold(code, retry_after, now)
 
     def hold(self, code, retry_after, now):
-        """429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires."""
+        """429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires."""
         self.why = self.why if self.may_run(now) else code
         backoff = min(MAX_SECONDS_AFTER_FAULT, 5 * 2**self.faults)
-        self.faults += 1
+        self.faults = min(self.faults + 1, 10)
         return max(retry_after, backoff) * random.uniform(1, 1.2)
 
     def stop(self, why, seconds):
         self.why, self.faults, self.yes_until = why, 0, 0.0
         return seconds
+`;
 
-    def fetch_entitlement(self, token):
-        request = urllib.request.Request(self.url + "/api/entitlement")
-        request.add_header("Authorization", "Bearer " + token)
+/** Approval with a code, the renewal, and a program that does all of it. */
+export const pythonConnection = `
+class Connection:
+    """Keeps and renews the session token of a program that its owner has approved."""
+
+    def __init__(self, url, client_id, vault):
+        """vault stores one refresh token where the system stores passwords: read(), "" if there is none, and write(token)."""
+        self.url, self.client_id, self.vault = url, client_id, vault
+        self.token, self.renew_at, self.turn = "", 0.0, threading.Lock()
+
+    def read_token(self, dead_token="", now=None):
+        """Returns the session token, or "" if the owner has to approve first. Raises OSError during an outage."""
+        now = now_seconds() if now is None else now
+        with self.turn:  # one at a time, because a refresh token works once
+            if self.token != dead_token and now < self.renew_at:
+                return self.token
+            refresh_token = self.vault.read()
+            if refresh_token == "":
+                return ""
+            status, answer = self.post("/oauth/token", grant_type="refresh_token", refresh_token=refresh_token)
+            if answer.get("error") == "invalid_grant":
+                self.vault.write("")  # ended by the owner or the operator, or after its week
+                self.token, self.renew_at = "", 0.0
+                return ""
+            return self.keep(status, answer, now)
+
+    def connect(self, show, pause=time.sleep):
+        """Asks for approval, which the owner gives on any device. Raises PermissionError if they do not."""
+        status, asked = self.post("/oauth/device", scope="account:read")
+        if status != 200 or "device_code" not in asked:
+            raise ConnectionError(f"no code now: {status}")
+        show(asked["user_code"], asked["verification_uri"], asked["verification_uri_complete"])
+        wait, ends = asked.get("interval", 5), now_seconds() + asked["expires_in"]
+        grant = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": asked["device_code"]}
+        while now_seconds() < ends:
+            pause(wait)
+            status, answer = self.post("/oauth/token", **grant)
+            if status == 200 and "access_token" in answer:
+                with self.turn:
+                    return self.keep(status, answer, now_seconds())
+            if answer.get("error") in ("access_denied", "expired_token", "invalid_grant"):
+                raise PermissionError(answer.get("error_description", answer["error"]))
+            if answer.get("error") not in ("authorization_pending", None):
+                wait += 5  # slow_down
+        raise PermissionError("the owner did not answer")
+
+    def keep(self, status, answer, now):
+        if status != 200 or not all(isinstance(answer.get(name), str) for name in ("access_token", "refresh_token")):
+            raise ConnectionError(f"no token now: {status}")
+        self.vault.write(answer["refresh_token"])
+        self.token, self.renew_at = answer["access_token"], now + answer.get("expires_in", 0) - 60
+        return self.token
+
+    def post(self, path, **fields):
+        return fetch_json(self.url + path, client_id=self.client_id, **fields)[:2]
+
+
+class FileVault:
+    """A vault in a file that only this user may read. With the package keyring, use the system's keychain instead."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def read(self):
         try:
-            try:
-                response = urllib.request.urlopen(request, timeout=10)
-            except urllib.error.HTTPError as refused:
-                response = refused
-            with response:
-                answer = json.load(response)
-                retry_after = int(response.headers.get("Retry-After") or 0)
-                return response.status, answer if isinstance(answer, dict) else {}, retry_after
-        except (OSError, ValueError):
-            return 0, {}, 0
+            with open(self.path, encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    def write(self, refresh_token):
+        new = os.open(self.path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(new, "w", encoding="utf-8") as file:
+            file.write(refresh_token)
+        os.replace(self.path + ".new", self.path)  # all or nothing
+
+
+def main():
+    url = os.environ["CORNER_OFFICE_URL"]
+    connection = Connection(url, "native", FileVault(os.path.expanduser("~/.corner-office")))
+    gate = CompanyGate(url, connection.read_token)
+
+    def on_answer():
+        print("run" if gate.may_run() else "wait", gate.why, flush=True)
+        if gate.why == "signed_out":
+            connection.connect(lambda code, where, link: print(f"Open {where} and enter {code}, or open {link}", flush=True))
+            gate.wake()
+
+    gate.keep_asking(on_answer)
 
 
 if __name__ == "__main__":
-    gate = CompanyGate(os.environ["CORNER_OFFICE_URL"], lambda: os.environ.get("CORNER_OFFICE_TOKEN", ""))
-    seconds = gate.ask()  # an app asks again after this many seconds, and when it wakes up
-    print("run" if gate.may_run() else "wait", gate.why, seconds)
+    main()
 `;
+
+/** The whole file. */
+export const pythonClient = [head, pythonGate, pythonConnection].join("\n");

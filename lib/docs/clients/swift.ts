@@ -1,7 +1,32 @@
-/** A complete client in Swift 5.9 and newer. A test runs it if a Swift compiler is installed. */
-export const swiftClient = String.raw`
-import Foundation
+import { clientVersion } from "@/lib/http/pages";
 
+const head = `
+// Corner Office client ${clientVersion}, for Swift 5.9 and newer. Nothing else to install.
+import Foundation
+#if canImport(FoundationNetworking)
+import FoundationNetworking  // HTTP on other systems than Apple's
+#endif
+#if canImport(AuthenticationServices)
+import AuthenticationServices
+import CryptoKit
+#endif
+
+/// Sends a request. Status 0: there was no response.
+private func fetchData(_ request: URLRequest) async -> (status: Int, data: Data, retryAfter: TimeInterval) {
+  guard let (data, response) = try? await URLSession.shared.data(for: request),
+    let http = response as? HTTPURLResponse
+  else { return (0, Data(), 0) }
+  return (http.statusCode, data, TimeInterval(Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0))
+}
+
+/// Any text that is no JSON object, such as a proxy's error page, is read as an empty one.
+private func readJSON(_ data: Data) -> [String: Any] {
+  (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
+}
+`;
+
+/** The loop: whether the company may run, and when to ask again. */
+export const swiftGate = String.raw`
 /// Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
 actor CompanyGate {
   private(set) var why = "not_asked"
@@ -9,38 +34,75 @@ actor CompanyGate {
   private var yesUntil: ContinuousClock.Instant?
   private var faults = 0
   private var deadToken = ""
+  private var pause: Task<Void, Never>?
+  private var isWoken = false
+  private let maxSeconds = 3600.0  // no answer is good for longer
   private let url: URL
-  private let readToken: @Sendable () async throws -> String
+  private let readToken: @Sendable (_ deadToken: String) async throws -> String
 
-  /// readToken returns the session token, or "" if a person has to sign in first. It throws during an outage.
-  init(url: URL, readToken: @escaping @Sendable () async throws -> String) {
+  /// readToken returns the session token, or "" if a person has to sign in first. It throws during an outage. It gets
+  /// the token that no longer works, to renew it.
+  init(url: URL, readToken: @escaping @Sendable (_ deadToken: String) async throws -> String) {
     self.url = url
     self.readToken = readToken
   }
 
   func mayRun(now: ContinuousClock.Instant = .now) -> Bool { yesUntil.map { now < $0 } ?? false }
 
-  /// Asks once. Returns the seconds until the next call; nil: call again after a new sign-in.
-  func ask(now: ContinuousClock.Instant = .now) async -> TimeInterval? {
-    guard let token = try? await readToken() else { return hold("unreachable", 0, now) }
-    if token.isEmpty || token == deadToken { return stop("signed_out", nil) }
-    let (status, answer, retryAfter) = await fetchEntitlement(token)
-    if status == 200, answer["ok"] as? Bool == true, let recheck = answer["recheckAfterSeconds"] as? Double {
-      why = answer["status"] as? String ?? "licensed"
-      faults = 0
-      yesUntil = now.advanced(by: .seconds(recheck))
-      return max(1, recheck * Double.random(in: 0.9...1))  // a little early, never late
+  /// Asks until its task is cancelled. Call wake() to ask at once: after a sign-in, and when the machine wakes up.
+  func keepAsking(onAnswer: @Sendable (_ mayRun: Bool, _ why: String) async -> Void) async {
+    while !Task.isCancelled {
+      isWoken = false
+      let seconds = min(await ask() ?? maxSeconds, maxSeconds)  // asking about a dead token sends nothing
+      await onAnswer(mayRun(), why)
+      if isWoken { continue }
+      let pause = Task { _ = try? await Task.sleep(for: .seconds(seconds)) }
+      self.pause = pause
+      await withTaskCancellationHandler {
+        await pause.value
+      } onCancel: {
+        pause.cancel()
+      }
     }
-    let code = (answer["error"] as? [String: Any])?["code"] as? String ?? "unreachable"
-    if status == 401 {
-      deadToken = token  // this token never works again: have the owner sign in
-      return stop(code, nil)
-    }
-    if status == 403 || code == "not_configured" { return stop(code, 600 * Double.random(in: 1...1.1)) }
-    return hold(code, retryAfter, now)
   }
 
-  /// 429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires.
+  func wake() {
+    isWoken = true
+    pause?.cancel()
+  }
+
+  /// Asks once. Returns the seconds until the next call; nil: call again after a new sign-in.
+  func ask(now: ContinuousClock.Instant = .now) async -> TimeInterval? {
+    var attempt = 1
+    while true {
+      guard let token = try? await readToken(deadToken) else { return hold("unreachable", 0, now) }
+      if token.isEmpty || token == deadToken { return stop("signed_out", nil) }
+      var request = URLRequest(url: url.appendingPathComponent("api/entitlement"), timeoutInterval: 10)
+      request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+      let (status, data, retryAfter) = await fetchData(request)
+      let answer = readJSON(data)
+      if status == 200, answer["ok"] as? Bool == true, let given = answer["recheckAfterSeconds"] as? Double, given > 0 {
+        let recheck = min(given, maxSeconds)
+        why = answer["status"] as? String ?? "licensed"
+        faults = 0
+        yesUntil = now.advanced(by: .seconds(recheck))
+        return max(1, recheck * Double.random(in: 0.9...1))  // a little early, never late
+      }
+      guard let code = (answer["error"] as? [String: Any])?["code"] as? String else {
+        return hold("unreachable", retryAfter, now)  // not the service's answer
+      }
+      if status == 401 {
+        deadToken = token  // it never works again, perhaps before it expires: one attempt to renew it
+        if attempt == 2 { return stop(code, nil) }
+        attempt = 2
+        continue
+      }
+      if status == 403 || code == "not_configured" { return stop(code, 600 * Double.random(in: 1...1.1)) }
+      return hold(code, retryAfter, now)
+    }
+  }
+
+  /// 429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires.
   private func hold(_ code: String, _ retryAfter: TimeInterval, _ now: ContinuousClock.Instant) -> TimeInterval {
     if !mayRun(now: now) { why = code }
     let backoff = min(300, 5 * pow(2, Double(faults)))
@@ -54,16 +116,170 @@ actor CompanyGate {
     yesUntil = nil
     return seconds
   }
-
-  private func fetchEntitlement(_ token: String) async -> (Int, [String: Any], TimeInterval) {
-    var request = URLRequest(url: url.appendingPathComponent("api/entitlement"), timeoutInterval: 10)
-    request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-    guard let (data, response) = try? await URLSession.shared.data(for: request),
-      let http = response as? HTTPURLResponse,
-      let answer = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
-    else { return (0, [:], 0) }
-    let retryAfter = Double(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
-    return (http.statusCode, answer, retryAfter)
-  }
 }
 `;
+
+const connection = String.raw`
+/// Stores one refresh token; read returns "" if there is none.
+protocol Vault: Sendable {
+  func read() throws -> String
+  func write(_ refreshToken: String) throws
+}
+
+/// Keeps and renews the session token of an app that its owner has approved.
+actor Connection {
+  private var token = ""
+  private var renewAt = ContinuousClock.now  // a minute before the token expires
+  private var renewal: Task<String, any Error>?
+  private let url: URL
+  private let clientId: String
+  private let vault: any Vault
+
+  init(url: URL, clientId: String, vault: any Vault) {
+    self.url = url
+    self.clientId = clientId
+    self.vault = vault
+  }
+
+  /// Returns the session token, or "" if the owner has to approve first. Throws during an outage: try again later.
+  func readToken(deadToken: String = "", now: ContinuousClock.Instant = .now) async throws -> String {
+    if let renewal { return try await renewal.value }  // one at a time, because a refresh token works once
+    if token != deadToken && now < renewAt { return token }
+    let refreshToken = try vault.read()
+    if refreshToken.isEmpty { return "" }
+    let renewal = Task {
+      try await fetchToken(["grant_type": "refresh_token", "refresh_token": refreshToken], now)
+    }
+    self.renewal = renewal
+    defer { self.renewal = nil }
+    return try await renewal.value
+  }
+
+  private func fetchToken(_ fields: [String: String], _ now: ContinuousClock.Instant) async throws -> String {
+    var request = URLRequest(url: url.appendingPathComponent("oauth/token"), timeoutInterval: 10)
+    request.httpMethod = "POST"
+    request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
+    request.httpBody = Data(encode(fields.merging(["client_id": clientId]) { $1 }).utf8)
+    let (status, data, _) = await fetchData(request)
+    let answer = readJSON(data)
+    if answer["error"] as? String == "invalid_grant" {
+      try vault.write("")  // ended by the owner or the operator, or after its week
+      token = ""
+      renewAt = now
+      return ""
+    }
+    guard status == 200, let accessToken = answer["access_token"] as? String,
+      let refreshToken = answer["refresh_token"] as? String
+    else { throw URLError(.badServerResponse) }
+    try vault.write(refreshToken)
+    token = accessToken
+    renewAt = now.advanced(by: .seconds((answer["expires_in"] as? Double ?? 60) - 60))
+    return token
+  }
+
+  private func encode(_ fields: [String: String]) -> String {
+    let unreserved = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
+    return fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")" }
+      .joined(separator: "&")
+  }
+`;
+
+/** Approval in the system's browser, with the app's own scheme, and the keychain. */
+export const swiftConnect = `
+  #if canImport(AuthenticationServices)
+  /// Asks for approval: openBrowser opens a URL, and returns the one that redirectUri receives. Throws if the owner
+  /// declines. Returns the session token.
+  func connect(redirectUri: String, openBrowser: @Sendable (URL) async throws -> URL) async throws -> String {
+    let verifier = randomText()
+    let state = randomText()
+    let challenge = base64URL(Data(SHA256.hash(data: Data(verifier.utf8))))
+    let query = encode([
+      "client_id": clientId, "response_type": "code", "scope": "account:read", "redirect_uri": redirectUri,
+      "state": state, "code_challenge": challenge, "code_challenge_method": "S256",
+    ])
+    let address = url.appendingPathComponent("oauth/authorize").absoluteString + "?" + query
+    guard let page = URL(string: address) else { throw URLError(.badURL) }
+    let back = try await openBrowser(page)
+    let items = URLComponents(url: back, resolvingAgainstBaseURL: false)?.queryItems ?? []
+    let answer = Dictionary(items.map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { first, _ in first })
+    // Any app can open our scheme: accept only an answer to this request from this service (RFC 9207).
+    guard answer["state"] == state, answer["iss"] == url.absoluteString, let code = answer["code"] else {
+      throw URLError(.userAuthenticationRequired)
+    }
+    return try await fetchToken(
+      ["grant_type": "authorization_code", "code": code, "redirect_uri": redirectUri, "code_verifier": verifier], .now)
+  }
+
+  private func randomText() -> String {
+    base64URL(Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }))
+  }
+
+  private func base64URL(_ data: Data) -> String {
+    data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+      .replacingOccurrences(of: "=", with: "")
+  }
+  #endif
+}
+
+#if canImport(AuthenticationServices)
+/// The system's browser, in a sheet over a window of the app. Not a web view: the owner sees which site asks.
+final class ApprovalSheet: NSObject, ASWebAuthenticationPresentationContextProviding {
+  private let window: ASPresentationAnchor
+  private var session: ASWebAuthenticationSession?
+
+  init(over window: ASPresentationAnchor) { self.window = window }
+
+  func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor { window }
+
+  /// Opens a URL, and returns the one that the app's own scheme receives. Throws if the owner closes the sheet.
+  @MainActor
+  func open(_ page: URL, scheme: String) async throws -> URL {
+    try await withCheckedThrowingContinuation { continuation in
+      let session = ASWebAuthenticationSession(url: page, callbackURLScheme: scheme) { back, failure in
+        if let back {
+          continuation.resume(returning: back)
+        } else {
+          continuation.resume(throwing: failure ?? URLError(.cancelled))
+        }
+      }
+      session.presentationContextProvider = self
+      self.session = session
+      session.start()
+    }
+  }
+}
+
+/// The system's keychain, on this device only, readable after its first unlock.
+struct KeychainVault: Vault {
+  private var item: [CFString: Any] {
+    [kSecClass: kSecClassGenericPassword, kSecAttrService: "corner-office", kSecAttrAccount: "refresh-token"]
+  }
+
+  func read() throws -> String {
+    var found: CFTypeRef?
+    let query = item.merging([kSecReturnData: true]) { $1 }
+    let status = SecItemCopyMatching(query as CFDictionary, &found)
+    if status == errSecItemNotFound { return "" }
+    try check(status)
+    return String(decoding: found as? Data ?? Data(), as: UTF8.self)
+  }
+
+  func write(_ refreshToken: String) throws {
+    let value: [CFString: Any] = [
+      kSecValueData: Data(refreshToken.utf8),
+      kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+    ]
+    let status = SecItemUpdate(item as CFDictionary, value as CFDictionary)
+    let isNew = status == errSecItemNotFound
+    try check(isNew ? SecItemAdd(item.merging(value) { $1 } as CFDictionary, nil) : status)
+  }
+
+  private func check(_ status: OSStatus) throws {
+    if status != errSecSuccess { throw NSError(domain: NSOSStatusErrorDomain, code: Int(status)) }
+  }
+}
+#endif
+`;
+
+/** The whole file. */
+export const swiftClient = [head, swiftGate, connection + swiftConnect].join("");

@@ -1,21 +1,46 @@
-/** A complete client, valid as TypeScript and as JavaScript. `tests/lib/docs/clients.test.ts` runs it. */
-export const typescriptClient = `
-// Valid as TypeScript, and as JavaScript on Node 20 and newer, Deno, Bun and in browsers.
+import { clientVersion } from "@/lib/http/pages";
+
+const head = `
+// Corner Office client ${clientVersion}. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
+// For Node 20.16 and newer, Electron, React Native, Expo and Capacitor. Nothing else to install.
 
 const secondsAfterNo = 600; // asks again, because the owner may have chosen a plan
 const maxSecondsAfterFault = 300;
+const maxSeconds = 3600; // no answer is good for longer, and no timer waits longer
 
+/** Sends a request. An answer that is no JSON object, such as a proxy's error page, comes back as {}. */
+async function fetchJson(url = "", options = {}) {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), 10_000);
+  try {
+    const response = await fetch(url, { ...options, signal: abort.signal });
+    const retryAfter = Number.parseInt(response.headers.get("Retry-After") ?? "") || 0;
+    return { status: response.status, answer: Object(JSON.parse(await response.text())), retryAfter };
+  } catch {
+    return { status: 0, answer: Object(), retryAfter: 0 };
+  } finally {
+    clearTimeout(timer);
+  }
+}`;
+
+/** The loop: whether the company may run, and when to ask again. */
+export const typescriptGate = `
 /** Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why. */
 export class CompanyGate {
   why = "not_asked";
   yesUntilMs = 0; // by a monotonic clock; the last yes is valid until then, even during an outage
   faults = 0;
   deadToken = "";
+  isEnded = false;
+  wake = () => {};
   url;
   readToken;
 
-  /** readToken returns the session token, or "" if a person has to sign in first. It throws during an outage. */
-  constructor(url = "", readToken = async () => "") {
+  /**
+   * readToken returns the session token, or "" if a person has to sign in first. It throws during an outage. It gets
+   * the token that no longer works, to renew it.
+   */
+  constructor(url = "", readToken = async (deadToken = "") => "") {
     this.url = url;
     this.readToken = readToken;
   }
@@ -24,34 +49,58 @@ export class CompanyGate {
     return nowMs < this.yesUntilMs;
   }
 
-  /** Asks once. Returns the seconds until the next call; Infinity: call again after a new sign-in. */
-  async ask(nowMs = performance.now()) {
-    let token = "";
-    try {
-      token = await this.readToken();
-    } catch {
-      return this.hold("unreachable", 0, nowMs);
+  /** Asks until end() is called. Call wake() to ask at once: after a sign-in, and when the machine wakes up. */
+  async keepAsking(onAnswer = () => {}) {
+    while (!this.isEnded) {
+      const woken = new Promise((resolve) => (this.wake = () => resolve(0)));
+      const seconds = await this.ask();
+      onAnswer();
+      // A timer of Infinity would fire after 1 ms. Asking about a dead token sends nothing.
+      const timer = setTimeout(this.wake, Math.min(seconds, maxSeconds) * 1000);
+      if (!this.isEnded) await woken;
+      clearTimeout(timer);
     }
-    if (token === "" || token === this.deadToken) return this.stop("signed_out", Infinity);
-    const { status, answer, retryAfter } = await this.fetchEntitlement(token);
-    if (status === 200 && answer.ok === true) {
-      this.why = answer.status;
-      this.faults = 0;
-      this.yesUntilMs = nowMs + answer.recheckAfterSeconds * 1000;
-      return Math.max(1, answer.recheckAfterSeconds * (0.9 + Math.random() * 0.1)); // a little early, never late
-    }
-    const code = answer.error?.code ?? "unreachable";
-    if (status === 401) {
-      this.deadToken = token; // this token never works again: have the owner sign in
-      return this.stop(code, Infinity);
-    }
-    if (status === 403 || code === "not_configured") {
-      return this.stop(code, secondsAfterNo * (1 + Math.random() * 0.1));
-    }
-    return this.hold(code, retryAfter, nowMs);
   }
 
-  /** 429, 503, no network or no JSON are not refusals: the last yes stays valid until it expires. */
+  end() {
+    this.isEnded = true;
+    this.wake();
+  }
+
+  /** Asks once. Returns the seconds until the next call; Infinity: call again after a new sign-in. */
+  async ask(nowMs = performance.now()) {
+    for (let attempt = 1; ; attempt++) {
+      let token = "";
+      try {
+        token = await this.readToken(this.deadToken);
+      } catch {
+        return this.hold("unreachable", 0, nowMs);
+      }
+      if (token === "" || token === this.deadToken) return this.stop("signed_out", Infinity);
+      const headers = { Authorization: "Bearer " + token };
+      const { status, answer, retryAfter } = await fetchJson(this.url + "/api/entitlement", { headers });
+      const recheckSeconds = Math.min(answer.recheckAfterSeconds, maxSeconds);
+      if (status === 200 && answer.ok === true && recheckSeconds > 0) {
+        this.why = String(answer.status);
+        this.faults = 0;
+        this.yesUntilMs = nowMs + recheckSeconds * 1000;
+        return Math.max(1, recheckSeconds * (0.9 + Math.random() * 0.1)); // a little early, never late
+      }
+      const code = answer.error?.code;
+      if (typeof code !== "string") return this.hold("unreachable", retryAfter, nowMs); // not the service's answer
+      if (status === 401) {
+        this.deadToken = token; // it never works again, perhaps before it expires: one attempt to renew it
+        if (attempt === 1) continue;
+        return this.stop(code, Infinity);
+      }
+      if (status === 403 || code === "not_configured") {
+        return this.stop(code, secondsAfterNo * (1 + Math.random() * 0.1));
+      }
+      return this.hold(code, retryAfter, nowMs);
+    }
+  }
+
+  /** 429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires. */
   hold(code = "", retryAfter = 0, nowMs = 0) {
     if (!this.mayRun(nowMs)) this.why = code;
     const backoff = Math.min(maxSecondsAfterFault, 5 * 2 ** this.faults++);
@@ -64,24 +113,157 @@ export class CompanyGate {
     this.yesUntilMs = 0;
     return seconds;
   }
+}`;
 
-  async fetchEntitlement(token = "") {
-    try {
-      const response = await fetch(this.url + "/api/entitlement", {
-        headers: { Authorization: "Bearer " + token },
-        signal: AbortSignal.timeout(10_000),
-      });
-      const retryAfter = Number(response.headers.get("Retry-After")) || 0;
-      const answer = JSON.parse(await response.text());
-      return { status: response.status, answer, retryAfter };
-    } catch {
-      return { status: 0, answer: JSON.parse("{}"), retryAfter: 0 };
+const connection = `
+/** Keeps and renews the session token of an app that its owner has approved. */
+export class Connection {
+  token = "";
+  renewAtMs = 0; // a minute before the token expires, by a monotonic clock
+  turn = Promise.resolve("");
+  url;
+  clientId;
+  vault;
+
+  /** vault stores one refresh token where the system stores passwords; read returns "" if there is none. */
+  constructor(url = "", clientId = "", vault = { read: async () => "", write: async (refreshToken = "") => {} }) {
+    this.url = url;
+    this.clientId = clientId;
+    this.vault = vault;
+  }
+
+  /** Returns the session token, or "" if the owner has to approve first. Throws during an outage: try again later. */
+  readToken = (deadToken = "", nowMs = performance.now()) => {
+    // One at a time, so that the newest refresh token is kept. A token that was refused is not used again.
+    const next = () =>
+      this.token !== deadToken && nowMs < this.renewAtMs ? this.token : this.renew(nowMs);
+    this.turn = this.turn.then(next, next);
+    return this.turn;
+  };
+
+  async renew(nowMs = 0) {
+    const refresh_token = await this.vault.read();
+    if (refresh_token === "") return "";
+    return this.fetchToken({ grant_type: "refresh_token", refresh_token }, nowMs);
+  }
+
+  async fetchToken(fields = {}, nowMs = performance.now()) {
+    const { status, answer } = await fetchJson(this.url + "/oauth/token", {
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ client_id: this.clientId, ...fields }).toString(),
+    });
+    if (answer.error === "invalid_grant") {
+      await this.vault.write(""); // ended by the owner or the operator, or after its week
+      this.renewAtMs = 0;
+      return (this.token = "");
     }
+    const { access_token, refresh_token, expires_in } = answer;
+    if (status !== 200 || typeof access_token !== "string" || typeof refresh_token !== "string") {
+      throw new Error("No token now: " + status);
+    }
+    await this.vault.write(refresh_token);
+    this.renewAtMs = nowMs + (Number(expires_in) - 60) * 1000;
+    return (this.token = access_token);
+  }
+`;
+
+/** Approval at a redirect URI: the app's own scheme on a phone. */
+export const typescriptConnect = `
+  /**
+   * Asks for approval in the system's browser: openBrowser opens a URL, and returns the one that redirectUri receives.
+   * Throws if the owner declines.
+   */
+  async connect(redirect_uri = "", openBrowser = async (address = "", redirectUri = "") => "") {
+    const code_verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
+    const state = base64url(crypto.getRandomValues(new Uint8Array(16)));
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code_verifier));
+    const query = new URLSearchParams({
+      client_id: this.clientId,
+      response_type: "code",
+      scope: "account:read",
+      redirect_uri,
+      state,
+      code_challenge: base64url(new Uint8Array(digest)),
+      code_challenge_method: "S256",
+    });
+    const back = await openBrowser(this.url + "/oauth/authorize?" + query, redirect_uri);
+    const answer = new URLSearchParams(back.slice(back.indexOf("?") + 1));
+    // Any app can open our scheme: accept only an answer to this request from this service (RFC 9207).
+    if (answer.get("state") !== state || answer.get("iss") !== this.url) {
+      throw new Error("The answer is not for this request.");
+    }
+    const code = answer.get("code");
+    if (!code) throw new Error(answer.get("error_description") ?? "The owner declined.");
+    return this.fetchToken({ grant_type: "authorization_code", code, redirect_uri, code_verifier });
   }
 }
 
-const { CORNER_OFFICE_URL = "", CORNER_OFFICE_TOKEN = "" } = process.env;
-const gate = new CompanyGate(CORNER_OFFICE_URL, async () => CORNER_OFFICE_TOKEN);
-const seconds = await gate.ask(); // an app asks again after this many seconds, and when it wakes up
-console.log(gate.mayRun() ? "run" : "wait", gate.why, seconds);
-`;
+function base64url(bytes = new Uint8Array()) {
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}`;
+
+/** Approval at a loopback address, and a vault, on a computer. */
+export const typescriptDesktop = `
+// On a computer only. getBuiltinModule keeps Node's modules out of a phone app's bundle.
+
+/** Asks for approval in the owner's browser, at a loopback address (RFC 8252 §7.3), within 15 minutes. */
+export async function connectOnDesktop(connection = new Connection(), openBrowser = async (address = "") => {}) {
+  const server = process.getBuiltinModule("node:http").createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(0)));
+  const redirectUri = "http://127.0.0.1:" + Object(server.address()).port + "/callback";
+  const waitForAnswer = async (address = "") => {
+    const state = new URL(address).searchParams.get("state");
+    const answered = new Promise((resolve, reject) => {
+      AbortSignal.timeout(15 * 60_000).onabort = () => reject(new Error("The owner did not answer."));
+      server.on("request", (request, response) => {
+        const { href, pathname, searchParams } = new URL(request.url ?? "", redirectUri);
+        // Other programs can call this port, but do not know the state.
+        if (pathname !== "/callback" || searchParams.get("state") !== state) {
+          return response.writeHead(404).end();
+        }
+        response.setHeader("Connection", "close").end("Done. You can close this window.");
+        resolve(href);
+      });
+    });
+    await openBrowser(address);
+    return String(await answered);
+  };
+  try {
+    return await connection.connect(redirectUri, waitForAnswer);
+  } finally {
+    server.close();
+  }
+}
+
+/** A vault in a file that only this user may read. In Electron, encrypt what it stores with safeStorage. */
+export class FileVault {
+  path;
+
+  constructor(path = "") {
+    this.path = path;
+  }
+
+  async read() {
+    const { readFile } = process.getBuiltinModule("node:fs/promises");
+    return readFile(this.path, "utf8").catch((failure) => {
+      if (failure.code === "ENOENT") return "";
+      throw failure;
+    });
+  }
+
+  async write(refreshToken = "") {
+    const { rename, writeFile } = process.getBuiltinModule("node:fs/promises");
+    await writeFile(this.path + ".new", refreshToken, { mode: 0o600 });
+    await rename(this.path + ".new", this.path); // all or nothing
+  }
+}`;
+
+/** The whole file. */
+export const typescriptClient = [
+  head,
+  typescriptGate,
+  connection + typescriptConnect,
+  typescriptDesktop,
+].join("\n");

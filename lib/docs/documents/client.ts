@@ -1,12 +1,12 @@
-import { kotlinClient } from "@/lib/docs/clients/kotlin";
-import { pythonClient } from "@/lib/docs/clients/python";
-import { swiftClient } from "@/lib/docs/clients/swift";
-import { typescriptClient } from "@/lib/docs/clients/typescript";
+import { kotlinGate } from "@/lib/docs/clients/kotlin";
+import { pythonGate } from "@/lib/docs/clients/python";
+import { swiftGate } from "@/lib/docs/clients/swift";
+import { typescriptGate } from "@/lib/docs/clients/typescript";
 import type { DocumentPage } from "@/lib/docs/document";
-import { toCode } from "@/lib/docs/links";
+import { to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
-import { documentPages } from "@/lib/http/pages";
+import { clientFiles, clientVersion, documentPages } from "@/lib/http/pages";
 
 const loop = `
             +--------- before recheckAfterSeconds ----------+
@@ -18,15 +18,34 @@ const loop = `
             ^                                               |
             +--- Retry-After, a little later; a new token --+`;
 
+const download = ({ path }: { path: string }) => `[${path.split("/").at(-1)}](${path})`;
+
 /** The loop that an app needs, as one tested file per language. */
 export const client: DocumentPage = {
   path: documentPages.client.path,
   title: "A complete client",
   group: "Start",
-  summary: "The loop that an app needs, as one tested file in TypeScript, Python, Swift and Kotlin.",
+  summary: "The SDK: one tested file each for TypeScript, Python, Swift and Kotlin.",
   markdown: () => `# A complete client
 
-An app checks whether its company may run, and keeps checking. This client does that in one file, with nothing to install. Copy it.
+An app checks whether its company may run, and keeps checking. One file per language does that, with nothing to install: the loop, the sign-in, the renewal of the token, and the place to keep it.
+
+${table(
+  ["Language", `Version ${clientVersion}`, "Approval", "Keeps the refresh token in"],
+  [
+    [
+      "TypeScript and JavaScript",
+      download(clientFiles.typescript),
+      "at a loopback address, or at the app's own scheme",
+      "a file of its user, or where you tell it",
+    ],
+    ["Python", download(clientFiles.python), "with a code", "a file of its user"],
+    ["Swift", download(clientFiles.swift), "at the app's own scheme", "the keychain"],
+    ["Kotlin", download(clientFiles.kotlin), "at the app's own scheme", "the keystore"],
+  ],
+)}
+
+The files have no other dependency: this is the SDK. [Generate a client](${to.apiReference}#generate-a-client) for other languages.
 
 ${code("text", loop, "the-loop")}
 
@@ -56,23 +75,26 @@ ${table(
   ],
 )}
 
-- No answer isn't a refusal: keep running until the last yes expires, through an outage on our side or a train tunnel.
 - Only a \`200\` with \`ok: true\` lets a company run, for \`recheckAfterSeconds\` by a monotonic clock. Show \`trialEndsAt\`, but never compare it with the device’s clock: a device that is an hour fast would stop a company that may run.
-- A token lives for an hour at most. On ${toCode("signed_out")}, have the owner sign in again, and never retry with a refused token.
+- A \`401\` can come before a token expires, for example after the operator has revoked a key. The client then forgets the token, renews it once, and asks the owner only if that fails.
 - Every wait has a random part, so that apps that stopped together do not return together.
 - Ask immediately when the machine wakes up, and when the person clicks a button.
 
+## Offline
+
+No answer isn't a refusal: without internet, through an outage on our side or in a train tunnel, keep running until the last yes expires, 15 minutes at most. Then stop the company, say that there is no connection, and go on asking. An answer that is not ours counts as none: a proxy's error page, a hotel's sign-in page, a body cut short. No longer offline period is possible, because a yes is never stored on the device.
+
 ## The file
 
-${code("ts", typescriptClient)}
+This is its loop. [Connect an app](${to.connectAnApp}) shows the sign-in and how the parts are joined.
 
-${code("python", pythonClient)}
+${code("ts", typescriptGate)}
 
-${code("swift", swiftClient)}
+${code("python", pythonGate)}
 
-${code("kotlin", kotlinClient)}
+${code("swift", swiftGate)}
 
-The last lines ask once. An app asks in a loop: it waits for as many seconds as \`ask\` returns, then asks again.
+${code("kotlin", kotlinGate)}
 
 ${sessionLimits}
 `,

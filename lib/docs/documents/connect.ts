@@ -1,13 +1,14 @@
 import { oauthBounds } from "@/lib/config/limits";
-import { desktopApp } from "@/lib/docs/clients/desktop-app";
-import { phoneApp } from "@/lib/docs/clients/phone-app";
-import { terminalProgram } from "@/lib/docs/clients/terminal";
+import { kotlinConnect } from "@/lib/docs/clients/kotlin";
+import { pythonConnection } from "@/lib/docs/clients/python";
+import { swiftConnect } from "@/lib/docs/clients/swift";
+import { typescriptConnect, typescriptDesktop } from "@/lib/docs/clients/typescript";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
-import { code, table } from "@/lib/docs/markdown";
+import { code, placeholderAddress, table } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
 import { mcpServer } from "@/lib/http/operations";
-import { connectEndpoints, documentPages, pages, publications } from "@/lib/http/pages";
+import { clientFiles, connectEndpoints, documentPages, pages, publications } from "@/lib/http/pages";
 import { nativeClient } from "@/lib/oauth/clients";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
@@ -17,7 +18,84 @@ const days = lifetimes.session / (24 * 60 * 60);
 const reuse = lifetimes.refreshTokenReuse;
 const minutes = (seconds: number) => `${seconds / 60} minutes`;
 
-/** How an app gets its owner's approval and renews its token: one file for each kind of app. */
+/** Joins the parts of the TypeScript file on a computer. `tests/lib/docs/connect-samples.test.ts` runs it. */
+const desktopApp = `
+import { homedir } from "node:os";
+import { CompanyGate, Connection, FileVault, connectOnDesktop } from "./corner-office.mjs";
+
+const url = process.env.CORNER_OFFICE_URL;
+const connection = new Connection(url, "native", new FileVault(homedir() + "/.corner-office"));
+const gate = new CompanyGate(url, connection.readToken);
+void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
+
+if ((await connection.readToken()) === "") {
+  await connectOnDesktop(connection, async (address) => console.log("Open this in your browser:\\n" + address));
+  gate.wake();
+}`;
+
+/** The same on a phone, in each language. */
+const phoneApps = [
+  code(
+    "ts",
+    `
+import * as SecureStore from "expo-secure-store";
+import * as WebBrowser from "expo-web-browser";
+import { CompanyGate, Connection } from "./corner-office";
+
+const url = "${placeholderAddress}";
+const connection = new Connection(url, "studio", {
+  read: async () => (await SecureStore.getItemAsync("corner-office")) ?? "",
+  write: (refreshToken = "") => SecureStore.setItemAsync("corner-office", refreshToken),
+});
+const gate = new CompanyGate(url, connection.readToken);
+void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
+
+/** When the person presses "Sign in". */
+export async function signIn() {
+  await connection.connect("com.example.studio:/signed-in", async (address, redirectUri) =>
+    Object(await WebBrowser.openAuthSessionAsync(address, redirectUri)).url ?? "");
+  gate.wake();
+}`,
+  ),
+  code(
+    "swift",
+    `
+let url = URL(string: "${placeholderAddress}")!
+let connection = Connection(url: url, clientId: "studio", vault: KeychainVault())
+let gate = CompanyGate(url: url) { try await connection.readToken(deadToken: $0) }
+let asking = Task { await gate.keepAsking { mayRun, why in print(mayRun ? "run" : "wait", why) } }
+
+/// When the person presses "Sign in".
+@MainActor
+func signIn(over window: ASPresentationAnchor) async throws {
+  let sheet = ApprovalSheet(over: window)
+  _ = try await connection.connect(redirectUri: "com.example.studio:/signed-in") {
+    try await sheet.open($0, scheme: "com.example.studio")
+  }
+  await gate.wake()
+}`,
+  ),
+  code(
+    "kotlin",
+    `
+class Office(private val context: Context) {
+    private val url = "${placeholderAddress}"
+    private val connection = Connection(url, "studio", KeystoreVault(context), SystemClock::elapsedRealtime)
+    private val gate = CompanyGate(url, SystemClock::elapsedRealtime, connection::readToken)
+    private val asking = thread(isDaemon = true) {
+        gate.keepAsking { println((if (it.mayRun()) "run " else "wait ") + it.why) }
+    }
+
+    /** When the person presses "Sign in". */
+    fun signIn() = thread {
+        connection.connect("com.example.studio:/signed-in") { address -> openCustomTab(context, address) }
+        gate.wake()
+    }
+}`,
+  ),
+].join("\n\n");
+
+/** How an app gets its owner's approval and renews its token, for each kind of app. */
 export const connect: DocumentPage = {
   path: documentPages.connectAnApp.path,
   title: "Connect an app",
@@ -30,38 +108,73 @@ Your app opens our approval page in its owner's browser. The owner signs in, see
 ${table(
   ["Your app runs", "It gets the approval", "The file"],
   [
-    ["on a computer with a browser", "at a loopback address (RFC 8252)", "[A desktop app](#a-desktop-app)"],
-    ["on a phone", "at its own URL scheme (RFC 8252)", "[A phone app](#a-phone-app)"],
+    [
+      "on a computer with a browser",
+      "at a loopback address (RFC 8252)",
+      `[A desktop app](#a-desktop-app): TypeScript`,
+    ],
+    [
+      "on a phone",
+      "at its own URL scheme (RFC 8252)",
+      "[A phone app](#a-phone-app): Swift, Kotlin, TypeScript",
+    ],
     [
       "in a terminal, over SSH, on a device without a browser",
       "with a code (RFC 8628)",
-      "[A program in a terminal](#a-program-in-a-terminal)",
+      "[A program in a terminal](#a-program-in-a-terminal): Python",
+    ],
+    [
+      "as a page in a browser",
+      "at its server's HTTPS address (RFC 10017)",
+      "[A browser app](#a-browser-app): its server keeps the tokens",
     ],
     ["as an MCP client", "on its own: it only needs our URL", `[MCP](${to.mcp}#connecting)`],
   ],
 )}
 
-Each file below runs as it is, with nothing to install, and our tests run it against this service. Pass its \`readToken\` to [a complete client](${to.client}).
+Sign-in, renewal, storage and the loop are in one file per language: download [a complete client](${to.client}). The code below is from those files, which our tests run against this service; Swift and Kotlin they compile where a compiler is installed.
 
 ## A desktop app
 
+Save [corner-office.ts](${clientFiles.typescript.path}) as \`corner-office.mjs\`, put this next to it, and run it with Node:
+
 ${code("ts", desktopApp)}
 
-In Electron, pass \`shell.openExternal\` to \`connect\`.
+In Electron, pass \`shell.openExternal\` to \`connectOnDesktop\`, and encrypt what the vault stores with \`safeStorage\`. This is how the file receives the answer and keeps the refresh token:
+
+${code("ts", typescriptDesktop)}
 
 ## A phone app
 
 Use your domain, reversed, as the URL scheme. The operator of this service [registers your app](#who-your-app-is) with it first.
 
-${code("ts", phoneApp)}
+${phoneApps}
 
-\`openBrowser\` is \`ASWebAuthenticationSession\` on an iPhone and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in.
+The browser is \`ASWebAuthenticationSession\` on an iPhone or a Mac and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in. The refresh token goes to the iPhone's keychain, or is encrypted with a key of Android's keystore. This is how the file signs in:
+
+${code("ts", typescriptConnect)}
+
+${code("swift", swiftConnect)}
+
+${code("kotlin", kotlinConnect)}
 
 ## A program in a terminal
 
-${code("python", terminalProgram)}
+Run [corner_office.py](${clientFiles.python.path}) with Python: it connects, then asks in a loop. This is its sign-in on a server or device without a browser:
+
+${code("python", pythonConnection)}
 
 The owner enters the code at ${linkToPage(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
+
+## A browser app
+
+A single-page app should hold no refresh token, so its server connects, not the page. RFC 10017 (BCP 212), “OAuth 2.0 for Browser-Based Applications”, describes three architectures, the safest first:
+
+1. **Backend for frontend.** Your server is the app. It asks for approval with PKCE at its own HTTPS redirect URI, keeps both tokens, renews them, and calls our API. The page only has your session cookie (\`__Host-\` name, \`Secure\`, \`HttpOnly\`, \`SameSite=Strict\`), and your server protects its endpoints against CSRF. A script that gets into the page finds no token. Use this one.
+2. **Token-mediating backend.** Your server keeps the refresh token and gives the page the access token, which a script in the page can steal for as long as it lives. Here it gains nothing: operations that read an account send no CORS headers, so a page of another origin cannot read their answers.
+3. **The page as the client.** Do not do this. A browser has no storage that scripts of the page cannot read. Anyone who gets a script into it, through a dependency or an injection, takes the newest refresh token. Rotation does not reveal that: the thief waits until the page is closed, and no one else uses that token. The thief then renews it for the rest of the ${days} days.
+
+The operator registers the HTTPS redirect URI of your server: \`connect add studio "Studio" https://studio.example.com/signed-in\`. On a server with Node, \`Connection\` of the TypeScript file does the rest: one for each person, with a vault in your database.
 
 ## What your app gets
 
@@ -82,11 +195,15 @@ ${table(
   ],
 )}
 
-- There is one scope, \`${accountScope}\`: ${accountScopeWords.toLowerCase()}. ${sessionLimits}
-- A token is valid for one resource: the API, if \`resource\` (RFC 8707) is \`/api\` at our URL, or the MCP server, if it is one of \`${mcpServer.paths.join("`, `")}\`. Our URL itself stands for both. The default is \`/api\`.
 - If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until one of its successors is used; the tokens of all its answers are good. After that, someone who uses it may have stolen it, so the session ends. A code works once.
 - Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${minutes(oauthBounds.windowSeconds)}.
 - When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
+
+## Scopes and resources
+
+- There is one scope, \`${accountScope}\`, so an app asks for one permission: ${accountScopeWords.toLowerCase()}. ${sessionLimits}
+- A token is valid for one resource: the API, if \`resource\` (RFC 8707) is \`/api\` at our URL, or the MCP server, if it is one of \`${mcpServer.paths.join("`, `")}\`. The default is \`/api\`.
+- To use one token for both, the API and MCP, send \`resource\` with our URL itself, without a path.
 
 ## Who your app is
 

@@ -43,7 +43,7 @@ A client address is one IPv4 address, or one IPv6 /64 network, which is usually 
 
 ## How requests are counted
 
-The window slides: the requests of the last ${quotas.health.windowSeconds} seconds count, and the quota never resets all at once. A counter in one process is exact. A counter that server instances share, if a shared store is configured, is an approximation: it counts in fixed windows of ${quotas.health.windowSeconds} seconds, and adds the previous window in proportion to its overlap with the last ${quotas.health.windowSeconds} seconds.
+The window slides: the requests of the last ${quotas.health.windowSeconds} seconds count, and the quota never resets all at once. The count is exact, also where several server instances share it.
 
 Not counted are requests that are refused for the quota, or earlier for their path, method or \`API-Version\`, and \`OPTIONS\` requests.
 

@@ -1,18 +1,19 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { desktopApp } from "@/lib/docs/clients/desktop-app";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { kotlinClient } from "@/lib/docs/clients/kotlin";
-import { phoneApp } from "@/lib/docs/clients/phone-app";
 import { pythonClient } from "@/lib/docs/clients/python";
 import { swiftClient } from "@/lib/docs/clients/swift";
 import { typescriptClient } from "@/lib/docs/clients/typescript";
 import { exampleRefusal } from "@/lib/docs/responses";
+import { clientVersion } from "@/lib/http/pages";
 import { entitlementDenied } from "@/lib/http/schemas";
+import { androidStubs } from "@/tests/support/android-stubs";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 
@@ -28,6 +29,20 @@ const json =
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 const refused = (status: number, code: Parameters<typeof exampleRefusal>[0], headers = {}) =>
   json(status, exampleRefusal(code, entitlementDenied), headers);
+
+/** Answers that the service never gives. */
+const faults: Record<string, Script> = {
+  "a proxy's HTML 502": (response) =>
+    response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad Gateway</html>"),
+  "a captive portal's HTML 401": (response) => response.writeHead(401).end("<html>Sign in</html>"),
+  "the JSON null": (response) => response.end("null"),
+  "a JSON list": (response) => response.writeHead(403).end("[1]"),
+  "an error that is a text": (response) => response.writeHead(401).end('{"error":"text"}'),
+  "an error that is null": (response) => response.writeHead(500).end('{"error":null}'),
+  "a yes without its end": json(200, { ok: true, status: "licensed" }),
+  "a body cut short": (response) =>
+    response.writeHead(200, { "content-length": 500 }).write('{"ok":true,', () => response.destroy()),
+};
 
 const folder = createFolder();
 let server: Server;
@@ -71,13 +86,16 @@ const clients: Record<string, Client> = {
 const [url, ...moments] = process.argv.slice(2);
 let token = "first";
 let isAway = false;
-const gate = new CompanyGate(url, async () => {
+let isRenewable = false;
+const gate = new CompanyGate(url, async (deadToken) => {
+  if (isRenewable && token === deadToken) token = "renewed";
   if (isAway) throw new Error("away");
   return token;
 });
 const wallClock = Date.now;
 for (const moment of moments) {
   if (moment === "renew") { token = "second"; continue; }
+  if (moment === "renewable") { isRenewable = true; continue; }
   if (moment === "away") { isAway = !isAway; continue; }
   if (moment.startsWith("wall ")) { Date.now = () => wallClock() + Number(moment.slice(5)) * 1000; continue; }
   const nowMs = moment === "now" ? undefined : Number(moment) * 1000;
@@ -94,11 +112,18 @@ for (const moment of moments) {
       "drive.py": `import json, math, sys, time
 from client import CompanyGate
 wall_clock = time.time
-token, away = ["first"], []
-gate = CompanyGate(sys.argv[1], lambda: 1 / 0 if away else token[0])
+token, away, renewable = ["first"], [], []
+def read_token(dead_token):
+    if renewable and token[0] == dead_token:
+        token[0] = "renewed"
+    return 1 / 0 if away else token[0]
+gate = CompanyGate(sys.argv[1], read_token)
 for moment in sys.argv[2:]:
     if moment == "renew":
         token[0] = "second"
+        continue
+    if moment == "renewable":
+        renewable = ["yes"]
         continue
     if moment == "away":
         away = [] if away else ["away"]
@@ -115,22 +140,28 @@ for moment in sys.argv[2:]:
   Swift: {
     needs: ["swiftc"],
     files: {
-      // On other systems than Apple's, HTTP is in a separate module.
-      "client.swift": `#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\n${swiftClient}`,
+      "client.swift": swiftClient,
       "main.swift": `import Foundation
 struct Away: Error {}
 actor Keychain {
   var token = "first"
   var isAway = false
+  var isRenewable = false
   func renew() { token = "second" }
+  func becomeRenewable() { isRenewable = true }
   func goAway() { isAway.toggle() }
-  func read() throws -> String { if isAway { throw Away() }; return token }
+  func read(_ deadToken: String) throws -> String {
+    if isRenewable && token == deadToken { token = "renewed" }
+    if isAway { throw Away() }
+    return token
+  }
 }
 let keychain = Keychain()
 let start = ContinuousClock.now
-let gate = CompanyGate(url: URL(string: CommandLine.arguments[1])!) { try await keychain.read() }
+let gate = CompanyGate(url: URL(string: CommandLine.arguments[1])!) { try await keychain.read($0) }
 for moment in CommandLine.arguments.dropFirst(2) {
   if moment == "renew" { await keychain.renew(); continue }
+  if moment == "renewable" { await keychain.becomeRenewable(); continue }
   if moment == "away" { await keychain.goAway(); continue }
   if moment.hasPrefix("wall ") { continue }
   let now = moment == "now" ? ContinuousClock.now : start.advanced(by: .seconds(Double(moment)!))
@@ -144,14 +175,20 @@ for moment in CommandLine.arguments.dropFirst(2) {
   Kotlin: {
     needs: ["kotlinc", "java", orgJson],
     files: {
+      ...androidStubs,
       "client.kt": kotlinClient,
       "drive.kt": `fun main(arguments: Array<String>) {
     var token = "first"
     var isAway = false
+    var isRenewable = false
     val clockMs = { System.nanoTime() / 1_000_000 }
-    val gate = CompanyGate(arguments[0], clockMs) { if (isAway) throw java.io.IOException("away") else token }
+    val gate = CompanyGate(arguments[0], clockMs) { deadToken ->
+        if (isRenewable && token == deadToken) token = "renewed"
+        if (isAway) throw java.io.IOException("away") else token
+    }
     for (moment in arguments.drop(1)) {
         if (moment == "renew") { token = "second"; continue }
+        if (moment == "renewable") { isRenewable = true; continue }
         if (moment == "away") { isAway = !isAway; continue }
         if (moment.startsWith("wall ")) continue
         val nowMs = if (moment == "now") clockMs() else moment.toLong() * 1000
@@ -160,7 +197,11 @@ for moment in CommandLine.arguments.dropFirst(2) {
     }
 }`,
     },
-    build: ["kotlinc", "client.kt", "drive.kt", "-classpath", orgJson, "-d", "kotlin"],
+    build: [
+      "kotlinc",
+      ...["client.kt", "drive.kt", ...Object.keys(androidStubs)],
+      ...["-classpath", orgJson, "-d", "kotlin"],
+    ],
     run: ["java", "-cp", `kotlin:${orgJson}:${kotlinLibrary}`, "DriveKt"],
   },
 };
@@ -170,10 +211,10 @@ const environment = { PATH: process.env.PATH ?? "" } as unknown as NodeJS.Proces
 const inFolder = { cwd: folder, env: environment, timeout: 240_000 };
 
 /**
- * A time in seconds by the client's own clock, or the current one; a new token; a switch between a readable and an
- * unreadable token; or the seconds by which the device's clock is wrong.
+ * A time in seconds by the client's own clock, or the current one; a new token; from now on a refused token is renewed;
+ * a switch between a readable and an unreadable token; or the seconds by which the device's clock is wrong.
  */
-type Moment = number | "now" | "renew" | "away" | `wall ${number}`;
+type Moment = number | "now" | "renew" | "renewable" | "away" | `wall ${number}`;
 
 /** Calls a client at these moments. Each call gets the next of the responses. */
 async function drive({ run }: Client, answers: Script[], moments: Moment[]): Promise<Said[]> {
@@ -267,6 +308,31 @@ describe.each(installed)("the complete client in %s", (_, client) => {
     expect(said.at(-1)?.why).toBe("unreachable");
   });
 
+  it.each(Object.entries(faults))("keeps the last yes through %s", async (_, fault) => {
+    const said = await ask([json(200, yes), fault, json(200, yes)], [t, t + 1, t + 2]);
+    expect(said.map(({ mayRun, why }) => [mayRun, why])).toEqual(Array(3).fill([true, "licensed"]));
+    expect(said[1]?.seconds).toBeLessThanOrEqual(6);
+  });
+
+  it.each(Object.entries(faults))("does not run after %s alone", async (_, fault) => {
+    const said = await ask([fault], [t]);
+    expect(said).toMatchObject([{ mayRun: false, why: "unreachable" }]);
+  });
+
+  it("renews a token that is refused before it expires, and runs on", async () => {
+    const answers = [json(200, yes), refused(401, "signed_out"), json(200, yes)];
+    const said = await ask(answers, ["renewable", t, t + 1]);
+    expect(said.map(({ mayRun }) => mayRun)).toEqual([true, true]);
+    expect(tokens).toEqual(["Bearer first", "Bearer first", "Bearer renewed"]);
+  });
+
+  it("renews a refused token once, and then stops", async () => {
+    const answers = [refused(401, "signed_out"), refused(401, "signed_out")];
+    const said = await ask(answers, ["renewable", t, t + 1]);
+    expect(said).toEqual(Array(2).fill({ mayRun: false, why: "signed_out", seconds: null }));
+    expect(tokens).toEqual(["Bearer first", "Bearer renewed"]);
+  });
+
   it("stops on a 401, and asks again only with a new token", async () => {
     const answers = [json(200, yes), refused(401, "signed_out"), json(200, yes)];
     const said = await ask(answers, [t, t + 1, t + 2, "renew", t + 3]);
@@ -295,7 +361,50 @@ describe.each(installed)("the complete client in %s", (_, client) => {
   });
 });
 
-it.each(Object.entries({ typescriptClient, pythonClient, swiftClient, kotlinClient }))(
+describe("the loop of the complete client", () => {
+  it("in TypeScript waits an hour, not a millisecond, if a person has to sign in, and asks at once if it is woken", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { CompanyGate } = await import(`data:text/javascript,${encodeURIComponent(typescriptClient)}`);
+      const gate = new CompanyGate(url);
+      let turns = 0;
+      const loop = gate.keepAsking(() => turns++);
+      await vi.advanceTimersByTimeAsync(3_599_000);
+      expect([turns, gate.why]).toEqual([1, "signed_out"]);
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(turns).toBe(2);
+      gate.wake();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(turns).toBe(3);
+      gate.end();
+      await loop;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.runIf(isAvailable("python3"))(
+    "in Python waits an hour if a person has to sign in, and asks at once if it is woken",
+    async () => {
+      const program = `from client import CompanyGate
+waits = []
+gate = CompanyGate("", lambda dead_token: "")
+def wait(seconds):
+    waits.append(seconds)
+    if len(waits) == 2:
+        gate.end()
+gate.woken.wait = wait
+gate.keep_asking(lambda: None)
+print(waits, gate.why)`;
+      const { stdout } = await execute("python3", ["-c", program], inFolder);
+      expect(stdout).toBe("[3600, 3600] signed_out\n");
+    },
+  );
+});
+
+const files = { typescriptClient, pythonClient, swiftClient, kotlinClient };
+
+it.each(Object.entries(files))(
   "the %s reads no clock that a person can set, and compares nothing with the end of a trial",
   (_, text) => {
     expect(text).not.toMatch(
@@ -304,10 +413,13 @@ it.each(Object.entries({ typescriptClient, pythonClient, swiftClient, kotlinClie
   },
 );
 
-it("the TypeScript files compile in strict mode", async () => {
-  const files = { client: typescriptClient, "desktop-app": desktopApp, "phone-app": phoneApp };
-  for (const [name, code] of Object.entries(files)) writeFileSync(join(folder, `${name}.ts`), code);
-  const names = Object.keys(files).map((name) => `${name}.ts`);
+it("a client file that changes gets another version", () => {
+  const hash = createHash("sha256").update(Object.values(files).join("")).digest("hex");
+  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.0.0": "3a5935712d1d9e43" });
+});
+
+it("the TypeScript file compiles in strict mode", async () => {
+  writeFileSync(join(folder, "client.ts"), typescriptClient);
   const here = process.cwd();
   const options = [
     "--strict",
@@ -326,6 +438,7 @@ it("the TypeScript files compile in strict mode", async () => {
     join(here, "node_modules/@types"),
   ];
   const tsc = join(here, "node_modules/typescript/bin/tsc");
-  const { stdout } = await execute("node", [tsc, ...options, ...names], inFolder).catch((failed) => failed);
+  const compile = execute("node", [tsc, ...options, "client.ts"], inFolder);
+  const { stdout } = await compile.catch((failed) => failed);
   expect(stdout).toBe("");
 }, 240_000);

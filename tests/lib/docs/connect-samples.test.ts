@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { marked } from "marked";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { desktopApp } from "@/lib/docs/clients/desktop-app";
-import { phoneApp } from "@/lib/docs/clients/phone-app";
-import { terminalProgram } from "@/lib/docs/clients/terminal";
+import { clientFiles, documentPages } from "@/lib/http/pages";
 import { Browser } from "@/tests/support/browser";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
@@ -28,19 +29,33 @@ beforeAll(async () => {
 });
 afterAll(() => giveBack(service));
 
-/** Runs a file as it is, and answers its approval request. Returns its output and exit code. */
-function run(program: string, file: string, code: string, word: "approve" | "decline") {
-  const path = join(folder, file);
-  writeFileSync(path, code);
-  const env = { PATH: process.env.PATH, CORNER_OFFICE_URL: service.url } as unknown as NodeJS.ProcessEnv;
-  return new Promise<{ exit: number; output: string }>((resolve) => {
+const readFile = async ({ path }: { path: string }) => (await service.ask(path)).text;
+
+async function samplesOf(path: string): Promise<string[]> {
+  const { text } = await service.ask(`${path}.md`);
+  return marked.lexer(text).flatMap((token) => (token.type === "code" ? [token.text as string] : []));
+}
+
+/**
+ * Runs a program in a home folder until it says that the company may run, and answers its approval request. Returns its
+ * output, and its exit code if it ended by itself.
+ */
+function run(home: string, program: string, file: string, word: "approve" | "decline") {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    CORNER_OFFICE_URL: service.url,
+  } as unknown as NodeJS.ProcessEnv;
+  return new Promise<{ exit: number | undefined; output: string }>((resolve) => {
     let isSettled = false;
     let output = "";
-    const child = execFile(program, [path], { env, timeout: 60_000 }, (error, _, stderr) =>
-      resolve({ exit: error ? Number(error.code) : 0, output: output + stderr }),
+    const options = { env, cwd: home, timeout: 60_000 };
+    const child = execFile(program, [file], options, (error, _, stderr) =>
+      resolve({ exit: error?.killed ? undefined : Number(error?.code ?? 0), output: output + stderr }),
     );
     child.stdout?.on("data", async (chunk) => {
       output += chunk;
+      if (output.includes("run licensed")) child.kill();
       const [address] = /http\S+(?:\/oauth\/authorize|\?user_code=)\S+(?=\s)/.exec(output) ?? [];
       if (!address || isSettled) return;
       isSettled = true;
@@ -50,31 +65,87 @@ function run(program: string, file: string, code: string, word: "approve" | "dec
   });
 }
 
-const files = [
-  ["the desktop app", "node", "desktop.mjs", desktopApp],
-  ...(process.env.CI || isInstalled("python3")
-    ? ([["the program in a terminal", "python3", "terminal.py", terminalProgram]] as const)
-    : []),
-] as const;
+const newHome = () => mkdtempSync(join(folder, "home-"));
 
-describe.each(files)("%s", (_, program, file, code) => {
-  it("asks its owner, gets a token and reads the entitlement", async () => {
-    const { exit, output } = await run(program, file, code, "approve");
-    expect(output).toContain('"status":"licensed"');
-    expect(exit).toBe(0);
+/** Saves what the document says to save. Returns the program and the file to run. */
+const programs: Record<string, (home: string) => Promise<[program: string, file: string]>> = {
+  "the desktop app": async (home: string) => {
+    const samples = await samplesOf(documentPages.connectAnApp.path);
+    writeFileSync(join(home, "corner-office.mjs"), await readFile(clientFiles.typescript));
+    const program = samples.find((code) => code.includes('from "./corner-office.mjs"'));
+    writeFileSync(join(home, "app.mjs"), program ?? "");
+    return ["node", "app.mjs"];
+  },
+  "the program in a terminal": async (home: string) => {
+    writeFileSync(join(home, "corner_office.py"), await readFile(clientFiles.python));
+    return ["python3", "corner_office.py"];
+  },
+};
+
+const runnable = Object.entries(programs).filter(
+  ([name]) => name === "the desktop app" || process.env.CI || isInstalled("python3"),
+);
+
+describe.each(runnable)("%s", (_, save) => {
+  it("asks its owner, runs, and after a restart runs without asking, with a refresh token that only its user may read", async () => {
+    const home = newHome();
+    const program = await save(home);
+    expect((await run(home, ...program, "approve")).output).toContain("run licensed");
+    expect(statSync(join(home, ".corner-office")).mode & 0o777).toBe(0o600);
+    const restarted = await run(home, ...program, "decline");
+    expect(restarted.output).toContain("run licensed");
+    expect(restarted.output).not.toContain("/connect");
+    expect(restarted.output).not.toContain("/oauth/authorize");
   });
 
   it("prints that its owner declined", async () => {
-    const { exit, output } = await run(program, file, code, "decline");
+    const home = newHome();
+    const { exit, output } = await run(home, ...(await save(home)), "decline");
     expect(output).toContain("The owner of the account declined.");
     expect(exit).toBe(1);
   });
 });
 
-/** The common interface of the desktop and the phone file. */
+describe("the client files", () => {
+  it.each(Object.entries(clientFiles))(
+    "of %s can be downloaded and cached for a year",
+    async (_, { path }) => {
+      const { status, headers, text } = await service.ask(path);
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({
+        "content-type": "text/plain; charset=utf-8",
+        "content-disposition": `attachment; filename="${path.split("/").at(-1)}"`,
+        "cache-control": "public, max-age=31536000",
+      });
+      expect(text).toMatch(/^(?:\/\/|#) Corner Office client 1\.0\.0[,.]/);
+      expect((await service.ask(path, { headers: { "if-none-match": String(headers.etag) } })).status).toBe(
+        304,
+      );
+      expect((await service.ask("/docs/client")).text).toContain(`href="${path}"`);
+    },
+  );
+
+  it("of other versions are unknown", async () => {
+    expect((await service.ask("/docs/client/0.9.0/corner-office.ts")).status).toBe(404);
+  });
+
+  it("contain each excerpt of the documents", async () => {
+    const texts = await Promise.all(Object.values(clientFiles).map(readFile));
+    const [loops, parts] = await Promise.all(["/docs/client", "/docs/connect"].map(samplesOf));
+    const excerpts = [...(loops ?? []), ...(parts ?? [])].filter((sample) =>
+      /class CompanyGate|actor CompanyGate|code_challenge|device_code/.test(sample),
+    );
+    expect(excerpts.length).toBe(8);
+    for (const excerpt of excerpts) {
+      expect(texts.some((text) => text.includes(excerpt))).toBe(true);
+    }
+  });
+});
+
+/** Of the TypeScript file. */
 type Connection = {
   token: string;
-  readToken: (nowMs?: number) => Promise<string>;
+  readToken: (deadToken?: string, nowMs?: number) => Promise<string>;
   connect: (redirectUri: string, openBrowser: (address: string) => Promise<string>) => Promise<string>;
 };
 
@@ -84,7 +155,8 @@ describe("the phone app", () => {
   const inBrowser = (address: string) => answerApp(browser, service, address);
 
   beforeAll(async () => {
-    const { Connection } = await import(`data:text/javascript,${encodeURIComponent(phoneApp)}`);
+    const text = await readFile(clientFiles.typescript);
+    const { Connection } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
     const vault = {
       read: async () => kept,
       write: async (token: string) => {
@@ -126,7 +198,20 @@ describe("the phone app", () => {
     const [one, other] = await Promise.all([started.readToken(), started.readToken()]);
     expect(one).toBe(other);
     expect(await entitlement(one)).toBe(200);
-    expect(await started.readToken(Date.now() + hourMs)).not.toBe(one);
+    expect(await started.readToken("", performance.now() + hourMs)).not.toBe(one);
+  });
+
+  it("forgets a token that is refused after `keys revoke`, and renews it", async () => {
+    await make().connect(scheme, inBrowser);
+    const connection = make();
+    const dead = await connection.readToken();
+    const { kid } = JSON.parse(Buffer.from(dead.split(".")[0] ?? "", "base64url").toString());
+    await service.adminJson("keys", "revoke", kid);
+    expect(await entitlement(dead)).toBe(401);
+    const renewed = await connection.readToken(dead);
+    expect(renewed).not.toBe(dead);
+    expect(await entitlement(renewed)).toBe(200);
+    browser = await Browser.signIn(service, email);
   });
 
   it("keeps its refresh token during an outage, and deletes it when its session has ended", async () => {
@@ -138,5 +223,24 @@ describe("the phone app", () => {
     expect(await make().readToken()).toBe("");
     expect(kept).toBe("");
     browser = await Browser.signIn(service, email);
+  });
+
+  it.each([
+    ["a proxy's HTML 502", (to: ServerResponse) => to.writeHead(502).end("<html>")],
+    ["the JSON null", (to: ServerResponse) => to.end("null")],
+    ["an error that is a text", (to: ServerResponse) => to.writeHead(500).end('{"error":"text"}')],
+    ["a yes without its tokens", (to: ServerResponse) => to.end("{}")],
+    [
+      "a body cut short",
+      (to: ServerResponse) => to.writeHead(200, { "content-length": 99 }).write("{", () => to.destroy()),
+    ],
+  ])("keeps its refresh token through %s", async (_, fault) => {
+    const faulty = createServer((_, response) => void fault(response));
+    await new Promise<void>((resolve) => faulty.listen(0, "127.0.0.1", resolve));
+    kept = "the refresh token";
+    const { port } = faulty.address() as AddressInfo;
+    await expect(make(`http://127.0.0.1:${port}`).readToken()).rejects.toThrow("No token now");
+    expect(kept).toBe("the refresh token");
+    faulty.close();
   });
 });

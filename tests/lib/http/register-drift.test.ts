@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { clerkRoutes, documentPages, files, routes, routesOfMany } from "@/lib/http/pages";
+import { clerkRoutes, clientFiles, documentPages, files, routes, routesOfMany } from "@/lib/http/pages";
 import { findRegisterDrift } from "@/lib/http/register-drift";
 
-const ofMany = Object.values(documentPages).map(({ path }) => path as string);
+const ofMany = Object.values({ ...documentPages, ...clientFiles }).map(({ path }) => path as string);
 const publicFiles = Object.values(files).map(({ path }) => path as string);
 const builtRoutes = [
   ...Object.values(operations).map(({ path }) => path),

@@ -1,0 +1,52 @@
+/** What the Kotlin client calls of Android, as declarations, so that it compiles without an Android SDK. */
+export const androidStubs = {
+  "app.kt": `package android.app
+open class Activity : android.content.Context() {
+    val intent: android.content.Intent = TODO()
+    protected open fun onCreate(savedInstanceState: android.os.Bundle?) {}
+    fun finish() {}
+}`,
+  "content.kt": `package android.content
+open class Context {
+    val packageName: String = TODO()
+    val packageManager: PackageManager = TODO()
+    fun startActivity(intent: Intent) {}
+    fun getSharedPreferences(name: String, mode: Int): SharedPreferences = TODO()
+    companion object { const val MODE_PRIVATE = 0 }
+}
+class PackageManager { fun getLaunchIntentForPackage(name: String): Intent? = TODO() }
+class Intent(action: String, data: android.net.Uri) {
+    val data: android.net.Uri? = TODO()
+    fun putExtras(extras: android.os.Bundle): Intent = TODO()
+    fun addFlags(flags: Int): Intent = TODO()
+    companion object {
+        const val ACTION_VIEW = ""
+        const val FLAG_ACTIVITY_NEW_TASK = 0
+        const val FLAG_ACTIVITY_CLEAR_TOP = 0
+    }
+}
+interface SharedPreferences {
+    fun getString(key: String, otherwise: String?): String?
+    fun edit(): Editor
+    interface Editor { fun putString(key: String, value: String?): Editor; fun commit(): Boolean }
+}`,
+  "net.kt": `package android.net
+class Uri { companion object { fun parse(text: String): Uri = TODO() } }`,
+  "os.kt": `package android.os
+interface IBinder
+class Bundle { fun putBinder(key: String, value: IBinder?) {} }`,
+  "keystore.kt": `package android.security.keystore
+class KeyGenParameterSpec : java.security.spec.AlgorithmParameterSpec {
+    class Builder(alias: String, purposes: Int) {
+        fun setBlockModes(vararg modes: String): Builder = TODO()
+        fun setEncryptionPaddings(vararg paddings: String): Builder = TODO()
+        fun build(): KeyGenParameterSpec = TODO()
+    }
+}
+object KeyProperties {
+    const val PURPOSE_ENCRYPT = 1
+    const val PURPOSE_DECRYPT = 2
+    const val BLOCK_MODE_GCM = ""
+    const val ENCRYPTION_PADDING_NONE = ""
+}`,
+};
