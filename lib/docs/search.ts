@@ -3,7 +3,10 @@ import MiniSearch, { type Query } from "minisearch";
 import type { DocumentPage } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { plain } from "@/lib/docs/markdown";
+import { phrases, sectionWords, synonyms } from "@/lib/docs/search-words";
 import { sectionsOf, titleOf } from "@/lib/docs/sections";
+import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
+import { documentPages } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
 
 export type SearchHit = {
@@ -27,12 +30,12 @@ export function searchDocuments(query: string, limit: number): SearchHit[] {
     .slice(0, maxWords);
   const { index, sections } = processSingleton("search of the documents", makeIndex);
   return index
-    .search({ combineWith: "OR", queries: terms.map(toQuery) }, { boost: { name: 5, title: 1.5 } })
+    .search({ combineWith: "OR", queries: terms.map(toQuery) }, { boost: { name: 5, words: 3, title: 1.5 } })
     .map(({ id, score, queryTerms }) => {
       const section = sections.get(id) as Section;
       return {
         section,
-        score: score * coverage(terms, queryTerms) * (section.name === terms.join(" ") ? 2 : 1),
+        score: score * coverage(terms, queryTerms) * (section.name === terms.join(" ") ? 2 : section.weight),
       };
     })
     .filter(({ score }) => score > minScore)
@@ -41,7 +44,7 @@ export function searchDocuments(query: string, limit: number): SearchHit[] {
     .map(({ section, score }) => ({
       path: section.path,
       title: section.title,
-      snippet: snippetOf(section.prose || section.text, terms),
+      snippet: snippetOf(section.prose, terms),
       score: Math.round(score * 1000) / 1000,
     }));
 }
@@ -50,49 +53,31 @@ const maxWords = 12;
 const maxSnippetCharacters = 200;
 const minScore = 1; // the score of a single rare word in a text
 const fillers = new Set(
-  "a an and are can do does for how i if in is it my of on or should that the this to what when where which why will with you your".split(
+  "a about after am an and any are as at be been but by can could did do does for from get give go had has have how i if in into is it its look looks me mean means mine much must my need now of on or our out put shall should so some someone tell than that the their them then there these they this those to us use using want was we were what when where which who why will with work works would you your".split(
     " ",
   ),
 );
-
-/** Phrases that people type, and the documents' words for them. */
-const phrases: [typed: RegExp, meant: string][] = [
-  [/\b(?:sign|signing)[ -]?up\b|\bregist(?:er|ration)\b|\bcreate an account\b/g, "waitlist invitation"],
-  [/\bwait[ -]list\b/g, "waitlist"],
-  [/\bis (?:the |this )?(?:service|server|site|api|app|it) (?:down|up|running)\b/g, "health"],
-  [/\bhow often\b/g, "ask again"],
-  [/\blog(?:ging)?[ -]?in\b/g, "sign-in"],
-  [/\blog(?:ging)?[ -]?out\b/g, "sign-out"],
-];
-
-/** Groups of words with the same meaning here. */
-const synonyms = [
-  "retired removed deprecated sunset",
-  "key token credential password secret",
-  "waitlist invitation",
-  "cors origins browsers",
-  "down outage health",
-  "throttled quota limit rate",
-  "expired renew refresh lives",
-  "timeout deadline",
-  "maximum size large",
-  "retry backoff backing wait",
-  "sdk library client",
-].map((group) => group.split(" "));
 
 type Section = {
   path: string;
   title: string;
   /** The words of its heading, joined. */
   name: string;
+  /** Words that people use for it. */
+  words: string;
   text: string;
-  /** The text without code and tables, for the snippet. */
+  /** The text without code and tables, for the snippet; the document's summary if there is none. */
   prose: string;
+  /** A factor of its score, unless its name is what was typed. */
+  weight: number;
 };
+
+/** A page is about a thing that its sections and the error codes mention. Codes that nothing sends come last. */
+const weights = { page: 1.3, section: 1, code: 0.2, reservedCode: 0.01 };
 
 function makeIndex() {
   const sections = new Map(documents.flatMap(describeSections).map((section) => [section.path, section]));
-  const fields: (keyof Section)[] = ["name", "title", "text"];
+  const fields: (keyof Section)[] = ["name", "title", "words", "text"];
   const index = new MiniSearch<Section>({ idField: "path", fields, tokenize: wordsOf, processTerm: stemOf });
   index.addAll([...sections.values()]);
   return { index, sections };
@@ -100,15 +85,25 @@ function makeIndex() {
 
 function describeSections(document: DocumentPage): Section[] {
   return sectionsOf(document).map(({ heading, anchor, tokens }) => {
-    const body = tokens.filter(({ type }) => type !== "heading");
+    const path = anchor ? `${document.path}#${anchor}` : document.path;
+    const body = tokens.filter(({ type }) => type !== "heading" && type !== "code");
+    const prose = plainText(body.filter(({ type }) => type !== "table"));
     return {
-      path: anchor ? `${document.path}#${anchor}` : document.path,
+      path,
       title: titleOf(document, anchor && heading),
       name: wordsOf(heading).join(" "),
+      words: sectionWords[path] ?? "",
       text: plainText(body),
-      prose: plainText(body.filter(({ type }) => type !== "code" && type !== "table")),
+      prose: prose || document.summary,
+      weight: weightOf(document, anchor),
     };
   });
+}
+
+function weightOf({ path }: DocumentPage, anchor: string | undefined): number {
+  if (!anchor) return weights.page;
+  if (path !== documentPages.errors.path || !(anchor in errorCatalogue)) return weights.section;
+  return errorCatalogue[anchor as ErrorCode].status === null ? weights.reservedCode : weights.code;
 }
 
 function toQuery(word: string): Query {

@@ -51,6 +51,15 @@ Samples read the base URL from \`CORNER_OFFICE_URL\` and [the token](${to.authen
 
 ${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}`)}
 
+## Webhooks
+
+There are no webhooks: this service calls no address of yours, because most apps run where no one can call them. Instead:
+
+- **A plan or trial changes**: ask for [the entitlement](${to.entitlementOperation}) again within \`recheckAfterSeconds\`, 15 minutes at most, and when the person clicks a button. [A complete client](${to.client}) does that.
+- **Credits change**: read [the balance](${to.creditsBalanceOperation}) before you show it.
+- **A notice appears**: poll [the site banner](${to.siteBannerOperation}), at most every 15 seconds.
+- **The API changes**: subscribe to [the feed](${to.changesFeed}), and watch for \`Deprecation\` in responses.
+
 ## Generate a client
 
 The API description has everything that a generator needs:

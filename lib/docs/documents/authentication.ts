@@ -63,6 +63,16 @@ ${code("http", `WWW-Authenticate: Bearer realm="corner-office"\nWWW-Authenticate
 
 The first answers a request without a token, the second a token that is expired, altered or ended. An outage on our side is a \`503\`, never a \`401\`, so keep your token.
 
+## A lost device
+
+A laptop or phone is lost or stolen, or a token has leaked? The owner of the account locks it out from any other device:
+
+1. Protect the mailbox that you sign in with, then sign in at ${linkToPage(pages.signIn)}.
+2. At ${linkToPage(pages.home)}, end the sessions of the device: disconnect its apps, and sign out its browsers.
+3. The next request from there gets a \`401\`. A token that was copied ends with the session in which it was copied.
+
+No one else is signed out. If the mailbox is lost too, [contact support](${to.quickStart}#support): the operator can end every session of an account.
+
 ## Keeping it safe
 
 - ${tokenSafety}

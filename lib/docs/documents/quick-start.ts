@@ -1,3 +1,4 @@
+import { settings } from "@/lib/config/settings";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
@@ -56,6 +57,22 @@ Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run 
 
 ${sessionLimits}
 
+## Test without an account
+
+There is no public sandbox. You can test all of it without an account here:
+
+- [Health](${to.healthOperation}) and [the banner](${to.siteBannerOperation}) answer anyone, and so do these documents over [MCP](${to.mcp}). Calls to account operations without a token answer \`401\` ${toCode("signed_out")}.
+- Run the service on your own machine: \`npm ci && npm run demo\` makes four test accounts (a plan, a trial, an ended trial, a hobby) and prints a token for each. Nothing leaves your machine.
+- Make a mock from [the API description](${to.openApi}), which has an example of every answer and error:
+
+${code("console", "npx @stoplight/prism-cli mock openapi.json")}
+
+## Support
+
+1. Read \`hint\` of [the error](${to.errorObject}), or its code in [the list](${to.errors}).
+2. See whether the service has a problem: [/status](${pages.status.path}). ${contact()}
+3. Quote the \`X-Request-Id\` of the failed response: our log has the same id. Never send a token.
+
 ## Next
 
 - [A complete client](${to.client}): one tested file for TypeScript, Python, Swift or Kotlin.
@@ -65,3 +82,10 @@ ${sessionLimits}
 - [MCP](${to.mcp}): the same data for an assistant.
 `,
 };
+
+/** Where people get help, if the operator of this service has set an address. */
+function contact(): string {
+  const { supportEmail } = settings();
+  if (!supportEmail) return "Otherwise contact the person who runs this service and invited you.";
+  return `Otherwise write to [${supportEmail}](mailto:${supportEmail}); a person reads every email.`;
+}

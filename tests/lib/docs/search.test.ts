@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { isDocumentPath } from "@/lib/docs/documents";
 import { searchDocuments } from "@/lib/docs/search";
+import { sectionWords } from "@/lib/docs/search-words";
+import { errorCatalogue } from "@/lib/http/errors";
+import { tuningQuestions, unreadQuestions } from "@/tests/lib/docs/search-questions";
 import { refusals } from "@/tests/support/refusals";
 
 describe("searchDocuments", () => {
@@ -33,7 +37,7 @@ describe("searchDocuments", () => {
     ["refresh token", "/docs/authentication#how-long-a-token-lives"],
     ["token expired", "/docs/authentication#how-long-a-token-lives"],
     ["may I paste a token into a chat", "/docs/authentication#keeping-it-safe"],
-    ["log in", "/docs/api/errors#signed_out"],
+    ["log in", "/docs/authentication"],
     ["CORS", "/docs/api/site-banner"],
     ["is the service down", "/docs/api/health"],
     ["how often should I check", "/docs#4-put-it-into-your-app"],
@@ -54,6 +58,66 @@ describe("searchDocuments", () => {
     ["device code", "/docs/connect#a-program-in-a-terminal"],
   ])("finds %j among the first three at %s", (query, path) => {
     expect(searchDocuments(query, 3).map((hit) => hit.path)).toContain(path);
+  });
+
+  it.each([
+    ["sign in", "/docs/authentication"],
+    ["credits", "/docs/api/credits-balance"],
+    ["token", "/docs/authentication"],
+    ["entitlement", "/docs/api/entitlement"],
+    ["swift", "/docs/client"],
+    ["test without an account", "/docs#test-without-an-account"],
+    ["webhook", "/docs/api#webhooks"],
+    ["lost laptop", "/docs/authentication#a-lost-device"],
+    ["scopes", "/docs/connect#scopes-and-resources"],
+    ["credits left", "/docs/api/credits-balance"],
+    ["SDK", "/docs/client"],
+    ["one token for both", "/docs/connect#scopes-and-resources"],
+    ["offline", "/docs/client#offline"],
+    ["support", "/docs#support"],
+  ])("finds the page about %j before an error code that mentions it", (query, path) => {
+    expect(searchDocuments(query, 1)[0]?.path.split("#")[0]).toBe(path.split("#")[0]);
+    expect(searchDocuments(query, 2).map((hit) => hit.path)).toContain(path);
+  });
+
+  it.each([
+    ["tuned with", tuningQuestions, 19],
+    ["not tuned with", unreadQuestions, 18],
+  ])("finds most of the questions that the index was %s first or second", (_, questions, min) => {
+    const found = questions.filter(([question, ...answers]) =>
+      searchDocuments(question, 2).some(({ path }) => answers.includes(path)),
+    );
+    expect(found.length).toBeGreaterThanOrEqual(min);
+  });
+
+  it("ranks the codes that no operation sends last", () => {
+    for (const query of ["credits", "billing", "checkout", "spending limit"]) {
+      const hits = searchDocuments(query, 50).map(({ path }) => path.split("#")[1] ?? "");
+      const isReserved = hits.map(
+        (anchor) => errorCatalogue[anchor as keyof typeof errorCatalogue]?.status === null,
+      );
+      expect(isReserved).toEqual([...isReserved].sort());
+    }
+  });
+
+  it("has words only for sections that exist", () => {
+    expect(Object.keys(sectionWords).filter((path) => !isDocumentPath(path))).toEqual([]);
+  });
+
+  it("keeps code and tables out of snippets", () => {
+    for (const query of [
+      "CompanyGate",
+      "curl",
+      "ContinuousClock",
+      "urllib",
+      "token",
+      "entitlement",
+      "headers",
+    ]) {
+      for (const { snippet } of searchDocuments(query, 50)) {
+        expect(snippet).not.toMatch(/\b(?:const|def|func|import) |[{};]|=>|curl -/);
+      }
+    }
   });
 
   it.each(["the weather in Paris", "quantum entanglement", "zebra crossing", "Überprüfung", "東京", "🦓"])(
