@@ -7,6 +7,8 @@ import { escapeHtml } from "@/lib/http/escape-html";
 import { files } from "@/lib/http/pages";
 
 export type RenderedDocument = {
+  /** Everything before the first section. */
+  intro: string;
   html: string;
   /** The sections of the panel at the side. */
   panel: string;
@@ -16,11 +18,11 @@ export type RenderedDocument = {
 
 /** Renders a document. Only code is escaped, because the Markdown is our own. */
 export function renderDocument({ markdown, panelSections = [] }: DocumentPage): RenderedDocument {
-  const rendered: RenderedDocument = { html: "", panel: "", sections: [] };
+  const rendered: RenderedDocument = { intro: "", html: "", panel: "", sections: [] };
   const marked = makeMarked(new Set());
   const tokens = marked.lexer(markdown()).filter(({ type }) => type !== "space");
   const starts = tokens.flatMap((token, at) => (isHeading(token, 2) ? [at] : []));
-  rendered.html = renderParts(marked, tokens.slice(0, starts[0]));
+  rendered.intro = renderParts(marked, tokens.slice(0, starts[0]));
   for (const [n, start] of starts.entries()) {
     const [heading, ...body] = tokens.slice(start, starts[n + 1]);
     const { text } = heading as Tokens.Heading;

@@ -37,19 +37,21 @@ function show(document: DocumentPage): Shown {
 }
 
 function Article({ document }: { document: DocumentPage }) {
-  const { html, panel, sections } = renderDocument(document);
+  const { intro, html, panel, sections } = renderDocument(document);
   const markdown = markdownPath(document.path);
   return (
     <div className={panel ? "document operation" : "document"}>
       <link rel="alternate" type="text/markdown" href={markdown} />
       <article>
+        <Markup className="prose" html={intro} />
+        {panel && (
+          <aside className="panel" aria-label="The request and its responses" data-runs={runs(document)}>
+            <Markup html={panel} />
+          </aside>
+        )}
         <Markup className="prose" html={html} />
       </article>
-      {panel ? (
-        <aside className="panel" aria-label="The request and its responses" data-runs={runs(document)}>
-          <Markup html={panel} />
-        </aside>
-      ) : (
+      {!panel && (
         <nav className="sections" aria-labelledby="on-this-page">
           <p id="on-this-page">On this page</p>
           <ul>
