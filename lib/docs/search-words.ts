@@ -4,8 +4,7 @@ export const phrases: [typed: RegExp, meant: string][] = [
   [/\bwait[ -]list\b/g, "waitlist"],
   [/\bis (?:the |this )?(?:service|server|site|api|app|it) (?:down|up|running)\b/g, "health"],
   [/\bhow often\b/g, "ask again"],
-  [/\b(?:log|sign)(?:ging|ning|ged|ned)?[ -]?in\b/g, "sign-in"],
-  [/\b(?:log|sign)(?:ging|ning|ged|ned)?[ -]?out\b/g, "sign-out"],
+  [/\b(?:access|bearer|session) token/g, "token"],
   [/\bsingle[ -]page\b/g, "spa"],
 ];
 
@@ -31,19 +30,19 @@ export const sectionWords: Readonly<Record<string, string>> = {
     "sandbox testing mock fake demo try dummy development staging playground local",
   "/docs#support": "contact help bug report problem email someone human question issue who",
   "/docs#4-put-it-into-your-app": "how often poll check interval",
-  "/docs/authentication": "sign-in login session bearer",
+  "/docs/authentication": "signin session bearer",
   "/docs/authentication#how-a-program-gets-a-token": "api key developer token create sign-up",
-  "/docs/authentication#connecting-an-app": "disconnect remove revoke app access",
+  "/docs/authentication#connecting-an-app": "disconnect remove revoke signout connected app access",
   "/docs/authentication#how-long-a-token-lives":
     "expire expiry expiration lifetime duration hour stopped working invalid",
   "/docs/authentication#a-lost-device":
-    "stolen theft hacked compromised leaked phone laptop computer lock out block revoke disconnect sign-out everywhere",
+    "stolen theft hacked compromised leaked phone laptop computer lock out block revoke disconnect signout everywhere",
   "/docs/authentication#keeping-it-safe": "secure security url query leak share paste chat",
-  "/docs/connect": "oauth oauth2 oidc sign-in authorization consent approve pkce",
+  "/docs/connect": "oauth oauth2 oidc signin authorization consent approve pkce",
   "/docs/connect#a-desktop-app": "electron windows mac linux loopback localhost",
   "/docs/connect#a-phone-app":
     "ios iphone ipad android swift kotlin react native expo mobile keychain keystore store custom tab",
-  "/docs/connect#a-program-in-a-terminal": "cli sign-in headless server ssh tv raspberry device code flow",
+  "/docs/connect#a-program-in-a-terminal": "cli signin headless server ssh tv raspberry device code flow",
   "/docs/connect#a-browser-app": "spa react vue angular javascript frontend web app website bff backend",
   "/docs/connect#scopes-and-resources":
     "permission permissions rights access scope audience resource one token both same api mcp",

@@ -134,9 +134,12 @@ function withPhrases(query: string): string {
   return phrases.reduce((text, [typed, meant]) => text.replace(typed, meant), query.toLowerCase());
 }
 
+/** "signs in", "logging in" and their like, which are one word here. */
+const signing = /\b(?:log|sign)(?:s|ed|ged|ing|ging)?[ -]?(in|out)\b/g;
+
 /** The words in lower case without accents. `trial_ended` yields `trial_ended`, `trial` and `ended`. */
 function wordsOf(text: string): string[] {
-  const bare = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  const bare = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(signing, "sign$1");
   const words = bare.match(/[\p{L}\p{N}_]+/gu) ?? [];
   return words.flatMap((word) => (word.includes("_") ? [word, ...word.split("_").filter(Boolean)] : [word]));
 }

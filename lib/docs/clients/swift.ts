@@ -9,6 +9,7 @@ import FoundationNetworking  // HTTP on other systems than Apple's
 #if canImport(AuthenticationServices)
 import AuthenticationServices
 import CryptoKit
+import Security
 #endif
 
 /// Sends a request. Status 0: there was no response.
