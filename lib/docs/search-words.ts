@@ -34,7 +34,7 @@ export const sectionWords: Readonly<Record<string, string>> = {
   "/docs/authentication#how-a-program-gets-a-token": "api key developer token create sign-up",
   "/docs/authentication#connecting-an-app": "disconnect remove revoke signout connected app access",
   "/docs/authentication#how-long-a-token-lives":
-    "expire expiry expiration lifetime duration hour stopped working invalid",
+    "expire expiry expiration lifetime duration hour stopped working invalid refused rejected",
   "/docs/authentication#a-lost-device":
     "stolen theft hacked compromised leaked phone laptop computer lock out block revoke disconnect signout everywhere",
   "/docs/authentication#keeping-it-safe": "secure security url query leak share paste chat",
@@ -49,7 +49,7 @@ export const sectionWords: Readonly<Record<string, string>> = {
   "/docs/connect#who-your-app-is": "client id redirect uri callback register registration secret",
   "/docs/connect#what-can-go-wrong": "oauth error invalid_grant access_denied",
   "/docs/client": "sdk library package download install typescript javascript python swift kotlin",
-  "/docs/client#offline": "internet connection network airplane train tunnel outage without wifi cache",
+  "/docs/client#offline": "internet connection network plane flight train tunnel outage without wifi cache",
   "/docs/client#the-file": "sdk source code",
   "/docs/api": "endpoint endpoints rest openapi base url",
   "/docs/api#statuses": "status http code 200 400 401 403 404 429 500 502 503 meaning",

@@ -53,7 +53,7 @@ const maxWords = 12;
 const maxSnippetCharacters = 200;
 const minScore = 1; // the score of a single rare word in a text
 const fillers = new Set(
-  "a about after am an and any are as at be been but by can could did do does for from get give go had has have how i if in into is it its look looks me mean means mine much must my need now of on or our out put shall should so some someone tell than that the their them then there these they this those to us use using want was we were what when where which who why will with work works would you your".split(
+  "a about after am an and any are as at be been but by can could did do does for from get give had has have how i if in into is it its look looks me mean means mine much must my need now of on or our out put shall should so some someone tell than that the their them then there these they this those to us use using want was we were what when where which who why will with work works would you your".split(
     " ",
   ),
 );
