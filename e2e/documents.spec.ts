@@ -66,6 +66,18 @@ test("the palette's hits and actions can be clicked", async ({ page }) => {
   await expect(page).toHaveURL(/\/status$/);
 });
 
+test("an operation's request comes before its fields on a phone, and next to them on a screen", async ({
+  page,
+}) => {
+  await page.goto("/docs/api/entitlement");
+  const top = async (selector: string) => (await page.locator(selector).boundingBox())?.y ?? Number.NaN;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  expect(await top("#request")).toBeLessThan(await top("#fields"));
+  await page.setViewportSize({ width: 360, height: 780 });
+  expect(await top("h1")).toBeLessThan(await top("#request"));
+  expect(await top("#request")).toBeLessThan(await top("#fields"));
+});
+
 test("a chosen language is remembered on every page and can be linked to", async ({ page }) => {
   await page.goto("/docs/api/health");
   await settle(page);

@@ -141,7 +141,9 @@ const signing = /\b(?:log|sign)(?:s|ed|ged|ing|ging)?[ -]?(in|out)\b/g;
 function wordsOf(text: string): string[] {
   const bare = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(signing, "sign$1");
   const words = bare.match(/[\p{L}\p{N}_]+/gu) ?? [];
-  return words.flatMap((word) => (word.includes("_") ? [word, ...word.split("_").filter(Boolean)] : [word]));
+  return words.flatMap((word) =>
+    word.includes("_") ? [word, ...wordsOf(word.replaceAll("_", " "))] : [word],
+  );
 }
 
 /** A word without its ending, so that plurals match singulars. */
