@@ -145,7 +145,7 @@ describe("searchDocuments", () => {
   });
 
   it("finds nothing for empty, common or unknown words", () => {
-    for (const query of ["", "  ", "the of and", "xylophone", "<blink>", "a".repeat(5000), "(.*"]) {
+    for (const query of ["", "  ", "the of and", "xylophone", "<marquee>", "a".repeat(5000), "(.*"]) {
       expect(searchDocuments(query, 5)).toEqual([]);
     }
   });
