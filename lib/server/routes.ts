@@ -38,6 +38,7 @@ import * as health from "@/app/api/health/route";
 import * as mcpUnderApi from "@/app/api/mcp/route";
 import * as siteBanner from "@/app/api/site-banner/route";
 import * as changesFeed from "@/app/changes.atom/route";
+import * as clientFile from "@/app/docs/client/[version]/[file]/route";
 import * as clerk from "@/app/hooks/clerk/route";
 import * as resend from "@/app/hooks/resend/route";
 import * as llms from "@/app/llms.txt/route";
@@ -58,6 +59,7 @@ import * as sitemap from "@/app/sitemap.xml/route";
 import { type mcpServer, operations } from "@/lib/http/operations";
 import {
   actions,
+  clientFiles,
   connectEndpoints,
   documentPages,
   hooks,
@@ -163,6 +165,10 @@ const ofSharedPages = { front, waitlist, signIn, changes, status, nothingHere };
 const shared = new Map<string, Handler>([
   ...Object.entries(ofPublications).map(getAt(publications)),
   ...Object.entries(ofSharedPages).map(getAt(pages)),
+  ...Object.values(clientFiles).map(({ path }): [string, Handler] => [
+    path,
+    async (request) => clientFile.GET(request),
+  ]),
   ...Object.values(documentPages).flatMap(({ path }): [string, Handler][] => [
     [path, async (request) => document.GET(request)],
     [

@@ -161,7 +161,7 @@ class Connection(
     private var renewAtMs = Long.MIN_VALUE // a minute before the token expires
 
     /** Returns the session token, or "" if the owner has to approve first. Throws during an outage: try again later. */
-    @Synchronized // one at a time, because a refresh token works once
+    @Synchronized // one at a time, so that the newest refresh token is kept
     fun readToken(deadToken: String = ""): String {
         if (token != deadToken && clockMs() < renewAtMs) return token
         val refreshToken = vault.read()

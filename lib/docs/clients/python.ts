@@ -117,7 +117,7 @@ class Connection:
     def read_token(self, dead_token="", now=None):
         """Returns the session token, or "" if the owner has to approve first. Raises OSError during an outage."""
         now = now_seconds() if now is None else now
-        with self.turn:  # one at a time, because a refresh token works once
+        with self.turn:  # one at a time, so that the newest refresh token is kept
             if self.token != dead_token and now < self.renew_at:
                 return self.token
             refresh_token = self.vault.read()

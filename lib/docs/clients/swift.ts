@@ -144,7 +144,7 @@ actor Connection {
 
   /// Returns the session token, or "" if the owner has to approve first. Throws during an outage: try again later.
   func readToken(deadToken: String = "", now: ContinuousClock.Instant = .now) async throws -> String {
-    if let renewal { return try await renewal.value }  // one at a time, because a refresh token works once
+    if let renewal { return try await renewal.value }  // one at a time, so that the newest refresh token is kept
     if token != deadToken && now < renewAt { return token }
     let refreshToken = try vault.read()
     if refreshToken.isEmpty { return "" }
