@@ -6,6 +6,7 @@ import { createFolder, requireCreator } from "@/lib/runtime/data-dir";
 
 const maxBlockMs = 25; // maximum time that one native call blocks the event loop
 const retryDelayMs = 10;
+const maxLogBytes = 16 * 1024 * 1024; // of the write-ahead log, once no reader needs what is beyond
 
 /** A connection, and the identity of the file it opened: see {@link SqliteFile.identify}. */
 export type OpenFile = { db: Database.Database; identity: string };
@@ -27,6 +28,7 @@ export class SqliteFile {
     try {
       await retryWhileLocked(deadlineMs, () => db.exec("PRAGMA journal_mode = WAL"));
       db.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON");
+      db.exec(`PRAGMA journal_size_limit = ${maxLogBytes}`);
       this.hasBeenOpen = true;
       return { db, identity: this.identify() };
     } catch (error) {

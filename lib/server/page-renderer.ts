@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { Agent, type IncomingMessage, request as sendRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ type Run = { child: ChildProcess; socketPath: string };
  * ends or hangs, and ends with this process.
  */
 export class PageRenderer {
-  private readonly folder = mkdtempSync(join(tmpdir(), "corner-office-pages-"));
+  private readonly folder = createFolder();
   private readonly agent = new Agent({ keepAlive: true });
   private run: Run | undefined;
   private ready: Promise<Run>;
@@ -165,6 +165,26 @@ export class PageRenderer {
     const [response] = (await once(request, "response")) as [IncomingMessage];
     const content = await buffer(response);
     return { status: response.statusCode ?? 500, headers: ownHeaders(response, content), content };
+  }
+}
+
+const folderName = /^corner-office-pages-(\d+)-\w{6}$/;
+
+/** Creates the folder of this process, and removes those that killed ones left. */
+function createFolder(): string {
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid] = folderName.exec(name) ?? [];
+    if (pid && !isRunning(Number(pid))) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  }
+  return mkdtempSync(join(tmpdir(), `corner-office-pages-${process.pid}-`));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (failure) {
+    return (failure as NodeJS.ErrnoException).code === "EPERM"; // it is another user's
   }
 }
 

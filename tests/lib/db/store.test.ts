@@ -27,6 +27,48 @@ describe("the embedded store", () => {
     await store.close();
   });
 
+  it("bounds its write-ahead log again after a long reader, with the next two writes", async () => {
+    const store = open();
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    const file = join(dataDir, "store.sqlite");
+    const reader = new Database(file);
+    reader.exec("BEGIN");
+    reader.prepare("SELECT count(*) FROM accounts").get([]);
+    const writer = new Database(file);
+    writer.exec("CREATE TABLE ballast (bytes BLOB)");
+    for (let n = 0; n < 40; n++) writer.exec("INSERT INTO ballast VALUES (zeroblob(1048576))");
+    writer.close();
+    const logBytes = () => statSync(`${file}-wal`).size;
+    expect(logBytes()).toBeGreaterThan(40e6);
+    reader.exec("COMMIT");
+    reader.close();
+    for (const name of ["a", "b"]) await addAccount(db, `${name}@example.com`, {}, Date.now());
+    expect(logBytes()).toBeLessThanOrEqual(16 * 1024 * 1024);
+    await store.close();
+  });
+
+  it("finds what was made in a session by an index, also after ANALYZE", async () => {
+    const store = open();
+    await store.ready();
+    const db = new Database(join(dataDir, "store.sqlite"));
+    db.exec("PRAGMA foreign_keys = OFF");
+    const insert = db.prepare(
+      "INSERT INTO local_sessions (id, account_id, client_hash, expires_at_ms) VALUES (?, 'acc_x', ?, 0)",
+    );
+    db.exec("BEGIN");
+    for (let n = 0; n < 2000; n++) insert.run([`sess_${n}`, `hash ${n}`]);
+    db.exec("COMMIT; ANALYZE");
+    const plan = db
+      .prepare("EXPLAIN QUERY PLAN SELECT 1 FROM local_sessions WHERE made_in = ?")
+      .all(["sess_1"]);
+    expect(plan).toEqual([
+      expect.objectContaining({ detail: expect.stringMatching(/^SEARCH local_sessions USING .*INDEX/) }),
+    ]);
+    db.close();
+    await store.close();
+  });
+
   it("migrates once when several processes open an empty folder at the same time", async () => {
     const stores = Array.from({ length: 8 }, open);
     await Promise.all(stores.map((store) => store.ready()));
