@@ -5,12 +5,21 @@ import { limitHeaders } from "@/lib/http/forwarded-request";
 import { headersAt } from "@/lib/http/page-headers";
 import { clerkSignsIn, pages } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
-import { isFrameworks, isUnderApi, isWebhookPath, rejectUnrouted, routeAt } from "@/lib/http/router";
+import {
+  isFrameworks,
+  isUnderApi,
+  isWebhookPath,
+  redirectTrailingSlash,
+  rejectUnrouted,
+  routeAt,
+} from "@/lib/http/router";
 
 /** Rejects unknown API addresses and methods on every platform. `npm start` does the same before it. */
 export async function middleware(request: NextRequest, event: NextFetchEvent): Promise<Response> {
   const { pathname } = request.nextUrl;
-  const refused = rejectUnrouted(request.method, pathname, request.headers);
+  const refused =
+    rejectUnrouted(request.method, pathname, request.headers) ??
+    redirectTrailingSlash(request.method, pathname, request.nextUrl.search, request.headers);
   if (refused) return refused;
   // The API and the webhooks set their own headers.
   if (isUnderApi(pathname) || isWebhookPath(pathname)) return NextResponse.next();

@@ -85,6 +85,25 @@ export function rejectUnrouted(
   return finalizeResponse(apiRouteAt(path), createRequestContext(method, path, headers), errorParts(error));
 }
 
+/**
+ * Redirects from a page's path with a trailing slash to the page (308, RFC 9110 §15.4.9). `undefined` for other paths.
+ *
+ * @param query - as sent, with its question mark
+ */
+export function redirectTrailingSlash(
+  method: string,
+  path: string,
+  query: string,
+  headers: Pick<Headers, "get">,
+): Response | undefined {
+  if (!path.endsWith("/") || !readMethods.includes(method)) return undefined;
+  const page = pageAt(path.slice(0, -1));
+  if (!page) return undefined;
+  const location = page.path + query.replace(/[^!-~]/g, encodeURIComponent);
+  const parts = { status: 308, body: null, headers: ["location", location] };
+  return finalizeResponse(undefined, createRequestContext(method, path, headers), parts);
+}
+
 /** Whether a path is for programs, whose 404 is JSON. MCP clients probe for an authorization server, for example. */
 function isProgramPath(path: string): boolean {
   return isUnderApi(path) || path === "/register" || /^\/(?:\.well-known|oauth)\//.test(path);

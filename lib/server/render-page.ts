@@ -17,6 +17,7 @@ import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";
 import type { PageRenderer, RenderedPage, RenderRequest } from "@/lib/server/page-renderer";
+import { plainPage } from "@/lib/server/plain-page";
 import { pathOf } from "@/lib/server/request-target";
 import { sharedHandler } from "@/lib/server/routes";
 import { leaveUnread, send, toHeaders, toRequest } from "@/lib/server/web-adapter";
@@ -152,16 +153,8 @@ function toPageOrJson(error: ApiError, { headers }: IncomingMessage): ResponsePa
   const answer = errorParts(error);
   if (!headers.accept?.includes("text/html")) return answer;
   const seconds = error.headers["retry-after"];
-  const body = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta http-equiv="refresh" content="${seconds}">
-<title>One moment, please</title>
-<h1>One moment, please</h1>
-<p>${error.message}</p>
-<p>Nothing is lost. This page reloads in ${seconds} seconds.</p>
-</html>
-`;
-  return { ...answer, body, mediaType: "text/html; charset=utf-8" };
+  const content = `<p>${error.message}</p>
+<p>Nothing is lost. This page reloads in ${seconds} seconds.</p>`;
+  const reload = `<meta http-equiv="refresh" content="${seconds}">\n`;
+  return { ...answer, ...plainPage("One moment, please", content, reload) };
 }

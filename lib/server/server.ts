@@ -4,8 +4,14 @@ import { connectionBounds, connectionLimits, headBounds } from "@/lib/config/lim
 import { settings } from "@/lib/config/settings";
 import { headersAt } from "@/lib/http/page-headers";
 import { createRequestContext, logRequest, type RequestContext } from "@/lib/http/request-context";
-import { errorParts, finalizeResponse, type HeaderList, type ResponseParts } from "@/lib/http/response";
-import { apiRouteAt, isWebhookPath, rejectUnrouted, routeAt } from "@/lib/http/router";
+import {
+  errorParts,
+  finalizeResponse,
+  type HeaderList,
+  type ResponseParts,
+  toResponse,
+} from "@/lib/http/response";
+import { apiRouteAt, isWebhookPath, redirectTrailingSlash, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { isProxyMisconfigured, trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { answerClientError, refuseConnect } from "@/lib/server/client-errors";
@@ -18,6 +24,7 @@ import { pathOf, withoutAuthority } from "@/lib/server/request-target";
 import { routeHandler } from "@/lib/server/routes";
 import { closeInStages } from "@/lib/server/staged-close";
 import { send, toRequest } from "@/lib/server/web-adapter";
+import { refuseWrongHost } from "@/lib/server/wrong-host";
 
 type FrontServerOptions = {
   /** Handles pages and, with `throughNext`, everything else. */
@@ -54,10 +61,17 @@ export function createFrontServer({
       );
     incoming.url = target;
     appendPeer(incoming);
-    const refused = rejectUnrouted(method, path, headers);
+    const refused =
+      rejectUnrouted(method, path, headers) ??
+      redirectTrailingSlash(method, path, target.slice(path.length), headers);
     if (refused) return send(refused, incoming, outgoing);
     const isOutside = apiRouteAt(path) === undefined && !isWebhookPath(path);
     if (isOutside) trackRequest(createRequestContext(method, path, headers), incoming, outgoing);
+    const misdirected = isOutside ? refuseWrongHost(incoming, path) : undefined;
+    if (misdirected) {
+      const defaults = ["cache-control", "no-store", ...defaultHeaders(path, incoming)];
+      return send(toResponse(method, misdirected, defaults), incoming, outgoing);
+    }
     const handler = throughNext ? undefined : routeHandler(path, method);
     if (!handler) return handlePage(incoming, outgoing);
     const response = await handler(request);

@@ -78,3 +78,33 @@ describe.each(addresses)("$path", ({ path, methods }) => {
     expect(answer.status).toBe(405);
   });
 });
+
+describe("a trailing slash", () => {
+  it.each([
+    ["/docs/", "/docs"],
+    ["/docs/api/", "/docs/api"],
+    ["/privacy/", "/privacy"],
+    ["/sign-in/?problem=over", "/sign-in?problem=over"],
+    ["/status/?x=<i>", "/status?x=<i>"],
+    ["/unsubscribe/?token=a%20b&c", "/unsubscribe?token=a%20b&c"],
+  ])("%s leads to %s (308)", async (path, location) => {
+    for (const method of ["GET", "HEAD"]) {
+      const answer = await service.ask(path, { method });
+      expect([answer.status, answer.headers.location, answer.text]).toEqual([308, location, ""]);
+      expect(answer.headers["cache-control"]).toBe("no-store");
+    }
+  });
+
+  it.each([
+    ["GET", "/docs//", 404],
+    ["GET", "//docs/", 404],
+    ["GET", "/no/such/page/", 404],
+    ["GET", "/docs.md/", 404],
+    ["GET", "/openapi.json/", 404],
+    ["POST", "/docs/", 404],
+    ["POST", "/sign-in/send/", 404],
+  ])("%s %s answers %i", async (method, path, status) => {
+    const answer = await service.ask(path, { method });
+    expect([answer.status, answer.headers.location]).toEqual([status, undefined]);
+  });
+});

@@ -1,0 +1,36 @@
+import { versioned } from "@/lib/http/assets";
+import { files } from "@/lib/http/pages";
+import type { ResponseParts } from "@/lib/http/response";
+
+/**
+ * A page without navigation, for a browser that cannot get the one it asked for.
+ *
+ * @param content - HTML
+ * @param head - HTML
+ */
+export function plainPage(
+  title: string,
+  content: string,
+  head = "",
+): Pick<ResponseParts, "body" | "mediaType"> {
+  const body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<link rel="stylesheet" href="${versioned(files.style)}">
+<title>${title}</title>
+${head}</head>
+<body>
+<main>
+<div class="narrow">
+<h1>${title}</h1>
+${content}
+</div>
+</main>
+</body>
+</html>
+`;
+  return { body, mediaType: "text/html; charset=utf-8" };
+}

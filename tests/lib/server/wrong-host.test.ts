@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Service } from "@/tests/support/service";
+
+const appUrl = "https://office.example.com";
+const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+describe("a page under another host than APP_URL's", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start({ APP_URL: appUrl, SIGN_IN: "local" });
+  });
+  afterAll(() => service.stop());
+
+  const statusFor = async (headers: Record<string, string>, path = "/docs") =>
+    (await service.ask(path, { headers: { ...browser, ...headers } })).status;
+
+  it("answers a browser 421, with a link to the same page at the right host", async () => {
+    const headers = { ...browser, host: "old-office.example.org" };
+    const answer = await service.ask('/unsubscribe?token=a&b="c"', { headers });
+    expect(answer.status).toBe(421);
+    expect(answer.headers).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "content-security-policy": expect.stringContaining("default-src 'none'"),
+    });
+    expect(answer.text).toContain(
+      `<a href="${appUrl}/unsubscribe?token=a&#38;b=&#34;c&#34;">office.example.com</a>`,
+    );
+    expect(answer.text).not.toContain("old-office");
+    const head = await service.ask("/docs", { method: "HEAD", headers });
+    expect(head).toMatchObject({ status: 421, text: "" });
+  });
+
+  it.each([
+    ["a path without a page", "/no/such/page", 404],
+    ["the API", "/api/health", 200],
+    ["readiness", "/ready", 200],
+    ["a publication", "/openapi.json", 200],
+    ["a file", "/pages.css", 200],
+  ])("leaves %s as it is", async (_, path, status) => {
+    expect(await statusFor({ host: "old-office.example.org" }, path)).toBe(status);
+  });
+
+  it("leaves programs as they are", async () => {
+    expect(await statusFor({ host: "old-office.example.org", accept: "*/*" })).toBe(200);
+  });
+
+  it.each([
+    ["the host of APP_URL", { host: "office.example.com" }],
+    ["the host of APP_URL in another spelling", { host: "OFFICE.example.com.:443" }],
+    ["an address, as health checks use", { host: "10.0.0.7:3000" }],
+    ["an IPv6 address", { host: "[fd00::7]:3000" }],
+    ["a loopback name", { host: "localhost:3000" }],
+    ["a name of the local network", { host: "office:3000" }],
+    ["no host at all", { host: "" }],
+    ["a host that cannot be read", { host: "office.example.com", "x-forwarded-host": "a b.example.org" }],
+    [
+      "a proxy's host, with the browser's",
+      { host: "pool.example.net", "x-forwarded-host": "office.example.com" },
+    ],
+    ["a host that a proxy has replaced", { host: "pool.example.net", via: "1.1 proxy" }],
+    ["a link on one of our pages", { host: "pool.example.net", referer: `${appUrl}/docs` }],
+  ])("shows the page for %s", async (_, headers) => {
+    expect(await statusFor(headers)).toBe(200);
+  });
+
+  it("uses the browser's host where a proxy reports it", async () => {
+    const headers = { host: "office.example.com", "x-forwarded-host": "old-office.example.org" };
+    expect(await statusFor(headers)).toBe(421);
+  });
+});
+
+it("a service on loopback shows its pages under every host", async () => {
+  const service = await Service.start({ SIGN_IN: "local" });
+  const headers = { ...browser, host: "old-office.example.org" };
+  expect((await service.ask("/docs", { headers })).status).toBe(200);
+  await service.stop();
+});
