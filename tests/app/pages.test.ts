@@ -235,7 +235,7 @@ describe("with sign-in", () => {
       await show("The first");
       const headers = { origin: service.url, referer: `${service.url}/docs/search?q=x` };
       const { status, headers: answered } = await service.ask("/notice/dismiss", { method: "POST", headers });
-      expect([status, answered.location]).toEqual([303, headers.referer]);
+      expect([status, answered.location]).toEqual([303, `${headers.referer}#main`]);
       const cookie = answered["set-cookie"]?.[0]?.split(";")[0] ?? "";
       for (const path of ["/docs", "/", "/waitlist", "/sign-in", "/no/such/page"]) {
         expect(await isShown(path, cookie), path).toBe(false);
@@ -256,10 +256,10 @@ describe("with sign-in", () => {
         service.ask("/notice/dismiss", { method: "POST", headers });
       expect((await dismiss({ origin: "https://elsewhere.example" })).status).toBe(403);
       for (const [referer, to] of [
-        ["https://elsewhere.example/x", "/"],
-        [`${service.url}.elsewhere.example/x`, "/"],
+        ["https://elsewhere.example/x", "/#main"],
+        [`${service.url}.elsewhere.example/x`, "/#main"],
         // The path comes from a link, and "//elsewhere.example" alone would name another site.
-        [`${service.url}//elsewhere.example/x`, `${service.url}//elsewhere.example/x`],
+        [`${service.url}//elsewhere.example/x`, `${service.url}//elsewhere.example/x#main`],
       ] as const) {
         const led = await dismiss({ origin: service.url, referer });
         expect(led.headers.location, referer).toBe(to);

@@ -33,7 +33,11 @@ export function Sessions({ read, accountId, ownId, isLocal, hasEnded, hasExtende
   const endable = sessions?.filter(({ id }) => id !== ownId) ?? [];
   return (
     <section id="sessions">
-      {hasEnded && <p role="status">Disconnected. It no longer has access.</p>}
+      {hasEnded && (
+        <p role="status" id="ended" tabIndex={-1}>
+          Disconnected. It no longer has access.
+        </p>
+      )}
       {hasExtended && <p role="status">The app has another week.</p>}
       {!sessions && (
         <p className="quiet">

@@ -11,7 +11,7 @@ type Listed = { id: string; kind: string; name: string };
 
 const email = "ceo@example.com";
 const endPath = "/home/sessions/end";
-const ended = "/home?ended#sessions";
+const ended = "/home?ended#ended";
 
 /** The visible text of each session on the page, with the id of its button. */
 function readRows({ text }: Answer): { words: string; id: string | undefined }[] {

@@ -42,7 +42,8 @@ export function openPalette(): void {
     if (input.value.trim() !== query) return;
     if (!hits) return show([actions()], "The search is not available at the moment.");
     const groups = [...hits, actions(query)];
-    if (groups.some(({ entries }) => entries.length > 0)) show(groups);
+    const count = groups.flatMap(({ entries }) => entries).length;
+    if (count > 0) show(groups, count === 1 ? "1 result" : `${count} results`);
     else
       show(
         [...documentsOfMenu(), actions()],

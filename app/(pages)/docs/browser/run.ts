@@ -21,9 +21,11 @@ export function addRun(): void {
   const result = document.createElement("div");
   result.setAttribute("role", "status");
   button.onclick = async () => {
-    button.disabled = true;
+    if (button.ariaDisabled === "true") return;
+    // A button that is `disabled` loses the focus.
+    button.ariaDisabled = "true";
     result.replaceChildren(...(await ask(path)));
-    button.disabled = false;
+    button.ariaDisabled = null;
   };
   request.append(button, result);
 }

@@ -5,12 +5,15 @@ import { dismissNotice } from "@/lib/http/notice";
 import { actions, pages } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 
-/** Dismisses the current notice in this browser, for this message only, and redirects to the page it was read on. */
+/**
+ * Dismisses the current notice in this browser, for this message only, and redirects to where it was: to the beginning of
+ * the content of its page, so that the keyboard continues there.
+ */
 export const POST = createHandler(
   actions.dismissNotice,
   async ({ headers, nowMs }) => {
     const banner = await readSiteBanner(nowMs);
-    return redirectTo({ to: pageBefore(headers), cookies: banner ? [dismissNotice(banner)] : [] });
+    return redirectTo({ to: `${pageBefore(headers)}#main`, cookies: banner ? [dismissNotice(banner)] : [] });
   },
   { renderError: ({ status, message }) => ({ status, body: `${message}\n` }) },
 );

@@ -15,6 +15,6 @@ export const POST = form(
     const others = session ? { allBut: session.sessionId } : "all";
     const about = { by, what: "session end" } as const;
     await endSessionsOf(await store(), about, account.id, named === "others" ? others : { id: named }, nowMs);
-    return { to: `${pages.home.path}?ended#sessions` };
+    return { to: `${pages.home.path}?ended#ended` };
   },
 );
