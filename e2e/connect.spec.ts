@@ -41,9 +41,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Send me a code" }).click();
       await expect(heading(page)).toHaveText("Enter the code");
       await typeCode(page, await codeTo(service.dataDir, email));
-      await expect(heading(page)).toHaveText("Your company may run");
-      await page.getByRole("link", { name: "See the request" }).click();
-
+      await expect(page).toHaveURL("/connect");
       await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
       await expect(page.getByText("See whether your company may run, and its credits.")).toBeVisible();
       const [approve, decline] = [
@@ -117,9 +115,11 @@ for (const javaScriptEnabled of [true, false]) {
       await expect(
         page.getByRole("alert").filter({ hasText: "This code is mistyped, already used or expired" }),
       ).toBeVisible();
-      await page.getByLabel("Code").fill(` ${device.user_code.toLowerCase()} `.slice(0, 12));
+      const spelledOut = [...device.user_code.toLowerCase().replace("-", "")].join(" ");
+      await page.getByLabel("Code").fill(` ${spelledOut} `);
       await page.getByRole("button", { name: "Continue" }).click();
       await expect(heading(page)).toHaveText("Connect a device?");
+      await expect(page.getByText(`shows the code ${device.user_code} is asking`)).toBeVisible();
       await expect(page.getByText("127.0.0.x, which is not the network that you are on now")).toBeVisible();
       await expect(page.getByText("If someone sent or told you the code, decline")).toBeVisible();
       await page.getByRole("button", { name: "Approve" }).click();
@@ -128,5 +128,49 @@ for (const javaScriptEnabled of [true, false]) {
       expect(await entitlement(service, access_token)).toBe(200);
       expect((await entriesOf(service, email))[0]).toBe("app approve");
     });
+
+    test("an owner who types a device's code signs in, and continues with the approval", async ({
+      page,
+      office: { service },
+    }) => {
+      const email = newEmail("signed-out");
+      await service.adminJson("account", "add", email, "--plan", "licensed");
+      const device = await (await openidClient.makeApp(service)).askByDevice();
+      await typeDeviceCode(page, device.user_code);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByLabel("Email").fill(email);
+      await page.getByRole("button", { name: "Send me a code" }).click();
+      await typeCode(page, await codeTo(service.dataDir, email));
+      await expect(page).toHaveURL("/connect");
+      await expect(page.getByText(`shows the code ${device.user_code} is asking`)).toBeVisible();
+      await page.getByRole("button", { name: "Decline" }).click();
+      await expect(heading(page)).toHaveText("Declined");
+      await expect(page.getByText("Nothing was connected.")).toBeVisible();
+      await expect(device.poll()).rejects.toMatchObject({ error: "access_denied" });
+    });
+
+    test("a person accepts the invitation in a mail, and continues with the approval", async ({
+      page,
+      office: { service },
+    }) => {
+      const email = newEmail("invited");
+      const device = await (await openidClient.makeApp(service)).askByDevice();
+      await typeDeviceCode(page, device.user_code);
+      await page.goto((await service.adminJson<{ url: string }>("invite", email, "--plan", "licensed")).url);
+      await page.getByLabel("Email").fill(email);
+      await page.getByRole("button", { name: "Accept the invitation" }).click();
+      await typeCode(page, await codeTo(service.dataDir, email));
+      await expect(page).toHaveURL("/connect");
+      await page.getByRole("button", { name: "Approve" }).click();
+      await expect(heading(page)).toHaveText("Connected");
+      expect(await entitlement(service, (await device.poll()).access_token)).toBe(200);
+    });
   });
+}
+
+async function typeDeviceCode(page: Page, code: string): Promise<void> {
+  await page.goto("/connect");
+  await page.getByLabel("Code").fill(code);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(heading(page)).toHaveText("Connect a device?");
 }

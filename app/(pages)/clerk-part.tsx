@@ -14,10 +14,11 @@ export type ClerkPartProps = {
   part: keyof typeof parts;
   publishableKey: string;
   nonce: string | undefined;
+  pathAfterSignIn: string;
 };
 
 /** One of Clerk's components, inside Clerk's provider. */
-export default function ClerkPart({ part, publishableKey, nonce }: ClerkPartProps) {
+export default function ClerkPart({ part, publishableKey, nonce, pathAfterSignIn }: ClerkPartProps) {
   const Part = parts[part];
   return (
     <ClerkProvider
@@ -25,8 +26,8 @@ export default function ClerkPart({ part, publishableKey, nonce }: ClerkPartProp
       signInUrl={pages.signIn.path}
       signUpUrl={pages.invitation.path}
       waitlistUrl={pages.waitlist.path}
-      signInForceRedirectUrl={pages.home.path}
-      signUpForceRedirectUrl={pages.home.path}
+      signInForceRedirectUrl={pathAfterSignIn}
+      signUpForceRedirectUrl={pathAfterSignIn}
       afterSignOutUrl={pages.front.path}
       telemetry={false}
       {...(nonce ? { nonce } : {})}

@@ -3,6 +3,8 @@ import type { Owner } from "@/lib/accounts/owner";
 import { endSession, startAppSession } from "@/lib/auth/session";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { readCookie } from "@/lib/http/cookies";
+import { pages } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
@@ -37,6 +39,14 @@ export async function startDeviceApproval(typed: string): Promise<string | undef
   const code = normalize(typed);
   const isShown = (await readPending({ by: "user_code", code })) !== undefined;
   return isShown ? `device.${seal("connect-device:v1", "", code)}` : undefined;
+}
+
+/** The page to continue with after sign-in: the approval if a request waits for it in this browser, else home. */
+export async function pathAfterSignIn(headers: Pick<Headers, "get">): Promise<string> {
+  const authorizationRequest = readAuthorizationRequest(readCookie(headers, "office-request"));
+  // If that cannot be read, home still links to the request.
+  const pending = authorizationRequest && (await readPending(authorizationRequest).catch(() => undefined));
+  return pending ? pages.connect.path : pages.home.path;
 }
 
 /** The client of a pending request; `undefined` if the request was answered, has expired or never existed. */
@@ -175,6 +185,11 @@ async function settle(
     stored,
     authorizationRequest.by === "request" ? { result: onRequest } : onDevice,
   );
+}
+
+/** Formats a device code as the device shows it: in two groups of four letters. */
+export function formatUserCode(code: string): string {
+  return code.replace(/(.{4})(?=.)/g, "$1-");
 }
 
 /** Normalizes a typed code: letters only, in upper case. */

@@ -3,9 +3,10 @@ import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
+import { mailsTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
 import { type App, oauthLibraries, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
-import { answerApp, answerDevice, readQuestion } from "@/tests/support/owner";
+import { answerApp, answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -113,6 +114,70 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     const tokens = await redeem(new URL(await answerApp(browser, service, address.href)));
     expect(await entitlement(tokens.access_token)).toBe(200);
   });
+
+  it("leads sign-in back to a request that waits in this browser, until it is answered", async () => {
+    const app = await openidClient.makeApp(service);
+    const { user_code } = await app.askByDevice();
+    const { address } = await app.ask();
+    for (const open of [
+      (signedOut: Browser) => signedOut.submit("/connect/device", { user_code }),
+      (signedOut: Browser) => signedOut.open(address.href.replace(service.url, "")),
+    ]) {
+      const owner = new Browser(service);
+      await open(owner);
+      expect(await redeemCode(owner)).toBe("/connect");
+      expect((await owner.open("/sign-in")).headers.location).toBe("/connect");
+      await answerShown(owner, "decline");
+      expect((await owner.open("/sign-in")).headers.location).toBe("/home");
+    }
+  });
+
+  it("leads sign-in home if the request is not this service's", async () => {
+    for (const planted of ["x", "device.x", "https://elsewhere.example", "//elsewhere.example"]) {
+      const owner = new Browser(service);
+      owner.cookies.set("office-request", planted);
+      expect(await redeemCode(owner), planted).toBe("/home");
+    }
+  });
+
+  it("shows a device's code as the device does, however it is typed", async () => {
+    const app = await openidClient.makeApp(service);
+    const { user_code } = await app.askByDevice();
+    expect(user_code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
+    const bare = user_code.replace("-", "");
+    for (const typed of [
+      user_code,
+      bare,
+      bare.toLowerCase(),
+      ` ${[...bare].join(" ")} `,
+      `${bare.slice(0, 4)} – ${bare.slice(4)}`,
+    ]) {
+      await browser.submit("/connect/device", { user_code: typed });
+      const { text } = await browser.open("/connect");
+      expect(text, typed).toContain(`shows the code <strong class="unbroken">${user_code}</strong>`);
+    }
+  });
+
+  it.each([
+    ["approved", "Connected", "Continue to the app"],
+    ["declined", "Declined", "Nothing was connected. Return to the app"],
+  ])("says that the request was %s before it leads to the app", async (outcome, heading, link) => {
+    const { text } = await browser.open(`/connect?answered=request&outcome=${outcome}`);
+    expect(text).toContain(`<title>${heading} · Corner Office</title>`);
+    expect(text).toContain(`<h1>${heading}</h1><p><a href="/oauth/resume">${link}</a></p>`);
+  });
+
+  /** Signs in by a code. Returns where that leads. */
+  async function redeemCode(owner: Browser): Promise<string | undefined> {
+    const readCodes = async () => (await mailsTo(service.dataDir, email)).map(({ subject = "" }) => subject);
+    const before = await readCodes();
+    await owner.submit("/sign-in/send", { email });
+    const code = await eventually(async () => {
+      const subject = (await readCodes()).find((subject) => !before.includes(subject)) ?? "";
+      return /^[\w-]+(?= is your)/.exec(subject)?.[0] ?? Promise.reject(new Error("no code yet"));
+    });
+    return (await owner.submit("/sign-in/redeem", { code })).headers.location;
+  }
 
   /** Starts two requests, of an app in this browser and of a device. Returns how to open and answer each. */
   async function askTwice(app: App) {

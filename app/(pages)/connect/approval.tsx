@@ -16,11 +16,11 @@ type ApprovalProps = ClientDescriptionProps & {
 };
 
 /** Who asks for what, and the form by which the owner approves or declines. */
-export function Approval({ requestCookie, client, reader, readersNetwork }: ApprovalProps) {
+export function Approval({ requestCookie, client, userCode, reader, readersNetwork }: ApprovalProps) {
   return (
     <>
       <h1>Connect {client.origin.is === "device" ? "a device" : "an app"}?</h1>
-      <ClientDescription client={client} readersNetwork={readersNetwork} />
+      <ClientDescription client={client} userCode={userCode} readersNetwork={readersNetwork} />
       <h2>What it can do</h2>
       <p>
         {accountScopeWords}. After a week, it has to ask again. You can disconnect it on your home page at any
@@ -42,17 +42,22 @@ export function Approval({ requestCookie, client, reader, readersNetwork }: Appr
   );
 }
 
-type ClientDescriptionProps = { client: RequestingClient; readersNetwork: string | undefined };
+type ClientDescriptionProps = {
+  client: RequestingClient;
+  /** The code that was typed, as the device shows it. */
+  userCode: string | undefined;
+  readersNetwork: string | undefined;
+};
 
 /**
  * Describes the client. Verified facts come first, in bold. The name is the app's own claim: it is set apart, so that it
  * cannot change the meaning of our sentences.
  */
-function ClientDescription({ client, readersNetwork }: ClientDescriptionProps) {
+function ClientDescription({ client, userCode, readersNetwork }: ClientDescriptionProps) {
   const { name, documentHost, origin } = client;
   return (
     <>
-      <Origin origin={origin} readersNetwork={readersNetwork} />
+      <Origin origin={origin} userCode={userCode} readersNetwork={readersNetwork} />
       {name && (
         <p>
           It calls itself{" "}
@@ -67,10 +72,9 @@ function ClientDescription({ client, readersNetwork }: ClientDescriptionProps) {
   );
 }
 
-function Origin({
-  origin,
-  readersNetwork,
-}: Pick<RequestingClient, "origin"> & Pick<ClientDescriptionProps, "readersNetwork">) {
+type OriginProps = Pick<RequestingClient, "origin"> & Omit<ClientDescriptionProps, "client">;
+
+function Origin({ origin, userCode, readersNetwork }: OriginProps) {
   switch (origin.is) {
     case "site":
       return (
@@ -96,7 +100,8 @@ function Origin({
       return (
         <>
           <p>
-            A device or program with a code is asking for access. It can be anywhere. It asked at{" "}
+            A device or program that shows the code <strong className="unbroken">{userCode}</strong> is asking
+            for access. It can be anywhere. It asked at{" "}
             <time dateTime={new Date(origin.requestedAtMs).toISOString()} data-shows="time">
               {tellMoment(origin.requestedAtMs, "time", "UTC")} UTC
             </time>
@@ -131,7 +136,7 @@ function Answer({ reader }: { reader: Reader }) {
     }
     return (
       <>
-        <p>Sign in first. Your home page then links back to this request.</p>
+        <p>Sign in first. You then come back to this request.</p>
         <button type="submit" name="answer" value="sign-in">
           Sign in
         </button>

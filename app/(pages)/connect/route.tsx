@@ -4,7 +4,7 @@ import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, connectEndpoints, pages } from "@/lib/http/pages";
-import { findRequestingClient, readAuthorizationRequest } from "@/lib/oauth/approval";
+import { findRequestingClient, formatUserCode, readAuthorizationRequest } from "@/lib/oauth/approval";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { htmlPage, type Shown } from "../html-page";
@@ -33,7 +33,9 @@ export const GET = htmlPage(pages.connect, async (call) => {
     const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
     return { title: "Nothing was connected", status: 400, content };
   }
-  if (query.answered === "user_code") return returnToDevice(query.outcome === "approved");
+  const isApproved = query.outcome === "approved";
+  if (query.answered === "user_code") return returnToDevice(isApproved);
+  if (query.answered === "request") return returnToApp(isApproved);
   return {
     title: "Connect an app",
     content: (
@@ -46,14 +48,7 @@ export const GET = htmlPage(pages.connect, async (call) => {
             link="See the request again"
           />
         )}
-        {query.answered === "request" && (
-          <Onward
-            heading="Your answer was saved"
-            to={connectEndpoints.resume.path}
-            link="Continue to the app"
-          />
-        )}
-        {!query.answered && query.away === undefined && (await findQuestion(call, problem))}
+        {query.away === undefined && (await findQuestion(call, problem))}
         <Support />
       </div>
     ),
@@ -80,6 +75,9 @@ async function findQuestion(call: HandlerRequest, problem: Problem | undefined):
     <Approval
       requestCookie={requestCookie}
       client={client}
+      userCode={
+        authorizationRequest.by === "user_code" ? formatUserCode(authorizationRequest.code) : undefined
+      }
       reader={reader}
       readersNetwork={clientNetwork(headers)}
     />
@@ -118,14 +116,33 @@ function Onward({ heading, to, link }: { heading: string; to: string; link: stri
   );
 }
 
+function returnToApp(isApproved: boolean): Shown {
+  const title = outcomeTitle(isApproved);
+  return {
+    title,
+    content: (
+      <div className="narrow">
+        <Onward
+          heading={title}
+          to={connectEndpoints.resume.path}
+          link={isApproved ? "Continue to the app" : "Nothing was connected. Return to the app"}
+        />
+        <Support />
+      </div>
+    ),
+  };
+}
+
+const outcomeTitle = (isApproved: boolean) => (isApproved ? "Connected" : "Declined");
+
 /** Clears the cookie, because no request is pending in this browser now. */
 function returnToDevice(isApproved: boolean): Shown {
   return {
-    title: "Connect an app",
+    title: outcomeTitle(isApproved),
     headers: cookieHeaders([clearCookie("office-request")]),
     content: (
       <div className="narrow">
-        <h1>{isApproved ? "Connected" : "Declined"}</h1>
+        <h1>{outcomeTitle(isApproved)}</h1>
         <p>
           {isApproved ? "Return to your device." : "Nothing was connected."} Your{" "}
           <a href={pages.home.path}>home page</a> lists your connected apps.
@@ -155,7 +172,7 @@ function TypeCode({ problem }: { problem: Problem | undefined }) {
           autoComplete="off"
           autoCapitalize="characters"
           spellCheck={false}
-          maxLength={12}
+          maxLength={24}
           required
           {...problemOfField(problem?.isTyped && problem)}
         />

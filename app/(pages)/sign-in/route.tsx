@@ -4,6 +4,7 @@ import { readCookie } from "@/lib/http/cookies";
 import { redirectTo } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
+import { pathAfterSignIn } from "@/lib/oauth/approval";
 import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";
@@ -23,16 +24,12 @@ export const GET = htmlPage(pages.signIn, async ({ url, headers, nowMs }) => {
 const problems: Record<string, Problem> = {
   over: { words: "That code has expired. Request a new one." },
   ended: { words: "Your session has ended. Sign in again." },
-  cookies: {
-    words:
-      "Your browser blocks our cookies, or cookies of another site conflict with them. Allow cookies for this site or delete them, then sign in.",
-  },
 };
 
 /** Where to send a browser that is signed in, or that may be while sessions cannot be checked. */
 async function findSignedInPath(headers: Headers, nowMs: number): Promise<string | undefined> {
   const session = await readSessionCredential(headers, undefined, nowMs).catch(() => undefined);
-  if (!session || !("because" in session)) return pages.home.path;
+  if (!session || !("because" in session)) return pathAfterSignIn(headers);
   return readCookie(headers, "office-client") && actions.renewSession.path;
 }
 
