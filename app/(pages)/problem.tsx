@@ -19,6 +19,10 @@ export function findProblem(
       words:
         "You are now signed in to a different account, so nothing was changed. Check the account, then try again.",
     },
+    cookies: {
+      words:
+        "This needs cookies. Your browser blocks ours, or cookies of another site conflict with them. Allow cookies for this site or delete them, then try again.",
+    },
     unavailable: {
       words: "Something went wrong on our side, and nothing was changed. Try again in a moment.",
     },

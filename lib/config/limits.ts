@@ -96,7 +96,7 @@ export const forwardedLimits = {
   },
   /** Additional headers of a POST. */
   charactersOfPost: { "content-type": 256, ...serverActionCharacters },
-  /** Clerk sets about ten, we set seven. */
+  /** Clerk sets about ten, we set eight. */
   cookies: 32,
   /** Query parameters; the authorization server's library reads no more either. */
   parameters: 64,

@@ -2,8 +2,8 @@ import { settings } from "@/lib/config/settings";
 
 /**
  * Our cookies: the session token, with the name from the specification; the secret that renews it; the secret of a
- * requested code; the proof of a previous sign-in; the email typed last; the pending authorization request; and the
- * dismissed notice.
+ * requested code; the proof of a previous sign-in; the email typed last; the pending authorization request; the
+ * dismissed notice; and the proof that the browser keeps cookies.
  */
 export type CookieName =
   | "__session"
@@ -12,7 +12,8 @@ export type CookieName =
   | "office-known"
   | "office-email"
   | "office-request"
-  | "office-notice";
+  | "office-notice"
+  | "office-probe";
 
 type CookieHeaders = Pick<Headers, "get">;
 

@@ -1,4 +1,4 @@
-import { type CookieName, cookieHeaders, readCookie } from "@/lib/http/cookies";
+import { type CookieName, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { readKnownBrowser } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/pages";
@@ -30,11 +30,13 @@ export type FormSubmission = {
  */
 const maxForms = { ofOne: 30, ofAllUnknown: 3000 };
 const windowSeconds = 10 * 60; // 10 minutes
+export const probeSeconds = 10 * 60; // 10 minutes
 
 /**
  * Creates the POST handler of a form. It redirects the browser with 303, so that going back posts nothing again. After a
  * failure it redirects to the form's page, which explains the problem, and after the end of a session to sign-in. A typed
- * email is kept for the next page.
+ * email is kept for the next page. A form that needs cookies is first sent back to its own address by a 307, which keeps
+ * its method and fields (RFC 9110 §15.4.8) and sets a cookie: pages from a shared cache cannot set one.
  *
  * @param page - the address of the page with the form; it explains the `problem` in its query
  */
@@ -51,6 +53,9 @@ export function form(
     route,
     async (call) => {
       const { headers, context, nowMs } = call;
+      if (route.needsCookies && readCookie(headers, "office-probe") === undefined) {
+        return call.url.searchParams.has("probed") ? back(call, "cookies") : probeCookies(route);
+      }
       const client = knownClientKey(headers);
       const { allowed, retryAfterSeconds } = await consume(readKnownBrowser(headers) ?? client);
       if (!allowed) return back(call, `too-many&wait=${retryAfterSeconds}`);
@@ -66,6 +71,11 @@ export function form(
       },
     },
   );
+}
+
+function probeCookies({ path }: Route): ResponseParts {
+  const cookies = [writeCookie("office-probe", "1", probeSeconds)];
+  return { ...redirectTo({ to: `${path}?probed`, cookies }), status: 307 };
 }
 
 async function consume(key: string | undefined): Promise<RateLimitDecision> {

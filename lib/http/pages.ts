@@ -70,11 +70,11 @@ const form = { methods: post, takes: "form" } as const;
 /** The targets of forms, and what the scripts of pages fetch. */
 export const actions = {
   joinWaitlist: { path: "/waitlist/join", ...form, under: ["local", "clerk"] },
-  acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"] },
-  sendCode: { path: "/sign-in/send", ...form, under: ["local"] },
+  acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
+  sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, under: ["local"] },
-  findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"] },
+  findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"], needsCookies: true },
   answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
   renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
   endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },

@@ -21,6 +21,8 @@ export type Route = {
   takes?: keyof typeof bodyLimits;
   /** `Cache-Control` of a 200, unless its handler returns another. Every other response is `no-store`. */
   caching?: string;
+  /** The page after this form needs a cookie. A browser that keeps none is told so, and the form does nothing. */
+  needsCookies?: true;
   /** CORS for any origin, without credentials: the headers that a request may send, and a response exposes. */
   anyOrigin?: { sends: string; reads: string };
   /** The response is the same for everyone: the server caches it, and shared caches may. */

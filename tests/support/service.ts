@@ -195,18 +195,29 @@ export class Service {
     });
   }
 
-  /** Posts a form as a browser does on one of our pages. */
-  submit(
+  /** Posts a form as a browser that keeps cookies does on one of our pages. */
+  async submit(
     path: string,
     fields: Record<string, string>,
     { headers = {}, ...others }: Omit<RequestOptions, "method" | "body"> = {},
   ): Promise<Answer> {
-    return this.ask(path, {
-      ...others,
-      method: "POST",
-      headers: { origin: this.url, "content-type": "application/x-www-form-urlencoded", ...headers },
-      body: new URLSearchParams(fields).toString(),
-    });
+    const post = (cookie: string[]) =>
+      this.ask(path, {
+        ...others,
+        method: "POST",
+        headers: {
+          origin: this.url,
+          "content-type": "application/x-www-form-urlencoded",
+          ...headers,
+          ...(cookie.length > 0 && { cookie: cookie.join("; ") }),
+        },
+        body: new URLSearchParams(fields).toString(),
+      });
+    const sent = [headers.cookie ?? []].flat().filter(Boolean);
+    const answer = await post(sent);
+    if (answer.status !== 307) return answer;
+    const probe = answer.headers["set-cookie"]?.map((cookie) => cookie.split(";")[0] ?? "") ?? [];
+    return post([...sent, ...probe]);
   }
 
   /** Writes bytes to a socket, and returns everything received until it closed. */

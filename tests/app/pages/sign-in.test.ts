@@ -95,6 +95,36 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(await entitlement({ authorization: `Bearer ${token}` })).toBe(200);
   });
 
+  it.each(["/sign-in/send", "/invitation/accept", "/connect/device"])(
+    "%s does nothing for a browser without cookies, and says that they are needed",
+    async (path) => {
+      const client = newClient();
+      const email = `${path.slice(1).replace("/", "-")}@example.com`;
+      const post = (to: string, cookie = "") =>
+        service.ask(to, {
+          ...client,
+          method: "POST",
+          headers: { origin: service.url, ...(cookie && { cookie }) },
+          body: `email=${email}&token=x&user_code=BBBBBBBB`,
+        });
+      const first = await post(path);
+      expect([first.status, first.headers.location, first.text]).toEqual([307, `${path}?probed`, ""]);
+      expect(first.headers["cache-control"]).toBe("no-store");
+      expect(cookiesOf(first)).toEqual({ "office-probe": "1; Path=/; Max-Age=600; HttpOnly; SameSite=Lax" });
+      for (const cookie of ["", "office-probe=1; office-probe=1"]) {
+        const again = await post(`${path}?probed`, cookie);
+        expect(again.status).toBe(303);
+        expect(again.headers.location).toMatch(/[?&]problem=cookies$/);
+        const page = await service.ask(again.headers.location ?? "", client);
+        if (path !== "/invitation/accept") expect(page.text).toContain("This needs cookies.");
+      }
+      expect(await mailsTo(service.dataDir, email)).toEqual([]);
+      expect(await stage.query(`SELECT email FROM sign_in_codes WHERE email = '${email}'`)).toEqual([]);
+      const kept = await post(`${path}?probed`, "office-probe=1");
+      expect(kept.headers.location).not.toContain("problem=cookies");
+    },
+  );
+
   it("gives an email without an account the same response, and mails nothing to it", async () => {
     await service.adminJson("account", "add", "known@example.com");
     const [known, unknown] = [await askForCode("known@example.com"), await askForCode("unknown@example.com")];

@@ -69,7 +69,7 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     const { lines, printed, stop } = await startDemo();
     const address = /http:\/\/localhost:\d+/.exec(lines[0] ?? "")?.[0];
     for (const email of ["nobody@example.com", "trial@example.com"]) {
-      const form = `curl -i -H 'Origin: ${address}' -d 'email=${email}' ${address}/sign-in/send`;
+      const form = `curl -i -H 'Origin: ${address}' -b office-probe=1 -d 'email=${email}' ${address}/sign-in/send`;
       expect((await paste(form)).status).toBe(303);
     }
     await eventually(() => expect(printed()).toMatch(/^Sign-in code of trial@example\.com: \d{6}$/m));
