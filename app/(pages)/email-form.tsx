@@ -1,3 +1,5 @@
+import { settings } from "@/lib/config/settings";
+import { pages } from "@/lib/http/pages";
 import { type Problem, ProblemNote, problemOfField } from "./problem";
 
 type EmailFormProps = {
@@ -23,7 +25,21 @@ export function EmailForm({ action, button, problem, typed, hidden = {}, takesFo
       <label htmlFor="email">Email</label>
       <EmailField typed={typed} problem={problem} {...(takesFocus && { takesFocus })} />
       <button type="submit">{button}</button>
+      <p className="quiet">
+        <AboutEmail />
+      </p>
     </form>
+  );
+}
+
+/** Next to every field for an email: what happens with it. */
+export function AboutEmail() {
+  const { privacyUrl, termsUrl } = settings();
+  return (
+    <>
+      Read how we <a href={privacyUrl ?? pages.privacy.path}>treat your email</a>, and the{" "}
+      <a href={termsUrl ?? pages.terms.path}>terms</a>.
+    </>
   );
 }
 

@@ -125,15 +125,20 @@ function SessionLink({ isSignedIn }: { isSignedIn: boolean }) {
 }
 
 function Foot() {
-  const { appUrl, supportEmail } = settings();
+  const { appUrl, supportEmail, operatorName, privacyUrl, termsUrl } = settings();
   return (
     <footer className="foot">
       <nav aria-label="More">
-        <p>Corner Office at {new URL(appUrl).host}</p>
+        <p>
+          Corner Office at {new URL(appUrl).host}
+          {operatorName && `, run by ${operatorName}`}
+        </p>
         <a href={pages.quickStart.path}>Documents</a>
         <a href={pages.status.path}>Status</a>
         <a href={pages.changes.path}>Changes</a>
         {supportEmail && <a href={`mailto:${supportEmail}`}>Contact</a>}
+        <a href={privacyUrl ?? pages.privacy.path}>Privacy</a>
+        <a href={termsUrl ?? pages.terms.path}>Terms</a>
         <a href={files.licence.path}>Licence</a>
       </nav>
     </footer>

@@ -5,7 +5,7 @@ import { operationWords } from "@/lib/docs/operation-descriptions";
 import { operations } from "@/lib/http/operations";
 import { actions, files, pages, publications } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
-import { EmailField } from "./email-form";
+import { AboutEmail, EmailField } from "./email-form";
 import { htmlPage } from "./html-page";
 
 /** Links from which a program that knows only our address finds everything else (RFC 9727 §3, RFC 8631). */
@@ -68,7 +68,7 @@ function AskForPlace() {
       </div>
       <p className="quiet">
         By invitation only. We will email you once, when your place is ready. Already invited?{" "}
-        <a href={pages.signIn.path}>Sign in</a>
+        <a href={pages.signIn.path}>Sign in</a>. <AboutEmail />
       </p>
     </form>
   );

@@ -21,6 +21,9 @@ import type { Db } from "@/lib/db/store";
 /** Short codes of one email in 24 hours. */
 const maxShortCodes = { knownBrowsers: 10, strangers: 5, oneAddress: 3 };
 
+/** How long a code counts towards its allowance. */
+export const codesKeptMs = dayMs;
+
 const maxSwept = 5000;
 
 /** The allowance of short codes that a code counts towards; a long code counts towards none. */
@@ -52,7 +55,7 @@ export async function lockEmail(transaction: Db, email: string): Promise<number>
 /** Deletes expired codes: of each kind a bounded number, which is more than can be made between two sweeps. */
 export async function sweepCodes(db: Db, nowMs: number): Promise<void> {
   const codes = db.selectFrom("sign_in_codes").select("browser_hash");
-  const oldCodes = codes.where("created_at_ms", "<=", nowMs - dayMs).limit(maxSwept);
+  const oldCodes = codes.where("created_at_ms", "<=", nowMs - codesKeptMs).limit(maxSwept);
   await db
     .deleteFrom("sign_in_codes")
     .where("browser_hash", "in", oldCodes.forUpdate().skipLocked())
@@ -77,7 +80,7 @@ export async function chooseAllowance(
     ])
     .where("email", "=", email)
     .where("share", "in", ["known", "stranger"])
-    .where("created_at_ms", ">", nowMs - dayMs)
+    .where("created_at_ms", ">", nowMs - codesKeptMs)
     .groupBy("share")
     .execute();
   const usage = (share: string) => rows.find((row) => row.share === share) ?? { all: 0, from_address: 0 };

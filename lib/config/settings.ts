@@ -92,6 +92,10 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     signIn: (signIn === "clerk" && clerk ? { kind: signIn, ...clerk } : { kind: signIn }) as SignIn,
     mail,
     supportEmail: env.SUPPORT_EMAIL,
+    operatorName: env.OPERATOR_NAME,
+    operatorAddress: env.OPERATOR_ADDRESS,
+    privacyUrl: env.PRIVACY_URL,
+    termsUrl: env.TERMS_URL,
     connectClients: env.CONNECT_CLIENTS,
     connectRegistration: env.CONNECT_REGISTRATION,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
@@ -165,6 +169,10 @@ const environmentSchema = z.object({
   DKIM_SELECTOR: z.string().optional(),
   DKIM_PRIVATE_KEY: z.string().optional(),
   SUPPORT_EMAIL: z.email("must be an email address").optional(),
+  OPERATOR_NAME: z.string().trim().optional(),
+  OPERATOR_ADDRESS: z.string().trim().optional(),
+  PRIVACY_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
+  TERMS_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   CONNECT_CLIENTS: clientDocuments,
   CONNECT_REGISTRATION: z
     .enum(["on", "off"], { error: "must be on or off" })

@@ -17,7 +17,7 @@ export type DocumentPage = {
 };
 
 /** The groups of documents, in reading order. */
-export const groups = ["Start", "Reference", "Rules", "Agents"] as const;
+export const groups = ["Start", "Reference", "Rules", "Agents", "Service"] as const;
 
 type Group = (typeof groups)[number];
 

@@ -10,7 +10,9 @@ import { limits } from "@/lib/docs/documents/limits";
 import { mcp } from "@/lib/docs/documents/mcp";
 import { operationPages } from "@/lib/docs/documents/operations";
 import { policy } from "@/lib/docs/documents/policy";
+import { privacy } from "@/lib/docs/documents/privacy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
+import { terms } from "@/lib/docs/documents/terms";
 import { sectionsAt } from "@/lib/docs/sections";
 
 /** Every document, in reading order. */
@@ -27,6 +29,8 @@ export const documents: readonly DocumentPage[] = [
   limits,
   policy,
   mcp,
+  privacy,
+  terms,
 ];
 
 /** Whether a path, with or without an anchor, leads to a document or a section. */

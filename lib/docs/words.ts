@@ -1,3 +1,5 @@
+import { settings } from "@/lib/config/settings";
+
 /** Sentences that several documents share. */
 
 export const sessionLimits =
@@ -5,3 +7,23 @@ export const sessionLimits =
 
 export const tokenSafety =
   "Send a token only over HTTPS and only to this service. Never put one into a chat, an issue or a log.";
+
+/** Who runs this deployment. */
+export function operatorInWords(): string {
+  const { operatorName, operatorAddress, appUrl } = settings();
+  const address = operatorAddress ? `, ${escapeMarkdown(operatorAddress)}` : "";
+  const { host } = new URL(appUrl);
+  return operatorName
+    ? `Corner Office at ${host} is run by ${escapeMarkdown(operatorName)}${address}.`
+    : `The operator of Corner Office at ${host} has not given a name here.`;
+}
+
+/** Where to ask, if the operator configured an address. */
+export function supportInWords(): string {
+  const { supportEmail } = settings();
+  return supportEmail ? `Questions go to [${supportEmail}](mailto:${supportEmail}).` : "";
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_[\]<]/g, "\\$&");
+}

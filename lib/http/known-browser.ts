@@ -8,7 +8,7 @@ import { isSameSecret } from "@/lib/runtime/constant-time";
  * It gives the browser rate limits of its own, for forms and for the codes of those emails, which strangers cannot use up.
  */
 
-const knownSeconds = 180 * 24 * 60 * 60; // 180 days after the last sign-in
+export const knownSeconds = 180 * 24 * 60 * 60; // 180 days after the last sign-in
 const maxEmails = 4;
 
 type CookieHeaders = Pick<Headers, "get">;

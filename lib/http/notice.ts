@@ -4,7 +4,7 @@ import { escapeHtml } from "@/lib/http/escape-html";
 import { actions, type Page, pages } from "@/lib/http/pages";
 import type { SiteBanner } from "@/lib/http/schemas";
 
-const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; a new message is shown at once
+export const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; a new message is shown at once
 
 /** Whether a page shows a notice: a `warning` on every page, a `promo` on public ones, unless it was dismissed. */
 export function showsNotice(

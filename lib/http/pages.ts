@@ -40,6 +40,8 @@ export const documentPages = {
   limits: { path: "/docs/api/limits", ...document },
   policy: { path: "/docs/api/policy", ...document },
   mcp: { path: "/docs/mcp", ...document },
+  privacy: { path: "/privacy", ...document },
+  terms: { path: "/terms", ...document },
 } as const satisfies Record<string, Page>;
 
 /** The register of pages. Plain data: adding one starts here. */

@@ -15,11 +15,13 @@ export function findRegisterDrift({ builtRoutes, files }: Built): string[] {
     ...builtRoutes.filter((route) => !route.startsWith("/_")),
     ...files.map((file) => `/${file}`),
   ];
-  const ofMany = Object.values({ ...documentPages, ...clientFiles }).map(({ path }): string => path);
+  const documents = Object.values({ ...documentPages, ...clientFiles }).map(({ path }): string => path);
+  const isOfMany = (path: string) =>
+    documents.includes(path.replace(/\.md$/, "")) && /^\/docs(?:\/|$)|\.md$/.test(path);
   const entered = [
     ...Object.values(operations).map(({ path }): string => path),
     ...mcpServer.paths,
-    ...routes.map(({ path }) => path).filter((path) => !ofMany.includes(path.replace(/\.md$/, ""))),
+    ...routes.map(({ path }) => path).filter((path) => !isOfMany(path)),
     ...routesOfMany,
     ...Object.values(clerkRoutes),
   ];

@@ -195,6 +195,8 @@ describe("parseSettings", () => {
     [{ APP_SECRET: "short" }, "APP_SECRET: must be 32 characters or more"],
     [{ HSTS_INCLUDE_SUBDOMAINS: "yes" }, "HSTS_INCLUDE_SUBDOMAINS: must be true or false"],
     [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
+    [{ PRIVACY_URL: "/privacy" }, "PRIVACY_URL: must be an http(s) address"],
+    [{ TERMS_URL: "javascript:alert(1)" }, "TERMS_URL: must be an http(s) address"],
     [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],
     [{ ...database, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
     [

@@ -3,7 +3,9 @@ import { mcpServer, operations } from "@/lib/http/operations";
 import { clerkRoutes, clientFiles, documentPages, files, routes, routesOfMany } from "@/lib/http/pages";
 import { findRegisterDrift } from "@/lib/http/register-drift";
 
-const ofMany = Object.values({ ...documentPages, ...clientFiles }).map(({ path }) => path as string);
+const ofMany = Object.values({ ...documentPages, ...clientFiles })
+  .map(({ path }) => path as string)
+  .filter((path) => path.startsWith("/docs"));
 const publicFiles = Object.values(files).map(({ path }) => path as string);
 const builtRoutes = [
   ...Object.values(operations).map(({ path }) => path),

@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import { Clerk } from "../../clerk";
+import { AboutEmail } from "../../email-form";
 import { SiteBanner } from "../../site-banner";
 
 export const metadata: Metadata = { title: "Your invitation" };
@@ -11,6 +12,9 @@ export default function InvitationWithClerk() {
       <SiteBanner isPublic />
       <h1>Welcome to Corner Office</h1>
       <Clerk part="sign-up" />
+      <p className="quiet">
+        <AboutEmail />
+      </p>
     </div>
   );
 }

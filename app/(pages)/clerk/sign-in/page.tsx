@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { pages } from "@/lib/http/pages";
 import { Clerk } from "../../clerk";
+import { AboutEmail } from "../../email-form";
 import { SiteBanner } from "../../site-banner";
 
 export const metadata: Metadata = { title: "Sign in", robots: { index: pages.signIn.isCrawled } };
@@ -12,6 +13,9 @@ export default function SignInWithClerk() {
       <SiteBanner isPublic />
       <h1>Sign in</h1>
       <Clerk part="sign-in" />
+      <p className="quiet">
+        <AboutEmail />
+      </p>
     </div>
   );
 }

@@ -1,0 +1,55 @@
+import { settings } from "@/lib/config/settings";
+import type { DocumentPage } from "@/lib/docs/document";
+import { to } from "@/lib/docs/links";
+import { operatorInWords, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
+import { documentPages, files, pages } from "@/lib/http/pages";
+import { minNoticeDays } from "@/lib/http/retirement";
+
+export const terms: DocumentPage = {
+  path: documentPages.terms.path,
+  title: "Terms",
+  group: "Service",
+  summary: "What this service does, what it costs, what it asks of you, and how it changes.",
+  markdown: () => {
+    const { termsUrl } = settings();
+    return termsUrl ? `# Terms\n\n${operatorInWords()} The terms are at <${termsUrl}>.\n` : ownText();
+  },
+};
+
+const ownText = () => `# Terms
+
+${operatorInWords()} ${supportInWords()}
+
+These are the terms that the software itself keeps. A contract with the operator comes before them.
+
+## The service
+
+Corner Office tells your apps whether your company of AI assistants may run, and how many credits it has. The assistants run in your own apps, not here. ${sessionLimits}
+
+## Your account
+
+An account belongs to one person, by invitation. You sign in with its email, so keep your mailbox to yourself. ${tokenSafety} You answer for the apps that you approve, and can disconnect them at any time.
+
+Requests are [limited](${to.limits}). Do not try to get around the limits, or to reach other people's accounts.
+
+## Price
+
+${price()}
+
+## Changes and outages
+
+A version or an operation of the API is retired at least ${minNoticeDays} days after the [announcement](${to.policy}). Urgent security fixes may restrict unsafe behaviour at once. The [status page](${pages.status.path}) says what works now. No level of availability is promised.
+
+## End
+
+You can stop at any time: ask the operator to erase your data, as [Privacy](${to.privacy}) describes. The operator can end an account.
+
+## Software
+
+The software is open source, under the [MIT licence](${files.licence.path}): it comes without warranty of any kind.
+`;
+
+/** What an account costs. Nothing is charged through this service. */
+function price(): string {
+  return "This service takes no payments. A trial and the hobby plan cost nothing; the operator tells you what a licence and credits cost before you agree.";
+}

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { engines } from "@/tests/support/engines";
+import { giveBack, lend, supportEmail } from "@/tests/support/lent-service";
+import { Service } from "@/tests/support/service";
+
+const read = async (service: Service, path: string) => (await service.ask(`${path}.md`)).text;
+
+describe("/privacy and /terms", () => {
+  let service: Service;
+  beforeAll(async () => {
+    ({ service } = await lend(engines[0]));
+  });
+  afterAll(() => giveBack(service));
+
+  it("states what is kept and for how long, by the service's own limits", async () => {
+    const text = await read(service, "/privacy");
+    for (const line of [
+      "| The waitlist: your email, when you joined and when you were invited | 730 days after you joined |",
+      "| A requested sign-in code: the email typed, and hashes of the code, of the browser's secret and of the network address | 1 day |",
+      "| The mails to you, in files | 730 days after they were written |",
+      "| `office-client` | Keeps you signed in | 7 days |",
+      "| `__session` | Shows that you are signed in | 1 minute |",
+      "| `office-known` | Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes | 180 days |",
+    ]) {
+      expect(text).toContain(line);
+    }
+    expect(text).not.toContain("Clerk");
+  });
+
+  it("names every cookie that the service sets", async () => {
+    const text = await read(service, "/privacy");
+    await service.adminJson("account", "add", "ceo@example.com");
+    const answer = await service.submit("/sign-in/send", { email: "ceo@example.com" });
+    for (const cookie of answer.headers["set-cookie"] ?? []) {
+      expect(text).toContain(`\`${cookie.split("=")[0]}\``);
+    }
+  });
+
+  it("says that the operator is not named, and where questions go", async () => {
+    for (const path of ["/privacy", "/terms"]) {
+      const text = await read(service, path);
+      expect(text).toContain(
+        `The operator of Corner Office at localhost:${service.port} has not given a name here.`,
+      );
+      expect(text).toContain(`Questions go to [${supportEmail}](mailto:${supportEmail}).`);
+    }
+  });
+
+  it.each(["/", "/waitlist", "/sign-in", "/docs", "/no/such/page"])(
+    "are linked at the foot of %s",
+    async (path) => {
+      const foot = /<footer.*<\/footer>/s.exec((await service.ask(path)).text)?.[0];
+      expect(foot).toContain('<a href="/privacy">Privacy</a><a href="/terms">Terms</a>');
+    },
+  );
+
+  it("are linked next to every field for an email", async () => {
+    const { url } = await service.adminJson<{ url: string }>("invite", "invited@example.com");
+    for (const path of ["/", "/waitlist", "/sign-in", url.replace(service.url, "")]) {
+      const main = /<main.*<\/main>/s.exec((await service.ask(path)).text)?.[0];
+      expect(main, path).toContain('type="email"');
+      expect(main, path).toContain('<a href="/privacy">treat your email</a>');
+      expect(main, path).toContain('<a href="/terms">terms</a>');
+    }
+  });
+
+  it("are in the sitemap and the search", async () => {
+    const sitemap = (await service.ask("/sitemap.xml")).text;
+    for (const path of ["/privacy", "/terms"]) expect(sitemap).toContain(`<loc>${service.url}${path}</loc>`);
+    const hits = JSON.parse((await service.ask("/docs/search.json?q=personal+data")).text);
+    expect(hits.map(({ path }: { path: string }) => path)).toContain("/privacy");
+  });
+});
+
+describe("with the operator's settings", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start({
+      SIGN_IN: "local",
+      RETENTION_DAYS: "90",
+      OPERATOR_NAME: "Example [Office] GmbH",
+      OPERATOR_ADDRESS: "1 Example Street, 10115 Berlin, Germany",
+      TERMS_URL: "https://example.com/terms?v=1",
+    });
+  });
+  afterAll(() => service.stop());
+
+  it("names the operator and the address, on both pages and in the footer", async () => {
+    const words = `Corner Office at localhost:${service.port} is run by Example \\[Office\\] GmbH, 1 Example Street, 10115 Berlin, Germany.`;
+    expect(await read(service, "/privacy")).toContain(words);
+    const page = (await service.ask("/privacy")).text;
+    expect(page).toContain(words.replaceAll("\\", ""));
+    expect(page).toMatch(/<footer.*, run by Example \[Office\] GmbH/s);
+  });
+
+  it("uses the configured retention period", async () => {
+    expect(await read(service, "/privacy")).toContain("| 90 days after you joined |");
+  });
+
+  it("leads to the operator's own terms instead of ours", async () => {
+    const text = await read(service, "/terms");
+    expect(text).toContain("The terms are at <https://example.com/terms?v=1>.");
+    expect(text).not.toContain("Your account");
+    const page = (await service.ask("/sign-in")).text;
+    expect(page).toContain('<a href="https://example.com/terms?v=1">terms</a>');
+    expect(page).toContain('<a href="https://example.com/terms?v=1">Terms</a>');
+    expect(page).not.toContain('href="/terms"');
+  });
+});
