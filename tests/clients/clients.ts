@@ -4,108 +4,192 @@ import type { Desk } from "./desk";
 
 export type Client = {
   name: string;
-  /** The npm package that `npx` fetches, and its program. */
-  npm: string;
-  program: string;
-  /** An agent's model calls its tools, and there is no model here: only its connection is checked. */
-  isAgent?: true;
+  /** The npm packages that `npx` fetches, in exact versions; the first is the client. */
+  packages: [string, ...string[]];
   /** The path of the MCP server: `/mcp`, or `/mcp/account` if it asks its owner only when connecting is refused. */
   path: (typeof mcpServer.paths)[number];
-  /** Connects it with only our address, and calls the tool. Returns its output. Throws on failure. */
-  use: (desk: Desk, address: string) => Promise<string>;
+  /** A stand-in for its model calls the tool, or a program does. */
+  caller: "model" | "program";
+  /** Adds our address, and logs in if its documents say that users do. Throws on failure. */
+  connect?: (desk: Desk, address: string) => Promise<unknown>;
+  /** Calls the tool, or has the model call it. Returns its output. Throws on failure. */
+  call: (desk: Desk, address: string) => Promise<string>;
 };
 
 /** A tool that reads the account, so that a client needs authorization. */
 export const tool = "get_credits_balance";
 
 const me = { name: "clients", version: "1.0.0" };
+const server = "corner-office";
+const question = "How many credits does my company have?";
+
+const gemini = ({ model }: Desk) => ({ GOOGLE_GEMINI_BASE_URL: model, GEMINI_API_KEY: "none" });
+const copilot = ({ model }: Desk) => ({
+  COPILOT_PROVIDER_BASE_URL: `${model}/v1`,
+  COPILOT_MODEL: "stand-in",
+});
 
 /** A tool's result, as the text that a model reads. */
 type Result = { isError?: boolean; content: { text: string }[] };
 
 export const clients: Client[] = [
   {
-    name: "mcp-remote",
-    npm: "mcp-remote@0.15.1",
-    program: "mcp-remote",
-    path: "/mcp",
-    async use(desk, address) {
-      const remote = new Conversation(desk.start([address]));
-      const protocolVersion = "2025-11-25";
-      await remote.ask("initialize", { protocolVersion, capabilities: {}, clientInfo: me });
-      remote.tell("notifications/initialized");
-      await remote.ask("tools/list");
-      return read(await remote.ask<Result>("tools/call", { name: tool, arguments: {} }));
-    },
-  },
-  {
-    name: "MCP Inspector",
-    npm: "@modelcontextprotocol/inspector@2.12.0",
-    program: "mcp-inspector",
-    path: "/mcp",
-    async use(desk, address) {
-      const call = ["--method", "tools/call", "--tool-name", tool, "--format", "json"];
-      const always = { MCP_AUTO_OPEN_ENABLED: "true" };
-      return desk.run(["--cli", address, "--transport", "http", ...call], always);
-    },
-  },
-  {
     name: "Claude Code",
-    npm: "@anthropic-ai/claude-code@2.1.330",
-    program: "claude",
+    packages: ["@anthropic-ai/claude-code@2.1.330"],
     path: "/mcp",
-    isAgent: true,
-    async use(desk, address) {
-      await desk.run(["mcp", "add", "--scope", "user", "--transport", "http", "corner-office", address]);
-      await desk.runInTerminal(["mcp", "login", "corner-office"]);
-      return desk.run(["mcp", "list"]);
+    caller: "model",
+    async connect(desk, address) {
+      await desk.run("claude", ["mcp", "add", "--scope", "user", "--transport", "http", server, address]);
+      await desk.runInTerminal("claude", ["mcp", "login", server]);
     },
+    call: (desk) =>
+      desk.run("claude", ["-p", question, "--allowedTools", `mcp__${server}__${tool}`], {
+        ANTHROPIC_BASE_URL: desk.model,
+        ANTHROPIC_API_KEY: "none",
+      }),
   },
   {
     name: "Codex",
-    npm: "@openai/codex@0.169.0",
-    program: "codex",
+    packages: ["@openai/codex@0.169.0"],
     path: "/mcp",
-    async use(desk, address) {
-      await desk.run(["mcp", "add", "corner-office", "--url", address]);
-      await desk.run(["mcp", "login", "corner-office"]);
-      const codex = new Conversation(desk.start(["app-server"]));
-      await codex.ask("initialize", { clientInfo: me, capabilities: { experimentalApi: true } });
-      codex.tell("initialized");
-      const { thread } = await codex.ask<{ thread: { id: string } }>("thread/start", { ephemeral: true });
-      const call = { threadId: thread.id, server: "corner-office", tool, arguments: {} };
-      return read(await codex.ask<Result>("mcpServer/tool/call", call));
+    caller: "model",
+    async connect(desk, address) {
+      const provider = `name = "Stand-in"\nbase_url = "${desk.model}/v1"\nwire_api = "responses"\n`;
+      const config = `model = "stand-in"\nmodel_provider = "local"\n[model_providers.local]\n${provider}`;
+      desk.write(".codex/config.toml", config);
+      await desk.run("codex", ["mcp", "add", server, "--url", address]);
+      await desk.run("codex", ["mcp", "login", server]);
+    },
+    call: (desk) => desk.run("codex", ["exec", "--skip-git-repo-check", question]),
+  },
+  {
+    name: "Gemini CLI",
+    packages: ["@google/gemini-cli@0.61.0"],
+    path: "/mcp/account",
+    caller: "model",
+    async connect(desk, address) {
+      const auth = { selectedType: "gemini-api-key" };
+      desk.write(".gemini/settings.json", JSON.stringify({ security: { auth } }));
+      await desk.run("gemini", ["mcp", "add", "--scope", "user", "--transport", "http", server, address]);
+      const login = ["--skip-trust", "-i", `/mcp auth ${server}`];
+      const dialogue = { question: /Do you want to continue\?/, wanted: /Successfully authenticated/ };
+      await desk.runInTerminalUntil(dialogue, "gemini", login, gemini(desk));
+    },
+    call(desk) {
+      const options = ["--skip-trust", "--approval-mode", "yolo", "--model", "gemini-2.5-flash"];
+      return desk.run("gemini", [...options, "--prompt", question], gemini(desk));
     },
   },
   {
     name: "opencode",
-    npm: "opencode-ai@1.18.33",
-    program: "opencode",
+    packages: ["opencode-ai@1.18.33"],
     path: "/mcp/account",
-    isAgent: true,
-    async use(desk, address) {
-      const mcp = { "corner-office": { type: "remote", url: address } };
-      desk.write(".config/opencode/opencode.json", JSON.stringify({ mcp }));
-      await desk.runInTerminal(["mcp", "auth", "corner-office"]);
-      return desk.run(["mcp", "list"]);
+    caller: "model",
+    async connect(desk, address) {
+      const local = {
+        npm: "@ai-sdk/openai-compatible",
+        options: { baseURL: `${desk.model}/v1`, apiKey: "none" },
+        models: { "stand-in": {} },
+      };
+      desk.write(".config/opencode/opencode.json", JSON.stringify({ provider: { local } }));
+      await desk.run("opencode", ["mcp", "add", server, "--url", address]);
+      await desk.runInTerminal("opencode", ["mcp", "auth", server]);
+    },
+    call: (desk) => desk.run("opencode", ["run", "--model", "local/stand-in", question]),
+  },
+  {
+    name: "Copilot CLI",
+    packages: ["@github/copilot@1.0.102"],
+    path: "/mcp",
+    caller: "model",
+    async connect(desk, address) {
+      desk.write(".copilot/config.json", JSON.stringify({ trusted_folders: [desk.home] }));
+      await desk.run("copilot", ["mcp", "add", "--transport", "http", server, address]);
+      const login = ["-i", `/mcp auth ${server}`];
+      await desk.runInTerminalUntil({ wanted: /uthenticated|Connected/ }, "copilot", login, copilot(desk));
+    },
+    call: (desk) => desk.run("copilot", ["-p", question, "--allow-tool", server], copilot(desk)),
+  },
+  {
+    name: "mcp-remote",
+    packages: ["mcp-remote@0.15.1"],
+    path: "/mcp",
+    caller: "program",
+    async call(desk, address) {
+      const remote = new Conversation(desk.start("mcp-remote", [address]));
+      const protocolVersion = "2025-11-25";
+      await remote.ask("initialize", { protocolVersion, capabilities: {}, clientInfo: me });
+      remote.tell("notifications/initialized");
+      await remote.ask("tools/list");
+      const { isError, content } = await remote.ask<Result>("tools/call", { name: tool, arguments: {} });
+      const said = content.map(({ text }) => text).join("");
+      if (isError) throw new Error(said);
+      return said;
+    },
+  },
+  {
+    name: "MCP Inspector",
+    packages: ["@modelcontextprotocol/inspector@2.12.0"],
+    path: "/mcp",
+    caller: "program",
+    call(desk, address) {
+      const call = ["--method", "tools/call", "--tool-name", tool, "--format", "json"];
+      const always = { MCP_AUTO_OPEN_ENABLED: "true" };
+      return desk.run("mcp-inspector", ["--cli", address, "--transport", "http", ...call], always);
     },
   },
   {
     name: "mcporter",
-    npm: "mcporter@0.12.3",
-    program: "mcporter",
+    packages: ["mcporter@0.12.3"],
     path: "/mcp/account",
-    async use(desk, address) {
-      const mcpServers = { "corner-office": { url: address, auth: "oauth" } };
+    caller: "program",
+    async connect(desk, address) {
+      const mcpServers = { [server]: { url: address, auth: "oauth" } };
       desk.write(".mcporter/mcporter.json", JSON.stringify({ mcpServers }));
-      await desk.run(["auth", "corner-office"]);
-      return desk.run(["call", `corner-office.${tool}`]);
+      await desk.run("mcporter", ["auth", server]);
     },
+    call: (desk) => desk.run("mcporter", ["call", `${server}.${tool}`]),
+  },
+  {
+    name: "@modelcontextprotocol/sdk",
+    packages: ["@modelcontextprotocol/sdk@1.32.2"],
+    path: "/mcp",
+    caller: "program",
+    call: (desk, address) => desk.runProgram("sdk-1.mjs", [address, tool]),
+  },
+  {
+    name: "@modelcontextprotocol/client",
+    packages: ["@modelcontextprotocol/client@2.4.0"],
+    path: "/mcp",
+    caller: "program",
+    call: (desk, address) => desk.runProgram("sdk-2.mjs", [address, tool]),
+  },
+  {
+    name: "@ai-sdk/mcp",
+    packages: ["@ai-sdk/mcp@2.0.99", "ai@7.0.173", "@ai-sdk/openai-compatible@3.0.92", "zod@4.6.7"],
+    path: "/mcp/account",
+    caller: "model",
+    call: (desk, address) => desk.runProgram("vercel.mjs", [address, desk.model, question]),
+  },
+  {
+    name: "@langchain/mcp-adapters",
+    packages: [
+      "@langchain/mcp-adapters@1.1.4",
+      "@langchain/core@1.4.0",
+      "@langchain/langgraph@1.4.13",
+      "@langchain/openai@1.6.0",
+      "langchain@1.5.14",
+    ],
+    path: "/mcp/account",
+    caller: "model",
+    call: (desk, address) => desk.runProgram("langchain.mjs", [address, desk.model, question]),
+  },
+  {
+    name: "@mastra/mcp",
+    packages: ["@mastra/mcp@2.0.0", "@mastra/core@1.71.0"],
+    path: "/mcp/account",
+    caller: "model",
+    // It never registers; it takes a client id or the URL of a metadata document.
+    call: (desk, address) => desk.runProgram("mastra.mjs", [address, desk.model, question, "native"]),
   },
 ];
-
-function read({ isError, content }: Result): string {
-  const said = content.map(({ text }) => text).join("");
-  if (isError) throw new Error(said);
-  return said;
-}

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile } from "node:child_process";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
+import { promisify, stripVTControlCharacters } from "node:util";
 import type { Browser } from "@/tests/support/browser";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { answerApp } from "@/tests/support/owner";
@@ -12,6 +12,9 @@ import type { Service } from "@/tests/support/service";
 
 /** The timeout of a client. */
 export const maxMs = 60_000;
+
+/** Clients run on the newer Node that some of them need. */
+const node = "node@24.21.0";
 
 /**
  * An owner's computer with one client on it, in its own home folder. URLs that the client opens are opened in the
@@ -29,13 +32,18 @@ export class Desk {
   private constructor(
     readonly service: Service,
     private readonly browser: Browser,
-    private readonly program: string,
+    /** The URL of the stand-in for models. */
+    readonly model: string,
+    /** The folder with the programs of the client. */
+    private readonly programs: string,
   ) {}
 
   /** Fetches a client from npm, before its timeout starts, and sets it up. */
-  static async setUp(service: Service, browser: Browser, npm: string, program: string): Promise<Desk> {
-    const fetched = promisify(execFile)("npx", ["-y", "-p", npm, "-c", `command -v ${program}`]);
-    const desk = new Desk(service, browser, (await fetched).stdout.trim());
+  static async setUp(service: Service, browser: Browser, model: string, packages: string[]): Promise<Desk> {
+    const wanted = [node, ...packages].flatMap((name) => ["-p", name]);
+    const fetched = await promisify(execFile)("npx", ["-y", ...wanted, "-c", "dirname $(command -v node)"]);
+    const desk = new Desk(service, browser, model, fetched.stdout.trim());
+    symlinkSync(dirname(desk.programs), join(desk.home, "node_modules"));
     const server = createServer(async (request, response) => {
       const address = await text(request);
       response.end();
@@ -67,25 +75,56 @@ export class Desk {
     writeFileSync(join(this.home, path), content);
   }
 
-  /** Starts the client without this machine's environment. */
-  start(parameters: string[], settings: Record<string, string> = {}): ChildProcess {
-    return this.spawn(this.program, parameters, settings);
+  /** Runs a program of the client to its end, and returns its output. */
+  run(program: string, parameters: string[], settings: Record<string, string> = {}): Promise<string> {
+    const child = this.start(program, parameters, settings);
+    child.stdin?.end();
+    return this.finish(child);
   }
 
-  /** Runs the client to its end, and returns its output. */
-  run(parameters: string[], settings: Record<string, string> = {}): Promise<string> {
-    return this.finish(this.start(parameters, settings));
+  /** Runs a program in a terminal, for one that prompts only there. */
+  runInTerminal(program: string, parameters: string[]): Promise<string> {
+    return this.finish(this.startInTerminal(program, parameters));
   }
 
-  /** Runs the client in a terminal, for one that prompts only there. */
-  runInTerminal(parameters: string[]): Promise<string> {
-    const command = [this.program, ...parameters].join(" ");
-    return this.finish(this.spawn("script", ["-qec", command, "/dev/null"], {}));
+  /** Runs a program without an end in a terminal, until its output matches. Presses Enter at its question. */
+  async runInTerminalUntil(
+    { wanted, question }: { wanted: RegExp; question?: RegExp },
+    program: string,
+    parameters: string[],
+    settings: Record<string, string> = {},
+  ): Promise<void> {
+    const before = this.said.length;
+    const child = this.startInTerminal(program, parameters, settings);
+    let isAsked = false;
+    await new Promise<void>((resolve, reject) => {
+      child.once("close", (code) => reject(new Error(`it ended with ${code}`)));
+      child.stdout?.on("data", () => {
+        const said = stripVTControlCharacters(this.said.slice(before));
+        if (wanted.test(said)) resolve();
+        if (isAsked || !question?.test(said)) return;
+        isAsked = true;
+        child.stdin?.write("\r");
+      });
+    });
+    end(child);
   }
 
-  private spawn(program: string, parameters: string[], settings: Record<string, string>): ChildProcess {
-    const { home, opener } = this;
-    const PATH = `${join(home, "bin")}:${process.env.PATH}`;
+  private startInTerminal(program: string, parameters: string[], settings: Record<string, string> = {}) {
+    const quoted = [program, ...parameters].map((word) => `'${word}'`).join(" ");
+    return this.start("script", ["-qec", `stty rows 50 cols 200; exec ${quoted}`, "/dev/null"], settings);
+  }
+
+  /** Runs one of our small programs, which uses the client as a library. */
+  runProgram(name: string, parameters: string[]): Promise<string> {
+    cpSync("tests/clients/programs", this.home, { recursive: true });
+    return this.run("node", [name, ...parameters]);
+  }
+
+  /** Starts a program of the client without this machine's environment. */
+  start(program: string, parameters: string[], settings: Record<string, string> = {}): ChildProcess {
+    const { home, opener, programs } = this;
+    const PATH = `${join(home, "bin")}:${programs}:${process.env.PATH}`;
     const env: Record<string, string> = { PATH, HOME: home, BROWSER: opener, TERM: "xterm", ...settings };
     const child = spawnLeashed(program, parameters, {
       cwd: home,
