@@ -45,12 +45,12 @@ ${table(
     [
       `\`${address}\``,
       "when the client first reads your account, or when you tell it to log in; connecting, the documents, health and the banner need no sign-in",
-      "Claude Code, Codex, `mcp-remote`, the Inspector",
+      "Claude Code, Codex, Copilot CLI, MCP Inspector, `mcp-remote`, `@modelcontextprotocol/sdk`, `@modelcontextprotocol/client`",
     ],
     [
       `\`${accountAddress}\``,
       "when the client connects, for clients that ask only if connecting is refused",
-      "opencode and mcporter",
+      "Gemini CLI, opencode, `mcporter`, `@ai-sdk/mcp`, `@langchain/mcp-adapters`, `@mastra/mcp`",
     ],
   ],
 )}
