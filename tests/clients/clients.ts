@@ -106,7 +106,12 @@ export const clients: Client[] = [
       desk.write(".copilot/config.json", JSON.stringify({ trusted_folders: [desk.home] }));
       await desk.run("copilot", ["mcp", "add", "--transport", "http", server, address]);
       const login = ["-i", `/mcp auth ${server}`];
-      await desk.runInTerminalUntil({ wanted: /uthenticated|Connected/ }, "copilot", login, copilot(desk));
+      await desk.runInTerminalUntil(
+        { wanted: /Successfully authenticated/ },
+        "copilot",
+        login,
+        copilot(desk),
+      );
     },
     call: (desk) => desk.run("copilot", ["-p", question, "--allow-tool", server], copilot(desk)),
   },
