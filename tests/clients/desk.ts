@@ -64,6 +64,8 @@ export class Desk {
 
   private async approve(address: string): Promise<void> {
     if (!address.startsWith(`${this.service.url}/`)) throw new Error("it is not ours");
+    // The clock may have passed the end of the browser's token.
+    await this.browser.open("/sign-in/renew");
     const back = await answerApp(this.browser, this.service, address);
     this.approved.push(new URL(address).searchParams.get("client_id") ?? "");
     await fetch(back, { redirect: "manual" });

@@ -10,7 +10,8 @@ import { startModel } from "./model";
 
 /*
  * Connects third-party MCP clients from npm, each with only our address and its owner's approval: `npm run clients`, or
- * `npm run clients -- codex` for those of that name. Exits 1 if one cannot connect.
+ * `npm run clients -- codex` for those of that name. Each calls a tool, at once and after its token has expired. Exits 1 if
+ * one cannot.
  */
 
 const email = "ceo@example.com";
@@ -74,7 +75,7 @@ async function tryOut({ name, packages, path, caller, connect, call }: Client): 
     if (desk.approved.length === 0) throw new Error("its owner was not asked");
     const before = desk.approved.length;
     clock.pass(lifetimes.accessToken * 1000 + 1);
-    later = await read();
+    await read();
     later = desk.approved.length === before ? "renewed" : "asked its owner again";
   } catch (error) {
     failed++;
