@@ -23,7 +23,12 @@ const me = { name: "clients", version: "1.0.0" };
 const server = "corner-office";
 const question = "How many credits does my company have?";
 
-const gemini = ({ model }: Desk) => ({ GOOGLE_GEMINI_BASE_URL: model, GEMINI_API_KEY: "none" });
+/** Gemini CLI renews its token by its own clock only, not when it is refused. */
+const gemini = ({ model, clock }: Desk) => ({
+  ...clock,
+  GOOGLE_GEMINI_BASE_URL: model,
+  GEMINI_API_KEY: "none",
+});
 const copilot = ({ model }: Desk) => ({
   COPILOT_PROVIDER_BASE_URL: `${model}/v1`,
   COPILOT_MODEL: "stand-in",

@@ -34,15 +34,23 @@ export class Desk {
     private readonly browser: Browser,
     /** The URL of the stand-in for models. */
     readonly model: string,
+    /** The settings of a Node program that follows the service's clock. */
+    readonly clock: Record<string, string>,
     /** The folder with the programs of the client. */
     private readonly programs: string,
   ) {}
 
   /** Fetches a client from npm, before its timeout starts, and sets it up. */
-  static async setUp(service: Service, browser: Browser, model: string, packages: string[]): Promise<Desk> {
+  static async setUp(
+    service: Service,
+    browser: Browser,
+    model: string,
+    clock: Record<string, string>,
+    packages: string[],
+  ): Promise<Desk> {
     const wanted = [node, ...packages].flatMap((name) => ["-p", name]);
     const fetched = await promisify(execFile)("npx", ["-y", ...wanted, "-c", "dirname $(command -v node)"]);
-    const desk = new Desk(service, browser, model, fetched.stdout.trim());
+    const desk = new Desk(service, browser, model, clock, fetched.stdout.trim());
     symlinkSync(dirname(desk.programs), join(desk.home, "node_modules"));
     const server = createServer(async (request, response) => {
       const address = await text(request);

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { Browser } from "@/tests/support/browser";
@@ -37,6 +38,10 @@ const outside = await startOutside({
 const [wanted = ""] = process.argv.slice(2);
 const chosen = clients.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
 const clock = makeClock();
+const clientClock = {
+  ...clock.environment,
+  NODE_OPTIONS: `--import ${resolve("tests/support/clock-ahead.mjs")}`,
+};
 const model = await startModel(tool);
 const service = await Service.start({
   ...outside.environment,
@@ -59,7 +64,7 @@ process.exit(failed > 0 ? 1 : 0);
 
 /** Tries a client, and returns its table row; prints its output if it fails. */
 async function tryOut({ name, packages, path, caller, connect, call }: Client): Promise<string[]> {
-  const desk = await Desk.setUp(service, owner, model.url, packages);
+  const desk = await Desk.setUp(service, owner, model.url, clientClock, packages);
   const address = service.url + path;
   const read = async () => {
     const said = await within(call(desk, address));
