@@ -151,6 +151,8 @@ function pathFor({ pathname }: URL, uid = ""): string {
 function searchFor({ pathname, search }: URL): string {
   if (pathname !== connectEndpoints.authorization.path) return search;
   const parameters = keepKnownParameters(search);
+  // Copilot CLI sends it. The library does not know it, and our page always names the account that answers.
+  parameters.delete("prompt", "select_account");
   const scopes = (parameters.get("scope") ?? "").split(" ").filter((scope) => scope && scope !== "openid");
   parameters.set("scope", scopes.join(" ") || accountScope);
   return `?${parameters}`;

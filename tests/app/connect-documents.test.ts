@@ -162,6 +162,14 @@ describe.each(engines)("the metadata document of an agent, on $name", (engine) =
     expect(await isAnnounced(service)).toBe(true);
   });
 
+  it("is accepted with the choice of an account, which Copilot CLI asks for", async () => {
+    const { status, headers } = await service.ask(
+      `${authorizePath(agents[0]?.[1] ?? "")}&prompt=select_account`,
+    );
+    expect(status).toBe(303);
+    expect(headers.location).toBe("/connect");
+  });
+
   it.each(agents)(
     "of %s is fetched, and the agent gets a token without a secret",
     async (name, client_id, _, to) => {
