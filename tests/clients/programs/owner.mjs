@@ -29,7 +29,6 @@ export const redirectUrl = `http://127.0.0.1:${server.address().port}/callback`;
 
 /** Opens an URL in the owner's browser. */
 export function open(url) {
-  server.ref();
   execFileSync("xdg-open", [String(url)]);
 }
 
@@ -56,5 +55,8 @@ export const provider = {
   saveCodeVerifier: (verifier) => keep({ verifier }),
   authorizationServerInformation: () => state.issuer,
   saveAuthorizationServerInformation: (issuer) => keep({ issuer }),
-  redirectToAuthorization: open,
+  redirectToAuthorization(url) {
+    server.ref();
+    open(url);
+  },
 };
