@@ -117,7 +117,9 @@ export class Desk {
         child.stdin?.write("\r");
       });
     });
-    end(child);
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    child.kill();
+    await ended;
   }
 
   private startInTerminal(program: string, parameters: string[], settings: Record<string, string> = {}) {
@@ -142,7 +144,8 @@ export class Desk {
       stdio: "pipe",
     });
     this.started.push(child);
-    setTimeout(() => end(child), maxMs).unref();
+    // `script` then ends its program, which is in the terminal's session and not in this group.
+    setTimeout(() => child.kill(), maxMs).unref();
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on("data", (chunk) => {
         this.said += chunk;
