@@ -23,12 +23,7 @@ const me = { name: "clients", version: "1.0.0" };
 const server = "corner-office";
 const question = "How many credits does my company have?";
 
-/** Gemini CLI renews its token by its own clock only, not when it is refused. */
-const gemini = ({ model, clock }: Desk) => ({
-  ...clock,
-  GOOGLE_GEMINI_BASE_URL: model,
-  GEMINI_API_KEY: "none",
-});
+const gemini = ({ model }: Desk) => ({ GOOGLE_GEMINI_BASE_URL: model, GEMINI_API_KEY: "none" });
 const copilot = ({ model }: Desk) => ({
   COPILOT_PROVIDER_BASE_URL: `${model}/v1`,
   COPILOT_MODEL: "stand-in",
@@ -82,7 +77,8 @@ export const clients: Client[] = [
     },
     call(desk) {
       const options = ["--skip-trust", "--approval-mode", "yolo", "--model", "gemini-2.5-flash"];
-      return desk.run("gemini", [...options, "--prompt", question], gemini(desk));
+      // It renews its token by its own clock only, not when it is refused.
+      return desk.run("gemini", [...options, "--prompt", question], { ...gemini(desk), ...desk.clock });
     },
   },
   {
