@@ -21,6 +21,7 @@ const config: NextConfig = {
     "@upstash/ratelimit",
     "@upstash/redis",
     "prom-client",
+    "stripe",
   ],
   experimental: {
     // A program that sends `RSC` gets its response, not a 307. No cacheable response varies by it.

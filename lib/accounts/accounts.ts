@@ -96,6 +96,7 @@ export async function setAccount(
       })
       .where("id", "=", account.id)
       .execute();
+    if (terms.plan) await keepFromStripe(transaction, account.id);
     const difference = (terms.creditThousandths ?? account.creditThousandths) - account.creditThousandths;
     if (difference !== 0) {
       const entry = { accountId: account.id, thousandths: difference, reason: "set by the operator" };
@@ -103,6 +104,16 @@ export async function setAccount(
     }
     return findAccount(transaction, email);
   });
+}
+
+/** A plan that an operator gave by hand stays when the licence that was bought ends. */
+async function keepFromStripe(transaction: Db, accountId: string): Promise<void> {
+  await transaction
+    .updateTable("billing_customers")
+    .set({ licence: "overridden" })
+    .where("account_id", "=", accountId)
+    .where("licence", "=", "given")
+    .execute();
 }
 
 /** The audited state of an account. Reading it locks the row against concurrent changes. */

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/credential";
+import { settings } from "@/lib/config/settings";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
 import { jitter, retryAfterOutage } from "@/lib/runtime/jitter";
@@ -72,8 +73,18 @@ export const denialCodes = {
   unavailable: "unavailable",
 } as const satisfies Record<DeniedStatus, PublicErrorCode>;
 
+/** What to do about a denial. Where licences are sold, the owner buys one. */
+export function adviceOn(status: DeniedStatus): string {
+  if (status !== "trial-ended" || !settings().billing) return errorCatalogue[denialCodes[status]].hint;
+  return "Your assistants are paused, and nothing is lost. Choose a licence on /home; they run again as soon as you have one.";
+}
+
 /** The EntitlementDenied error: an ApiError whose body has `ok`, `status` and `message` next to `error`. */
 function denial(status: DeniedStatus, headers: Record<string, string>): ApiError {
   const { message } = errorCatalogue[denialCodes[status]];
-  return new ApiError(denialCodes[status], { headers, extraFields: { ok: false, status, message } });
+  return new ApiError(denialCodes[status], {
+    headers,
+    hint: adviceOn(status),
+    extraFields: { ok: false, status, message },
+  });
 }

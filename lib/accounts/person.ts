@@ -29,6 +29,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
         }
       : null,
     credits: await collect(listCreditEntries(db, id)),
+    billing: await exportBilling(db, id),
     mails: await listEmails(db, id),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
@@ -46,6 +47,51 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     changes: (await collect(listAudit(db, { whom: namesOf(email, { id, subject }) }))).map(
       ({ at_ms, who, what }) => ({ at: toInstant(at_ms), who, what }),
     ),
+  };
+}
+
+/** What an account bought at Stripe, as we store it. */
+export async function exportBilling(db: Db, accountId: string) {
+  const customer = await db
+    .selectFrom("billing_customers")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  const subscriptions = await db
+    .selectFrom("billing_subscriptions")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .orderBy("period_ends_ms")
+    .execute();
+  const checkouts = await db
+    .selectFrom("billing_checkouts")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .orderBy("created_at_ms")
+    .execute();
+  return {
+    customer: customer?.customer_id ?? null,
+    licence: customer?.licence ?? null,
+    subscriptions: subscriptions.map((row) => ({
+      id: row.id,
+      status: row.status,
+      periodEndsAt: toInstant(row.period_ends_ms),
+      endsAt: toInstant(row.ends_at_ms),
+      licenceUntil: toInstant(row.licence_until_ms || null),
+      lastEvent: row.last_event,
+      lastEventAt: toInstant(row.last_event_at_ms),
+    })),
+    checkouts: checkouts.map((row) => ({
+      id: row.session_id,
+      kind: row.kind,
+      price: row.price_id,
+      credits: toCredits(row.thousandths),
+      refundedCredits: toCredits(row.refunded_thousandths),
+      state: row.state,
+      begunAt: toInstant(row.created_at_ms),
+      lastEvent: row.last_event,
+      lastEventAt: toInstant(row.last_event_at_ms),
+    })),
   };
 }
 

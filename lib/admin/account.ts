@@ -22,6 +22,7 @@ import {
 } from "@/lib/admin/command";
 import { asInstant, asLines, type Listing, type Result, toPrintable } from "@/lib/admin/print";
 import { mintLocalSubject } from "@/lib/auth/session";
+import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
 
 type ListOptions = { plan?: Plan; ended?: true; containing?: string; after?: string; limit?: number };
@@ -100,6 +101,7 @@ export function addAccountCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
+        await deleteCustomer(db, "email", email);
         await deleteAccount(db, email, Date.now());
         return { json: { deleted: email }, text: `Deleted ${email}.` };
       }),

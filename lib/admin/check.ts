@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { countWaiting } from "@/lib/accounts/waitlist";
+import { checkBilling } from "@/lib/admin/billing-check";
 import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
 import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
@@ -29,7 +30,7 @@ type Finding = { what: string; works: boolean } & CheckResult;
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("check"), "check")
     .description(
-      "check the settings, the store, the counters, mail and its domain, sign-in, the waitlist, and retirements",
+      "check the settings, the store, the counters, mail and its domain, billing, sign-in, the waitlist, and retirements",
     )
     .action(async () => {
       const findings: Finding[] = [];
@@ -54,7 +55,7 @@ function asText({ what, level, detail, remedy }: Finding): string {
 }
 
 function checks(): Check[] {
-  const { mail, databaseUrl, dataDir } = settings();
+  const { mail, billing, databaseUrl, dataDir } = settings();
   const dns = "Check the DNS resolver of this machine, then try again.";
   return [
     { what: "settings", look: checkSettings, remedy: "" },
@@ -82,6 +83,15 @@ function checks(): Check[] {
           { what: "dkim", look: () => checkDkim(mail), remedy: dns },
           { what: "dmarc", look: () => checkDmarc(mail), remedy: dns },
         ]),
+    ...(billing
+      ? [
+          {
+            what: "billing",
+            look: () => checkBilling(billing),
+            remedy: "Check STRIPE_SECRET_KEY, and that Stripe can be reached from here.",
+          },
+        ]
+      : []),
     {
       what: "client address",
       look: checkClientAddress,

@@ -3,6 +3,7 @@ import { erasePerson } from "@/lib/accounts/erasure";
 import { exportPerson } from "@/lib/accounts/person";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { toJson } from "@/lib/admin/print";
+import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
 
 /** `person export|erase`. */
@@ -24,6 +25,7 @@ export function addPersonCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
+        await deleteCustomer(db, "email", email);
         await erasePerson(db, email, Date.now());
         const atClerk =
           settings().signIn.kind === "clerk" ? " Delete the user in Clerk's dashboard too." : "";

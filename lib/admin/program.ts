@@ -3,6 +3,7 @@ import { addAccountCommands } from "@/lib/admin/account";
 import { addAuditCommands } from "@/lib/admin/audit";
 import { addBackupCommands } from "@/lib/admin/backup";
 import { addBannerCommands } from "@/lib/admin/banner";
+import { addBillingCommands } from "@/lib/admin/billing";
 import { addCheckCommand } from "@/lib/admin/check";
 import type { Run } from "@/lib/admin/command";
 import { addConnectCommands } from "@/lib/admin/connect";
@@ -58,6 +59,7 @@ function describeCommands(): Command {
 
   addAccountCommands(program, run);
   addCreditCommands(program, run);
+  addBillingCommands(program, run);
   addBannerCommands(program, run);
   addEmailCommands(program, run);
   addInviteCommands(program, run);

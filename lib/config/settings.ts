@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
+import { parseBilling } from "@/lib/config/billing-settings";
 import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/config/clerk-settings";
 import { clientDocuments } from "@/lib/config/client-documents";
 import { quotas } from "@/lib/config/limits";
@@ -39,6 +40,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   const appUrl = env.APP_URL ?? `http://localhost:${env.PORT}`;
   const clerk = parseClerk(env, appUrl, faults);
   const mail = parseMail(env, appUrl, faults);
+  const billing = parseBilling(env, faults);
   const signIn = env.SIGN_IN ?? (clerk ? "clerk" : production ? "none" : "local");
 
   if (signIn === "clerk" && !clerk && faults.length === 0) {
@@ -50,8 +52,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   if (env.REDIS_URL && env.UPSTASH_REDIS_REST_URL) {
     faults.push("REDIS_URL, UPSTASH_REDIS_REST_URL: set one, not both");
   }
-  if ((env.DATABASE_URL || signIn === "clerk" || mail.kind !== "files") && !env.APP_URL) {
-    faults.push("APP_URL: is required with DATABASE_URL, with Clerk and to send mail");
+  if ((env.DATABASE_URL || signIn === "clerk" || mail.kind !== "files" || billing) && !env.APP_URL) {
+    faults.push("APP_URL: is required with DATABASE_URL, with Clerk, with Stripe and to send mail");
   }
   if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL) {
     faults.push("DATABASE_DIRECT_URL: needs DATABASE_URL");
@@ -91,6 +93,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     redis: env.REDIS_URL,
     signIn: (signIn === "clerk" && clerk ? { kind: signIn, ...clerk } : { kind: signIn }) as SignIn,
     mail,
+    /** Undefined if nothing can be bought here. */
+    billing,
     supportEmail: env.SUPPORT_EMAIL,
     operatorName: env.OPERATOR_NAME,
     operatorAddress: env.OPERATOR_ADDRESS,
@@ -168,6 +172,12 @@ const environmentSchema = z.object({
   DKIM_DOMAIN: z.string().optional(),
   DKIM_SELECTOR: z.string().optional(),
   DKIM_PRIVATE_KEY: z.string().optional(),
+  STRIPE_SECRET_KEY: z.string().optional(),
+  STRIPE_WEBHOOK_SECRET: z.string().optional(),
+  STRIPE_LICENCE_PRICES: z.string().optional(),
+  STRIPE_CREDIT_PRICES: z.string().optional(),
+  LAPSED_PLAN: z.string().optional(),
+  STRIPE_API_URL: z.string().optional(),
   SUPPORT_EMAIL: z.email("must be an email address").optional(),
   OPERATOR_NAME: z.string().trim().optional(),
   OPERATOR_ADDRESS: z.string().trim().optional(),

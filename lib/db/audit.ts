@@ -32,6 +32,8 @@ export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
 
 /** Progress columns of audited tables, which may be updated without an audit entry. */
 const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
+  billing_checkouts: ["session_id", "last_event", "last_event_at_ms"],
+  billing_subscriptions: ["last_event", "last_event_at_ms"],
   local_sessions: ["last_seen_at_ms", "end_mail_at_ms"],
   onboarding_emails: [
     "state",
@@ -50,6 +52,7 @@ export type Actor =
   | "service"
   | "clerk"
   | "resend"
+  | "stripe"
   | "owner"
   | "visitor"
   | "app"

@@ -196,6 +196,58 @@ export type Tables = {
     before: string | null;
     after: string | null;
   };
+  /** The customer at Stripe of each account that has ever begun a checkout, and the licence that Stripe gives it. */
+  billing_customers: {
+    account_id: string;
+    customer_id: string;
+    created_at_ms: number;
+    /** `given`; `overridden` once an operator has set the plan by hand meanwhile; null without a licence. */
+    licence: string | null;
+    /** The account's terms before the licence. */
+    plan_before: string | null;
+    trial_ends_before_ms: number | null;
+    limit_before: number | null;
+    /** The limit of assistants that came with the licence; null if its price has none. */
+    limit_given: number | null;
+  };
+  /** The subscriptions at Stripe as they were last read there. */
+  billing_subscriptions: {
+    id: string;
+    account_id: string;
+    status: string;
+    assistant_limit: number | null;
+    period_ends_ms: number;
+    /** When it ends, if it was cancelled. */
+    ends_at_ms: number | null;
+    /** Until when it is a licence: the year 9999 while it is active, 0 once its end has been carried out. */
+    licence_until_ms: number;
+    /** Grows with each change, so that an older reading never replaces a newer one. */
+    version: number;
+    /** What last made us read it at Stripe. */
+    last_event: string | null;
+    last_event_at_ms: number | null;
+  };
+  /** Checkouts that owners began. An account has at most one open one of each kind. */
+  billing_checkouts: {
+    /** The idempotency key with which it is created at Stripe. */
+    id: string;
+    account_id: string;
+    /** `licence` or `credits`. */
+    kind: string;
+    price_id: string;
+    /** The credits bought; 0 for a licence. */
+    thousandths: number;
+    /** `open`, `unpaid` (complete, but the bank has not paid yet), `fulfilled`, `expired` or `failed`. */
+    state: string;
+    created_at_ms: number;
+    /** Stripe's id of it; null until Stripe has created it. */
+    session_id: string | null;
+    /** How many of the credits were refunded. */
+    refunded_thousandths: Generated<number>;
+    /** What last made us read it at Stripe. */
+    last_event: string | null;
+    last_event_at_ms: number | null;
+  };
   /** The apps that the operator registered with the authorization server. */
   connect_clients: {
     id: string;

@@ -5,6 +5,9 @@ import { settings } from "@/lib/config/settings";
 export const sessionLimits =
   "A session cannot make an assistant send, publish, deploy or charge; those steps wait for the CEO's approval in the app.";
 
+export const noPayments =
+  "No token can start a payment, over the API or MCP. Only the owner can, in the browser where they signed in.";
+
 export const tokenSafety =
   "Send a token only over HTTPS and only to this service. Never put one into a chat, an issue or a log.";
 

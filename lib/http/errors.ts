@@ -112,14 +112,44 @@ export const errorCatalogue = {
     message: "The signature of this delivery is missing or not valid.",
     hint: "Check the webhook's signing secret at the provider.",
   },
-  credits_not_configured: { ...reserved, message: "Credits are not set up in this deployment." },
-  billing_not_configured: { ...reserved, message: "Billing is not set up in this deployment." },
-  paid_only: { ...reserved, message: "This needs a paid plan." },
-  checkout_failed: { ...reserved, message: "The checkout could not be started." },
-  portal_failed: { ...reserved, message: "The billing portal could not be opened." },
+  credits_not_configured: {
+    status: 503,
+    when: "The form on `/home` that buys credits was sent, but this deployment sells none.",
+    message: "Credits are not set up in this deployment.",
+    hint: "Ask the operator of this service for credits. Until then, trying again does not help.",
+  },
+  billing_not_configured: {
+    status: 503,
+    when: "A form of billing on `/home`, or Stripe's webhook, was sent to a deployment without billing.",
+    message: "Billing is not set up in this deployment.",
+    hint: "Ask the operator of this service for a plan. Until then, trying again does not help.",
+  },
+  paid_only: {
+    status: 403,
+    when: "The form on `/home` that opens the billing portal was sent by an account that has never bought anything, or the one that buys credits by an account without a licence.",
+    message: "This needs a paid plan.",
+    hint: "Choose a licence on /home first.",
+  },
+  checkout_failed: {
+    status: 502,
+    when: "The form on `/home` that buys something was sent, but Stripe did not start the checkout.",
+    message: "The checkout could not be started.",
+    hint: "Nothing was bought. Try again in a moment.",
+  },
+  portal_failed: {
+    status: 502,
+    when: "The form on `/home` that opens the billing portal was sent, but Stripe did not open it.",
+    message: "The billing portal could not be opened.",
+    hint: "Nothing was changed. Try again in a moment.",
+  },
   limit_required: { ...reserved, message: "A spending limit has to be set first." },
   limit_failed: { ...reserved, message: "The spending limit could not be changed." },
-  fulfilment_failed: { ...reserved, message: "A purchase could not be fulfilled." },
+  fulfilment_failed: {
+    status: 500,
+    when: "An event in Stripe's webhook could not be processed, so Stripe delivers it again. Only Stripe calls this address.",
+    message: "A purchase could not be fulfilled.",
+    hint: "Deliver the event again. If it fails for an hour, run 'admin check'.",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

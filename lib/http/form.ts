@@ -1,9 +1,11 @@
 import { type CookieName, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
+import type { PublicErrorCode } from "@/lib/http/errors";
+import { escapeHtml } from "@/lib/http/escape-html";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { readKnownBrowser } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/pages";
 import type { RequestContext } from "@/lib/http/request-context";
-import type { ResponseParts } from "@/lib/http/response";
+import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { rememberTypedEmail } from "@/lib/http/typed-email";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
@@ -12,6 +14,9 @@ import { counter } from "@/lib/rate-limit/rate-limit";
 
 /** Where the browser is redirected after a form, and the cookies it gets. */
 export type Redirect = { to: string; cookies?: string[] };
+
+/** The address at another service to which the browser is led after a form. */
+export type LeadAway = { away: string };
 
 /** The input of a form's handler. Fields are trimmed. */
 export type FormSubmission = {
@@ -39,11 +44,13 @@ export const probeSeconds = 10 * 60; // 10 minutes
  * its method and fields (RFC 9110 §15.4.8) and sets a cookie: pages from a shared cache cannot set one.
  *
  * @param page - the address of the page with the form; it explains the `problem` in its query
+ * @param explained - the codes of refusals that the page explains as well; programs then get every refusal as an ApiError
  */
 export function form(
   route: Route,
   page: (field: FormSubmission["field"]) => string,
-  handler: (submission: FormSubmission) => Promise<Redirect>,
+  handler: (submission: FormSubmission) => Promise<Redirect | LeadAway>,
+  explained?: readonly PublicErrorCode[],
 ): (request: Request) => Promise<Response> {
   const send = (call: HandlerRequest, { to, cookies = [] }: Redirect) =>
     redirectTo({ to, cookies: [...rememberTypedEmail(readFields(call)("email")), ...cookies] });
@@ -60,10 +67,14 @@ export function form(
       const { allowed, retryAfterSeconds } = await consume(readKnownBrowser(headers) ?? client);
       if (!allowed) return back(call, `too-many&wait=${retryAfterSeconds}`);
       const cookie = (name: CookieName) => readCookie(headers, name);
-      return send(call, await handler({ field: readFields(call), cookie, headers, client, context, nowMs }));
+      const done = await handler({ field: readFields(call), cookie, headers, client, context, nowMs });
+      return "away" in done ? leadAway(done.away) : send(call, done);
     },
     {
-      renderError: ({ status, message }, call) => {
+      renderError: (error, call) => {
+        const { status, message, code } = error;
+        if (explained && !call.headers.get("accept")?.includes("text/html")) return errorParts(error);
+        if (explained?.includes(code)) return back(call, code);
         if (status >= 500) return back(call, "unavailable");
         if (status === 409) return back(call, "account");
         if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });
@@ -93,6 +104,19 @@ export function readFields({ body }: Pick<HandlerRequest, "body">): FormSubmissi
 /** The address of a page that explains a problem. */
 export function withProblem(page: string, problem: string): string {
   return `${page}${page.includes("?") ? "&" : "?"}problem=${problem}`;
+}
+
+/**
+ * A page in between, because browsers hold a redirect after a form to the CSP `form-action` of the form's page, and the
+ * address is not ours: Stripe serves its pages from hosts that its customers choose.
+ */
+function leadAway(url: string): ResponseParts {
+  const [href, host] = [escapeHtml(url), escapeHtml(new URL(url).host)];
+  return {
+    status: 200,
+    mediaType: "text/html; charset=utf-8",
+    body: `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><meta http-equiv="refresh" content="0; url=${href}"><title>One moment</title><h1>One moment</h1><p><a href="${href}">Continue to ${host}</a></p></html>`,
+  };
 }
 
 /** A redirect to a page (303 See Other, RFC 9110 §15.4.4). */

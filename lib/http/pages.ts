@@ -83,6 +83,10 @@ export const actions = {
   extendApp: { path: "/home/sessions/extend", ...form, under: ["local", "clerk"] },
   switchAppMails: { path: "/home/app-mails", ...form, under: ["local", "clerk"] },
   exportPerson: { path: "/home/export", ...form, under: ["local", "clerk"] },
+  beginCheckout: { path: "/home/checkout", ...form, under: ["local", "clerk"] },
+  /** Where Stripe Checkout sends the browser back to. */
+  returnFromCheckout: { path: "/home/checkout/return", methods: read, under: ["local", "clerk"] },
+  openPortal: { path: "/home/portal", ...form, under: ["local", "clerk"] },
   mintToken: { path: "/home/token", ...form, under: ["local", "clerk"] },
   findHits: { path: "/docs/search.json", methods: read },
   dismissNotice: { path: "/notice/dismiss", ...form },
@@ -110,6 +114,7 @@ export const connectEndpoints = {
 export const hooks = {
   clerk: { path: "/hooks/clerk", methods: post, takes: "webhook" },
   resend: { path: "/hooks/resend", methods: post, takes: "webhook" },
+  stripe: { path: "/hooks/stripe", methods: post, takes: "webhook" },
 } as const satisfies Record<string, Route>;
 
 /** For load balancers. */

@@ -74,6 +74,17 @@ function makeMetrics() {
       labelNames: ["operation"],
       registers,
     }),
+    purchases: new Counter({
+      name: "corner_office_purchases_total",
+      help: "Checkouts begun, purchases fulfilled, and attempts to fulfil one that failed.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    oldestUnsettledSeconds: new Gauge({
+      name: "corner_office_checkouts_oldest_unsettled_seconds",
+      help: "How long ago the oldest checkout began that is neither paid nor expired.",
+      registers,
+    }),
     mails: new Counter({
       name: "corner_office_mails_total",
       help: "Mails passed to the mail provider, by outcome.",

@@ -1,4 +1,6 @@
 import { createServer, type Server } from "node:http";
+import { findOldestUnsettled } from "@/lib/billing/reconciler";
+import { settings } from "@/lib/config/settings";
 import { countConnections, store } from "@/lib/db/store";
 import { countByState, findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
 import { log } from "@/lib/runtime/log";
@@ -17,11 +19,12 @@ export function createMetricsServer(metrics: Metrics): Server {
   });
 }
 
-/** Measures the store's connections and outboxes. The outboxes have no values while the store is unavailable. */
+/** Measures the store's connections and outboxes. The outboxes and checkouts have no values while the store is unavailable. */
 async function look(metrics: Metrics): Promise<void> {
   for (const [state, connections] of Object.entries(countConnections() ?? {})) {
     metrics.storeConnections.set({ state }, connections);
   }
+  metrics.oldestUnsettledSeconds.reset();
   metrics.outboxMails.reset();
   metrics.outboxDue.reset();
   metrics.outboxOldestDueSeconds.reset();
@@ -36,6 +39,10 @@ async function look(metrics: Metrics): Promise<void> {
     for (const [outbox, { due, oldestDueAtMs }] of Object.entries({ onboarding, "sign-in": signIn })) {
       metrics.outboxDue.set({ outbox }, due);
       metrics.outboxOldestDueSeconds.set({ outbox }, due > 0 ? (nowMs - oldestDueAtMs) / 1000 : 0);
+    }
+    if (settings().billing) {
+      const oldestAtMs = await withTimeout(waitAtMostMs, findOldestUnsettled(db));
+      metrics.oldestUnsettledSeconds.set(oldestAtMs === undefined ? 0 : (nowMs - oldestAtMs) / 1000);
     }
   } catch (failure) {
     log().debug({ err: failure }, "the outboxes could not be measured");

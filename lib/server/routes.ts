@@ -14,7 +14,10 @@ import * as answerApp from "@/app/(pages)/connect/answer/route";
 import * as findDevice from "@/app/(pages)/connect/device/route";
 import * as document from "@/app/(pages)/docs/[[...path]]/route";
 import * as switchAppMails from "@/app/(pages)/home/app-mails/route";
+import * as returnFromCheckout from "@/app/(pages)/home/checkout/return/route";
+import * as beginCheckout from "@/app/(pages)/home/checkout/route";
 import * as exportPerson from "@/app/(pages)/home/export/route";
+import * as openPortal from "@/app/(pages)/home/portal/route";
 import * as endSession from "@/app/(pages)/home/sessions/end/route";
 import * as extendApp from "@/app/(pages)/home/sessions/extend/route";
 import * as mintToken from "@/app/(pages)/home/token/route";
@@ -41,6 +44,7 @@ import * as changesFeed from "@/app/changes.atom/route";
 import * as clientFile from "@/app/docs/client/[version]/[file]/route";
 import * as clerk from "@/app/hooks/clerk/route";
 import * as resend from "@/app/hooks/resend/route";
+import * as stripe from "@/app/hooks/stripe/route";
 import * as llms from "@/app/llms.txt/route";
 import * as llmsFull from "@/app/llms-full.txt/route";
 import * as markdown from "@/app/markdown/[...path]/route";
@@ -101,6 +105,9 @@ const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
   extendApp,
   switchAppMails,
   exportPerson,
+  beginCheckout,
+  returnFromCheckout,
+  openPortal,
   mintToken,
   dismissNotice,
 };
@@ -114,7 +121,7 @@ const ofConnect: Record<keyof typeof connectEndpoints, Handlers> = {
   revocation,
 };
 
-const ofHooks: Record<keyof typeof hooks, Handlers> = { clerk, resend };
+const ofHooks: Record<keyof typeof hooks, Handlers> = { clerk, resend, stripe };
 
 const byPath = new Map<string, Handlers>([
   ...inRegister(operations, ofOperations),

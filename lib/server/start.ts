@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startRetention } from "@/lib/accounts/retention";
 import { keyRing } from "@/lib/auth/key-ring";
 import { startSignInRunner } from "@/lib/auth/sign-in-runner";
+import { startReconciler } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { closeStore, store } from "@/lib/db/store";
@@ -28,7 +29,7 @@ import { toHeaders } from "@/lib/server/web-adapter";
 export async function start(): Promise<void> {
   // On Vercel, this server does not run.
   delete process.env.VERCEL;
-  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings } = readSettings();
+  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings, billing } = readSettings();
   // In development, Next's output is shown as it is.
   if (production) {
     captureOutput();

@@ -73,29 +73,29 @@ export const refusals: Record<ErrorCode, { status: number | null; message: strin
     hint: "Check the webhook's signing secret at the provider.",
   },
   credits_not_configured: {
-    status: null,
+    status: 503,
     message: "Credits are not set up in this deployment.",
-    hint: "No public operation sends this code; check the action in the app that caused it.",
+    hint: "Ask the operator of this service for credits. Until then, trying again does not help.",
   },
   billing_not_configured: {
-    status: null,
+    status: 503,
     message: "Billing is not set up in this deployment.",
-    hint: "No public operation sends this code; check the action in the app that caused it.",
+    hint: "Ask the operator of this service for a plan. Until then, trying again does not help.",
   },
   paid_only: {
-    status: null,
+    status: 403,
     message: "This needs a paid plan.",
-    hint: "No public operation sends this code; check the action in the app that caused it.",
+    hint: "Choose a licence on /home first.",
   },
   checkout_failed: {
-    status: null,
+    status: 502,
     message: "The checkout could not be started.",
-    hint: "No public operation sends this code; check the action in the app that caused it.",
+    hint: "Nothing was bought. Try again in a moment.",
   },
   portal_failed: {
-    status: null,
+    status: 502,
     message: "The billing portal could not be opened.",
-    hint: "No public operation sends this code; check the action in the app that caused it.",
+    hint: "Nothing was changed. Try again in a moment.",
   },
   limit_required: {
     status: null,
@@ -108,8 +108,8 @@ export const refusals: Record<ErrorCode, { status: number | null; message: strin
     hint: "No public operation sends this code; check the action in the app that caused it.",
   },
   fulfilment_failed: {
-    status: null,
+    status: 500,
     message: "A purchase could not be fulfilled.",
-    hint: "No public operation sends this code; check the action in the app that caused it.",
+    hint: "Deliver the event again. If it fails for an hour, run 'admin check'.",
   },
 };

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { Session } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
 
 const firstDaysMs = 14 * dayMs;
@@ -31,7 +32,7 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
     {
       isDone: plan !== "trial",
       title: "Get a plan before the trial ends",
-      how: "Contact us to choose a plan.",
+      how: settings().billing ? "Choose a licence above." : "Contact us to choose a plan.",
     },
   ];
 }

@@ -4,12 +4,14 @@ import { redirect } from "next/navigation";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { settings } from "@/lib/config/settings";
 import { readCookie } from "@/lib/http/cookies";
+import { errorCatalogue } from "@/lib/http/errors";
 import { actions, pages } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { SiteBanner } from "../site-banner";
 import { Support } from "../support";
 import { Assistants } from "./assistants";
+import { Billing, CheckoutNote } from "./billing";
 import { Checked } from "./checked";
 import { ComeBack } from "./come-back";
 import { Credits } from "./credits";
@@ -28,7 +30,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const requestHeaders = await headers();
   const nowMs = Date.now();
   const isLocal = settings().signIn.kind === "local";
-  const { renewed, away, ended, extended, ...query } = await searchParams;
+  const { renewed, away, ended, extended, checkout, ...query } = await searchParams;
   const problem = findProblem(query, problems);
   const caller = await identifyCaller(
     requestHeaders,
@@ -46,8 +48,10 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       <SiteBanner isPublic={false} />
       <Who email={account?.email} isLocal={isLocal} />
       <ProblemNote problem={problem} />
+      <CheckoutNote outcome={checkout} isLicensed={account?.plan === "licensed"} />
       <CheckResult state={state} account={account} nowMs={nowMs} />
       {readCookie(requestHeaders, "office-request") && <AppWaits />}
+      {account && isPersons && <Billing account={account} nowMs={nowMs} />}
       {account && (
         <div className="facts">
           {account.assistantLimit !== null && <Assistants limit={account.assistantLimit} />}
@@ -91,7 +95,21 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   );
 }
 
+const billingProblems = [
+  "billing_not_configured",
+  "credits_not_configured",
+  "checkout_failed",
+  "paid_only",
+  "portal_failed",
+] as const;
+
 const problems: Record<string, Problem> = {
+  ...Object.fromEntries(
+    billingProblems.map((code) => {
+      const { message, hint } = errorCatalogue[code];
+      return [code, { words: `${message} ${hint}` }];
+    }),
+  ),
   "app-ended": { words: "This app’s access has already ended. Connect it again from the app." },
   export: {
     words: "We could not prepare your data. Try again in a moment.",

@@ -1,11 +1,11 @@
 import type { Caller } from "@/lib/accounts/caller";
 import {
+  adviceOn,
   type DeniedStatus,
   decideEntitlement,
-  denialCodes,
   type EntitlementAllowed,
 } from "@/lib/accounts/entitlement";
-import { errorCatalogue } from "@/lib/http/errors";
+import { settings } from "@/lib/config/settings";
 
 /** Whether the company may run, why not, and what to do next. */
 export type HomeState = {
@@ -23,42 +23,44 @@ export function decideHomeState(caller: Exclude<Caller, { is: "signed-out" }>, n
   const decided = decideEntitlement(caller, nowMs);
   const status = decided.status as HomeStatus;
   const checkAgainAfterSeconds = decided.ok ? decided.recheckAfterSeconds : lookAgainAfterSeconds;
-  return { status, mayRun: decided.ok, ...words[status], checkAgainAfterSeconds };
+  return {
+    status,
+    mayRun: decided.ok,
+    heading: headings[status],
+    next: nextStep(status),
+    checkAgainAfterSeconds,
+  };
 }
 
 /** A refusal may end at any moment, so the page checks sooner than an app would. */
 const lookAgainAfterSeconds = 10;
 
-/** The hint that an app gets with the same refusal. */
-const adviceOn = (status: DeniedStatus) => errorCatalogue[denialCodes[status]].hint;
+const runs = "Your company may run";
 
-const words: Record<HomeStatus, Pick<HomeState, "heading" | "next">> = {
-  licensed: {
-    heading: "Your company may run",
-    next: "You have a licence. Open your apps: your assistants are ready for work.",
-  },
-  trial: {
-    heading: "Your company may run",
-    next: "You are on a trial. Contact us to choose a plan before it ends.",
-  },
-  hobby: {
-    heading: "Your company may run",
-    next: "You are on the free hobby plan. It does not end; a licence lets you hire more assistants.",
-  },
-  "trial-ended": {
-    heading: "Your trial has ended",
-    next: adviceOn("trial-ended"),
-  },
-  invalid: {
-    heading: "We cannot read your account",
-    next: adviceOn("invalid"),
-  },
-  unavailable: {
-    heading: "We cannot check your account at the moment",
-    next: "You are signed in, and nothing is lost. Try again in a moment.",
-  },
-  unconfigured: {
-    heading: "Sign-in is not set up",
-    next: adviceOn("unconfigured"),
-  },
+const headings: Record<HomeStatus, string> = {
+  licensed: runs,
+  trial: runs,
+  hobby: runs,
+  "trial-ended": "Your trial has ended",
+  invalid: "We cannot read your account",
+  unavailable: "We cannot check your account at the moment",
+  unconfigured: "Sign-in is not set up",
 };
+
+/** What to do next; after a refusal, the hint that an app gets with it. */
+function nextStep(status: HomeStatus): string {
+  switch (status) {
+    case "licensed":
+      return "You have a licence. Open your apps: your assistants are ready for work.";
+    case "trial":
+      return settings().billing
+        ? "You are on a trial. Choose a licence before it ends."
+        : "You are on a trial. Contact us to choose a plan before it ends.";
+    case "hobby":
+      return "You are on the free hobby plan. It does not end; a licence lets you hire more assistants.";
+    case "unavailable":
+      return "You are signed in, and nothing is lost. Try again in a moment.";
+    default:
+      return adviceOn(status);
+  }
+}

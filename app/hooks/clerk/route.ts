@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { clerkUser, deleteClerkUser, syncClerkUser } from "@/lib/accounts/clerk-user";
 import { clerkSession, endClerkSession } from "@/lib/auth/clerk-session";
+import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/pages";
@@ -27,6 +28,10 @@ export const { POST } = webhook(
     "session.ended": end("ended"),
     "session.removed": end("ended"),
     "session.revoked": end("revoked"),
-    "user.deleted": async (data, nowMs) => deleteClerkUser(await store(), deletedUser.parse(data).id, nowMs),
+    async "user.deleted"(data, nowMs) {
+      const { id } = deletedUser.parse(data);
+      await deleteCustomer(await store(), "subject", id);
+      await deleteClerkUser(await store(), id, nowMs);
+    },
   },
 );

@@ -4,7 +4,7 @@ import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-descriptions";
 import { readToken } from "@/lib/docs/samples";
-import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { type Operation, operations } from "@/lib/http/operations";
 import { documentPages, pages } from "@/lib/http/pages";
 
@@ -78,6 +78,7 @@ No one else is signed out. If the mailbox is lost too, [contact support](${to.qu
 - ${tokenSafety}
 - Do not put it into a URL either: a token in the query is ignored.
 - ${sessionLimits}
+- ${noPayments}
 `,
 };
 

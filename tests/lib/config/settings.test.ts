@@ -29,6 +29,12 @@ const pem = (modulusLength: number) =>
 const world = { APP_URL: "https://office.example.com", EMAIL_FROM: "office@example.com" };
 const resend = { ...world, RESEND_API_KEY: "re_secret" };
 const smtp = { ...world, SMTP_URL: "smtp://me:pw%40@smtp.example.com" };
+const stripe = {
+  APP_URL: "https://office.example.com",
+  STRIPE_SECRET_KEY: "sk_test_x",
+  STRIPE_WEBHOOK_SECRET: "whsec_x",
+  STRIPE_LICENCE_PRICES: "price_a, price_b",
+};
 const dkim = { ...smtp, DKIM_DOMAIN: "example.com", DKIM_SELECTOR: "mail", DKIM_PRIVATE_KEY: pem(2048) };
 
 const upstash = { UPSTASH_REDIS_REST_URL: "https://x.upstash.io", UPSTASH_REDIS_REST_TOKEN: "t" };
@@ -50,6 +56,16 @@ describe("parseSettings", () => {
   it("has no sign-in in production by default", () => {
     expect(parseSettings({ NODE_ENV: "production" }).signIn).toEqual({ kind: "none" });
     expect(parseSettings({ NODE_ENV: "production", SIGN_IN: "local" }).signIn).toEqual({ kind: "local" });
+  });
+
+  it("sells nothing unless Stripe is set up", () => {
+    expect(parseSettings({}).billing).toBeUndefined();
+    expect(parseSettings(stripe).billing).toMatchObject({
+      licencePrices: ["price_a", "price_b"],
+      creditPrices: [],
+      lapsedPlan: "trial-ended",
+      apiUrl: undefined,
+    });
   });
 
   it("drains for five seconds in production", () => {
@@ -323,6 +339,22 @@ describe("parseSettings", () => {
       { ...dkim, DKIM_PRIVATE_KEY },
       "DKIM_PRIVATE_KEY: is not an RSA private key in PEM form, of 2048 bits or more",
     ]),
+    [
+      { STRIPE_SECRET_KEY: "sk_test_x" },
+      "STRIPE_WEBHOOK_SECRET, STRIPE_LICENCE_PRICES: missing, while other settings of billing are set",
+    ],
+    [{ LAPSED_PLAN: "hobby" }, "STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_LICENCE_PRICES: missing"],
+    [{ ...stripe, STRIPE_SECRET_KEY: "pk_test_x" }, "STRIPE_SECRET_KEY: is not a secret or restricted key"],
+    [{ ...stripe, STRIPE_WEBHOOK_SECRET: "x" }, "STRIPE_WEBHOOK_SECRET: is not a signing secret (whsec_…)"],
+    [{ ...stripe, STRIPE_LICENCE_PRICES: "prod_x" }, "prod_x is not the id of a price (price_…)"],
+    [{ ...stripe, STRIPE_CREDIT_PRICES: "price_a" }, "must name 1 to 10 prices, each of them once"],
+    [{ ...stripe, STRIPE_LICENCE_PRICES: "," }, "must name 1 to 10 prices, each of them once"],
+    [{ ...stripe, LAPSED_PLAN: "free" }, "LAPSED_PLAN: must be trial-ended or hobby"],
+    [
+      { ...stripe, STRIPE_API_URL: "http://stripe.example.com" },
+      "STRIPE_API_URL: must be an http address on loopback",
+    ],
+    [{ ...stripe, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk, with Stripe"],
   ])("refuses %j", (environment, fault) => {
     expect(() => parseSettings(environment)).toThrow(fault);
     for (const value of [secret, "sk_test_x", "re_secret", "pw%40", "BEGIN PRIVATE"]) {

@@ -1,0 +1,116 @@
+import type { Account } from "@/lib/accounts/account";
+import { type Offer, readOffers } from "@/lib/billing/prices";
+import { type BillingSummary, readBilling } from "@/lib/billing/summary";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { actions } from "@/lib/http/pages";
+import { log } from "@/lib/runtime/log";
+import { Clock } from "../clock";
+
+type BillingProps = { account: Account; nowMs: number };
+
+/** What the account can buy, and the licence that it has bought; nothing where billing is not set up. */
+export async function Billing({ account, nowMs }: BillingProps) {
+  const { billing } = settings();
+  const bought = billing && (await read(account.id));
+  if (!billing || !bought) return null;
+  const isLicensed = account.plan === "licensed" || bought.licence !== undefined;
+  const [licences, credits] = await Promise.all([
+    isLicensed ? [] : readOffers(billing.licencePrices, "Licence", nowMs),
+    account.plan === "licensed" ? readOffers(billing.creditPrices, "Credits", nowMs) : [],
+  ]);
+  if (licences.length + credits.length === 0 && !bought.hasBought) return null;
+  return (
+    <section className="billing" id="billing" aria-labelledby="billing-heading">
+      <h2 id="billing-heading">{isLicensed ? "Your licence" : "Choose a licence"}</h2>
+      {bought.licence && <Licence licence={bought.licence} />}
+      <Offers offers={licences} kind="licence" accountId={account.id} />
+      {licences.length > 0 && (
+        <p className="quiet">You pay at Stripe, who sends the receipts. You can cancel at any time.</p>
+      )}
+      {bought.hasBought && (
+        <form method="post" action={actions.openPortal.path}>
+          <input type="hidden" name="account" value={account.id} />
+          <button type="submit" className="plain">
+            Manage billing
+          </button>
+        </form>
+      )}
+      {credits.length > 0 && <h2>Buy credits</h2>}
+      <Offers offers={credits} kind="credits" accountId={account.id} />
+    </section>
+  );
+}
+
+/** Returns `undefined` if it cannot be read: the rest of the page does not need it. */
+async function read(accountId: string): Promise<BillingSummary | undefined> {
+  try {
+    return await readBilling(await store(), accountId);
+  } catch (failure) {
+    log().error({ err: failure }, "billing could not be read");
+    return undefined;
+  }
+}
+
+function Licence({ licence }: { licence: NonNullable<BillingSummary["licence"]> }) {
+  const { isPastDue, periodEndsMs, endsMs } = licence;
+  return (
+    <>
+      {isPastDue && (
+        <p className="problem ours" role="alert">
+          Your last payment failed. Open “Manage billing” and check your card, or the licence will end.
+        </p>
+      )}
+      <p>
+        {endsMs === undefined ? "It renews on " : "It is cancelled and ends on "}
+        <Clock atMs={endsMs ?? periodEndsMs} shows="day and time" />.
+      </p>
+    </>
+  );
+}
+
+type OffersProps = { offers: Offer[]; kind: "licence" | "credits"; accountId: string };
+
+function Offers({ offers, kind, accountId }: OffersProps) {
+  if (offers.length === 0) return null;
+  return (
+    <ul className="sessions">
+      {offers.map(({ priceId, name, amount = "Price shown at checkout" }) => (
+        <li key={priceId}>
+          <div>
+            <strong>{name}</strong>
+            <p className="quiet">{amount}</p>
+          </div>
+          <form method="post" action={actions.beginCheckout.path}>
+            <input type="hidden" name="account" value={accountId} />
+            <button type="submit" name={kind} value={priceId} aria-label={`Buy ${name}`}>
+              Buy
+            </button>
+          </form>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type CheckoutNoteProps = { outcome: string | string[] | undefined; isLicensed: boolean };
+
+/** Says how a checkout ended, to an owner who comes back from it. */
+export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
+  const isKnown = typeof outcome === "string" && Object.hasOwn(outcomes, outcome);
+  if (!isKnown || !settings().billing) return null;
+  const words = outcome === "bought" && !isLicensed ? outcomes.pending : outcomes[outcome];
+  return (
+    <p className="notice" role="status">
+      {words}
+    </p>
+  );
+}
+
+const outcomes: Record<string, string> = {
+  bought: "Thank you. What you bought is yours now.",
+  pending:
+    "Stripe has not confirmed your payment yet. Once it does, this page shows what you bought; do not buy it again.",
+  cancelled: "You left the checkout. Nothing was bought, and nothing has changed.",
+  licensed: "You already have a licence, so nothing was bought.",
+};

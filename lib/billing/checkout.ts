@@ -1,0 +1,204 @@
+import { randomUUID } from "node:crypto";
+import type { Selectable } from "kysely";
+import type { Stripe } from "stripe";
+import type { Account } from "@/lib/accounts/account";
+import { ensureCustomer, findCustomer } from "@/lib/billing/customer";
+import { fulfil } from "@/lib/billing/fulfilment";
+import { creditsOf, readPrice } from "@/lib/billing/prices";
+import {
+  changeAtStripe,
+  findAtStripe,
+  readAtStripe,
+  requireBilling,
+  StripeFailure,
+} from "@/lib/billing/stripe";
+import { settings } from "@/lib/config/settings";
+import { auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
+import { actions } from "@/lib/http/pages";
+import { log } from "@/lib/runtime/log";
+import { metrics } from "@/lib/runtime/metrics";
+
+type Checkout = Selectable<Tables["billing_checkouts"]>;
+type Kind = "licence" | "credits";
+type Sale = { kind: Kind; priceId: string; thousandths: number };
+
+const maxRounds = 3;
+
+/**
+ * Begins to buy at Stripe Checkout. An account has one open checkout of each kind, whichever tab it was begun in: the
+ * same price leads to the same checkout, another price ends the earlier one. No row is locked while Stripe is asked; the
+ * row's id is the idempotency key, so a repeated or interrupted attempt finds what it made.
+ *
+ * @returns the address of the checkout; `undefined` if the account has a licence, or has just paid for this one
+ */
+export async function beginCheckout(
+  db: Db,
+  account: Account,
+  kind: Kind,
+  priceId: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const sale = await describeSale(account, kind, priceId, nowMs);
+  try {
+    for (let round = 0; round < maxRounds; round++) {
+      if (kind === "licence" && (await isLicensed(db, account))) return undefined;
+      const checkout = await openCheckout(db, account, sale, nowMs);
+      const session = await findOrCreateSession(db, account, checkout, nowMs);
+      if (session?.status === "open" && session.url && checkout.price_id === priceId) return session.url;
+      if (session?.status === "open") await expire(session.id);
+      if (session) await fulfil(db, { checkout: session.id }, "another checkout", nowMs);
+    }
+    throw new Error("other checkouts came in between");
+  } catch (failure) {
+    if (failure instanceof ApiError) throw failure;
+    log().warn({ err: failure }, "a checkout could not be started");
+    throw new ApiError("checkout_failed");
+  }
+}
+
+/** Throws an {@link ApiError} if this is not sold to the account. */
+async function describeSale(account: Account, kind: Kind, priceId: string, nowMs: number): Promise<Sale> {
+  const { licencePrices, creditPrices } = requireBilling();
+  if (kind === "credits" && creditPrices.length === 0) throw new ApiError("credits_not_configured");
+  if (kind === "credits" && account.plan !== "licensed") throw new ApiError("paid_only");
+  const sold = kind === "licence" ? licencePrices : creditPrices;
+  if (!sold.includes(priceId)) {
+    throw new ApiError("invalid_request", { message: "This is not for sale.", hint: "Choose on /home." });
+  }
+  if (kind === "licence") return { kind, priceId, thousandths: 0 };
+  const price = await readPrice(priceId, nowMs);
+  const credits = price && creditsOf(price);
+  if (!credits) throw new ApiError("checkout_failed");
+  return { kind, priceId, thousandths: credits * 1000 };
+}
+
+async function isLicensed(db: Db, account: Account): Promise<boolean> {
+  return account.plan === "licensed" || (await findCustomer(db, account.id))?.licence != null;
+}
+
+function findOpen(db: Db, accountId: string, kind: Kind): Promise<Checkout | undefined> {
+  return db
+    .selectFrom("billing_checkouts")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("kind", "=", kind)
+    .where("state", "=", "open")
+    .executeTakeFirst();
+}
+
+/** Returns the account's open checkout of this kind, or begins one. */
+async function openCheckout(db: Db, account: Account, sale: Sale, nowMs: number): Promise<Checkout> {
+  const open = await findOpen(db, account.id, sale.kind);
+  if (open) return open;
+  const look = async (transaction: Db) => {
+    const { kind, price_id } = (await findOpen(transaction, account.id, sale.kind)) ?? {};
+    return kind && { kind, price_id };
+  };
+  const about = { by: "owner", what: "checkout begin", whom: account.email, look } as const;
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
+    const begun = await transaction
+      .insertInto("billing_checkouts")
+      .values({
+        id: randomUUID(),
+        account_id: account.id,
+        kind: sale.kind,
+        price_id: sale.priceId,
+        thousandths: sale.thousandths,
+        state: "open",
+        created_at_ms: nowMs,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (begun) metrics()?.purchases.inc({ outcome: "begun" });
+    return begun ?? ((await findOpen(transaction, account.id, sale.kind)) as Checkout);
+  });
+}
+
+/** The checkout at Stripe; `undefined` if Stripe no longer has it, or a concurrent request has given it up. */
+async function findOrCreateSession(
+  db: Db,
+  account: Account,
+  checkout: Checkout,
+  nowMs: number,
+): Promise<Stripe.Checkout.Session | undefined> {
+  const { id, session_id } = checkout;
+  if (session_id) {
+    const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(session_id));
+    if (!session) await giveUp(db, account, checkout, "expired", nowMs);
+    return session;
+  }
+  let session: Stripe.Checkout.Session;
+  try {
+    const customer = await ensureCustomer(db, account, id, nowMs);
+    session = await changeAtStripe(`checkout-${id}`, (stripe, options) =>
+      stripe.checkout.sessions.create(describeSession(account, customer, checkout), options),
+    );
+  } catch (failure) {
+    // Stripe repeats its answer to a key for a day, so the next attempt needs another one.
+    if (failure instanceof StripeFailure && failure.status !== undefined) {
+      await giveUp(db, account, checkout, "failed", nowMs);
+    }
+    throw failure;
+  }
+  const stored = await db
+    .updateTable("billing_checkouts")
+    .set({ session_id: session.id })
+    .where("id", "=", id)
+    .where("state", "=", "open")
+    .executeTakeFirst();
+  return stored.numUpdatedRows > 0 ? session : undefined;
+}
+
+function describeSession(
+  { id: account }: Account,
+  customer: string,
+  { kind, price_id, thousandths }: Checkout,
+): Stripe.Checkout.SessionCreateParams {
+  const home = `${settings().appUrl}${actions.returnFromCheckout.path}`;
+  const metadata = { account, price: price_id, thousandths: String(thousandths) };
+  return {
+    mode: kind === "licence" ? "subscription" : "payment",
+    customer,
+    line_items: [{ price: price_id, quantity: 1 }],
+    success_url: `${home}?session={CHECKOUT_SESSION_ID}`,
+    cancel_url: `${home}?cancelled`,
+    metadata,
+    ...(kind === "licence" ? { subscription_data: { metadata } } : { payment_intent_data: { metadata } }),
+  };
+}
+
+/** Ends a checkout that no one can pay, so that the next one is a new one. */
+async function giveUp(
+  db: Db,
+  { email }: Account,
+  { id }: Checkout,
+  state: "expired" | "failed",
+  nowMs: number,
+): Promise<void> {
+  const look = (transaction: Db) =>
+    transaction
+      .selectFrom("billing_checkouts")
+      .select("state")
+      .where("id", "=", id)
+      .forUpdate()
+      .executeTakeFirst();
+  const about = { by: "stripe", what: "checkout end", whom: email, look } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    const ending = transaction.updateTable("billing_checkouts").set({ state }).where("id", "=", id);
+    const unused = state === "failed" ? ending.where("session_id", "is", null) : ending;
+    await unused.where("state", "=", "open").execute();
+  });
+}
+
+/** Ends a checkout at Stripe. It may have been paid a moment ago; then Stripe refuses. */
+async function expire(sessionId: string): Promise<void> {
+  try {
+    await readAtStripe((stripe) => stripe.checkout.sessions.expire(sessionId));
+  } catch (failure) {
+    if (!(failure instanceof StripeFailure && failure.status === 400)) throw failure;
+  }
+}

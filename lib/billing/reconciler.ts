@@ -1,0 +1,115 @@
+import { findCustomer } from "@/lib/billing/customer";
+import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
+import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";
+import { dayMs } from "@/lib/config/durations";
+import { type Db, store } from "@/lib/db/store";
+import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { log } from "@/lib/runtime/log";
+import { TimeoutError } from "@/lib/runtime/timeout";
+
+const intervalMs = 10 * 60 * 1000; // 10 minutes
+const unsettledForMs = 15 * dayMs; // a checkout can be paid for a day, and a bank may take two weeks
+const maxConcurrent = 5;
+const maxMissed = 5; // then Stripe is away, and the rest waits for the next round
+
+/** How many objects were read at Stripe, and how many could not be fulfilled. */
+export type Reconciled = { read: number; failed: number };
+
+/**
+ * Reads at Stripe what is not settled here, so that a lost event delays a purchase or the end of a licence by one round.
+ *
+ * @param accountId - reads everything that this account ever bought instead
+ */
+export async function reconcile(
+  db: Db,
+  nowMs: number,
+  { accountId, signal }: { accountId?: string; signal?: AbortSignal } = {},
+): Promise<Reconciled> {
+  const purchases = await (accountId ? findPurchasesOf(db, accountId) : findUnsettled(db, nowMs));
+  const reconciled: Reconciled = { read: 0, failed: 0 };
+  let missed = 0;
+  const takeNext = async () => {
+    for (let next = purchases.shift(); next && !signal?.aborted; next = purchases.shift()) {
+      reconciled.read++;
+      await fulfil(db, next, "reconciler", nowMs).catch((failure) => {
+        reconciled.failed++;
+        log().warn({ err: failure, ...next }, "a purchase could not be reconciled");
+        const isAway = failure instanceof TimeoutError || failure instanceof StripeFailure;
+        if (isAway && ++missed >= maxMissed) purchases.length = 0;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: maxConcurrent }, takeNext));
+  return reconciled;
+}
+
+/** Checkouts that may have been paid, and licences that have changed or should have by now. */
+async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
+  const checkouts = await db
+    .selectFrom("billing_checkouts")
+    .select("session_id")
+    .where("state", "in", ["open", "unpaid"])
+    .where("created_at_ms", ">", nowMs - unsettledForMs)
+    .where("session_id", "is not", null)
+    .orderBy("created_at_ms")
+    .execute();
+  const subscriptions = await db
+    .selectFrom("billing_subscriptions")
+    .select("id")
+    .where("licence_until_ms", ">", 0)
+    .where(({ or, eb }) =>
+      or([
+        eb("period_ends_ms", "<=", nowMs),
+        eb("licence_until_ms", "<=", nowMs),
+        eb("status", "=", "past_due"),
+      ]),
+    )
+    .orderBy("period_ends_ms")
+    .execute();
+  return toPurchases(checkouts, subscriptions);
+}
+
+/** What an account has bought, by our records and by its customer at Stripe. */
+async function findPurchasesOf(db: Db, accountId: string): Promise<Purchase[]> {
+  const checkouts = await db
+    .selectFrom("billing_checkouts")
+    .select("session_id")
+    .where("account_id", "=", accountId)
+    .where("session_id", "is not", null)
+    .execute();
+  const customer = (await findCustomer(db, accountId))?.customer_id;
+  if (!customer) return [];
+  const all = { customer, status: "all", limit: 100 } as const;
+  const { data } = await readAtStripe((stripe) => stripe.subscriptions.list(all));
+  return toPurchases(checkouts, data);
+}
+
+function toPurchases(
+  checkouts: { session_id: string | null }[],
+  subscriptions: { id: string }[],
+): Purchase[] {
+  return [
+    ...checkouts.flatMap(({ session_id }) => (session_id ? [{ checkout: session_id }] : [])),
+    ...subscriptions.map(({ id }) => ({ subscription: id })),
+  ];
+}
+
+/** Since when the oldest checkout is unsettled, in Unix milliseconds; `undefined` if all are settled. */
+export async function findOldestUnsettled(db: Db): Promise<number | undefined> {
+  const oldest = await db
+    .selectFrom("billing_checkouts")
+    .select("created_at_ms")
+    .where("state", "in", ["open", "unpaid"])
+    .orderBy("created_at_ms")
+    .limit(1)
+    .executeTakeFirst();
+  return oldest?.created_at_ms;
+}
+
+/** Reconciles now and every ten minutes. */
+export function startReconciler(): BackgroundLoop {
+  return startBackgroundLoop(async (signal) => reconcile(await store(), Date.now(), { signal }), {
+    pauseMs: intervalMs,
+    failed: "purchases could not be reconciled",
+  });
+}

@@ -1,0 +1,110 @@
+import type { Stripe } from "stripe";
+import type { BillingSettings } from "@/lib/config/billing-settings";
+import { settings } from "@/lib/config/settings";
+import { ApiError } from "@/lib/http/errors";
+import { processSingleton } from "@/lib/process-singleton";
+import { withTimeout } from "@/lib/runtime/timeout";
+
+const readWithinMs = 2000; // 2 seconds
+const createWithinMs = 10_000; // 10 seconds: Stripe takes up to a second, and a concurrent request may hold its lock
+const maxConcurrent = 20;
+
+/** Stripe refused a call or did not answer. Its message has no personal data. */
+export class StripeFailure extends Error {
+  constructor(
+    message: string,
+    /** Stripe's code, for example `resource_missing`. */
+    readonly code: string | undefined,
+    /** The HTTP status; undefined if there was no answer, so that the call may have been carried out. */
+    readonly status: number | undefined,
+  ) {
+    super(`Stripe: ${message}`);
+  }
+}
+
+/** The settings of billing. Throws `billing_not_configured`. */
+export function requireBilling(): BillingSettings {
+  const { billing } = settings();
+  if (!billing) throw new ApiError("billing_not_configured");
+  return billing;
+}
+
+/** The library is loaded on first use, so that a deployment without billing never loads it. */
+function client(): Promise<Stripe> {
+  const { secretKey, apiUrl } = requireBilling();
+  return processSingleton("stripe", async () => {
+    const { Stripe: StripeClient } = await import("stripe");
+    const address = apiUrl && { protocol: "http" as const, host: apiUrl.hostname, port: Number(apiUrl.port) };
+    return new StripeClient(secretKey, {
+      ...address,
+      timeout: readWithinMs,
+      maxNetworkRetries: 0,
+      telemetry: false,
+    });
+  });
+}
+
+const running = () => processSingleton("calls to Stripe", () => ({ calls: 0 }));
+
+/** Reads something at Stripe, within two seconds. Throws a {@link StripeFailure} or a `TimeoutError`. */
+export function readAtStripe<T>(call: (stripe: Stripe) => Promise<T>): Promise<T> {
+  return callStripe(call, readWithinMs);
+}
+
+/** The same for one object by its id; `undefined` if our Stripe account has none with it. */
+export async function findAtStripe<T>(call: (stripe: Stripe) => Promise<T>): Promise<T | undefined> {
+  try {
+    return await readAtStripe(call);
+  } catch (failure) {
+    if (failure instanceof StripeFailure && failure.code === "resource_missing") return undefined;
+    throw failure;
+  }
+}
+
+/**
+ * Creates or changes something at Stripe, within ten seconds. With the same key, it is created once.
+ *
+ * @param call - passes `options` on to the library, which then waits for a concurrent request with the same key
+ */
+export function changeAtStripe<T>(
+  key: string,
+  call: (stripe: Stripe, options: Stripe.RequestOptions) => Promise<T>,
+): Promise<T> {
+  const options = { idempotencyKey: key, timeout: createWithinMs, maxNetworkRetries: 2 };
+  return callStripe((stripe) => call(stripe, options), createWithinMs);
+}
+
+async function callStripe<T>(call: (stripe: Stripe) => Promise<T>, withinMs: number): Promise<T> {
+  const stripe = await client();
+  if (running().calls >= maxConcurrent) throw new StripeFailure("enough is being asked", undefined, 429);
+  running().calls++;
+  try {
+    return await withTimeout(withinMs, call(stripe));
+  } catch (failure) {
+    throw toFailure(failure);
+  } finally {
+    running().calls--;
+  }
+}
+
+/** Keeps the library's errors out of the log: they carry the whole answer. */
+function toFailure(failure: unknown): unknown {
+  if (!(failure instanceof Error) || !("rawType" in failure || "requestId" in failure)) return failure;
+  const { message, code, statusCode } = failure as Stripe.errors.StripeError;
+  return new StripeFailure(message, code, statusCode);
+}
+
+/** Verifies a delivery's signature, which may be five minutes old. Throws `invalid_signature`. */
+export async function readEvent(
+  body: Buffer,
+  signature: string | null,
+  nowMs: number,
+): Promise<Stripe.Event> {
+  const { webhookSecret } = requireBilling();
+  const { webhooks } = await client();
+  try {
+    return webhooks.constructEvent(body, signature ?? "", webhookSecret, undefined, undefined, nowMs);
+  } catch {
+    throw new ApiError("invalid_signature");
+  }
+}

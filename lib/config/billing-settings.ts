@@ -1,0 +1,56 @@
+import { isLoopback } from "@/lib/config/loopback";
+
+/** The settings of purchases at Stripe. */
+export type BillingSettings = {
+  secretKey: string;
+  /** The key that Stripe signs its webhooks with. */
+  webhookSecret: string;
+  /** Ids of recurring prices, at least one. */
+  licencePrices: string[];
+  /** Ids of one-time prices. */
+  creditPrices: string[];
+  /** What an account has after its licence. */
+  lapsedPlan: "trial-ended" | "hobby";
+  /** The address of a fake Stripe on loopback; undefined means Stripe's own. */
+  apiUrl: URL | undefined;
+};
+
+const needed = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_LICENCE_PRICES"] as const;
+const names = [...needed, "STRIPE_CREDIT_PRICES", "LAPSED_PLAN", "STRIPE_API_URL"] as const;
+
+type Environment = Readonly<Partial<Record<(typeof names)[number], string | undefined>>>;
+
+const maxPrices = 10; // each is read at Stripe to show it
+
+/** Parses the settings of billing and adds one line per problem to `faults`; no line contains a secret. */
+export function parseBilling(env: Environment, faults: string[]): BillingSettings | undefined {
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, LAPSED_PLAN } = env;
+  if (names.every((name) => !env[name])) return undefined;
+  const missing = needed.filter((name) => !env[name]);
+  if (!secretKey || !webhookSecret || missing.length > 0) {
+    faults.push(`${missing.join(", ")}: missing, while other settings of billing are set`);
+    return undefined;
+  }
+  if (!/^[sr]k_(live|test)_\w+$/.test(secretKey))
+    faults.push("STRIPE_SECRET_KEY: is not a secret or restricted key of Stripe (sk_… or rk_…)");
+  if (!/^whsec_\w+$/.test(webhookSecret))
+    faults.push("STRIPE_WEBHOOK_SECRET: is not a signing secret (whsec_…)");
+  if (LAPSED_PLAN && LAPSED_PLAN !== "hobby" && LAPSED_PLAN !== "trial-ended")
+    faults.push("LAPSED_PLAN: must be trial-ended or hobby");
+  const [licencePrices, creditPrices] = [env.STRIPE_LICENCE_PRICES, env.STRIPE_CREDIT_PRICES].map(
+    (list = "") => list.split(",").flatMap((id) => id.trim() || []),
+  ) as [string[], string[]];
+  const prices = [...licencePrices, ...creditPrices];
+  for (const id of prices.filter((id) => !/^price_\w{1,100}$/.test(id)))
+    faults.push(`STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: ${id} is not the id of a price (price_…)`);
+  if (licencePrices.length === 0 || new Set(prices).size < prices.length || prices.length > maxPrices)
+    faults.push(
+      `STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: must name 1 to ${maxPrices} prices, each of them once`,
+    );
+  const apiUrl =
+    env.STRIPE_API_URL && URL.canParse(env.STRIPE_API_URL) ? new URL(env.STRIPE_API_URL) : undefined;
+  if (env.STRIPE_API_URL && !(apiUrl?.protocol === "http:" && isLoopback(apiUrl.hostname)))
+    faults.push("STRIPE_API_URL: must be an http address on loopback; it is for tests only");
+  const lapsedPlan = LAPSED_PLAN === "hobby" ? "hobby" : "trial-ended";
+  return { secretKey, webhookSecret, licencePrices, creditPrices, lapsedPlan, apiUrl };
+}

@@ -1,0 +1,392 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { expectRefusal } from "@/tests/support/contract";
+import { engines } from "@/tests/support/engines";
+import { refusals } from "@/tests/support/refusals";
+import { type Answer, Service } from "@/tests/support/service";
+import { type Buyer, openShop, type Shop, sessionIn } from "@/tests/support/shop";
+import { unconfigured } from "@/tests/support/unconfigured";
+
+type Expected = { status: number; code: keyof typeof refusals; message?: string; hint?: string };
+
+/** A program gets a form's refusal as an ApiError. */
+function expectApiError({ status, text }: Answer, { code, ...expected }: Expected): void {
+  const { message, hint } = { ...refusals[code], ...expected };
+  expect([status, JSON.parse(text).error]).toEqual([
+    expected.status,
+    { code, message, hint, docs: expect.stringMatching(new RegExp(`/docs/api/errors#${code}$`)) },
+  ]);
+}
+
+const forPeople = { accept: "text/html" };
+
+describe.each(engines)("billing on /home, on $name", (engine) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(engine);
+  });
+  afterAll(() => shop.close());
+  afterEach(() => {
+    shop.stripe.takeEvents();
+    shop.stripe.faultOf = () => "none";
+    shop.stripe.whenDone = () => {};
+  });
+
+  const post = (buyer: Buyer, path: string, fields: object = {}, headers: Record<string, string> = {}) =>
+    buyer.browser.submit(path, { account: buyer.id, ...fields }, headers);
+  const checkOut = (buyer: Buyer, fields: object = { licence: "price_month" }, headers = {}) =>
+    post(buyer, "/home/checkout", fields, headers);
+  const statusOf = async (buyer: Buyer) => {
+    await buyer.browser.open("/sign-in/renew");
+    const { text } = await shop.service.ask("/api/entitlement", {
+      headers: { cookie: buyer.browser.cookie },
+    });
+    return JSON.parse(text).status;
+  };
+  const home = async ({ browser }: Buyer, query = "") => {
+    await browser.open("/sign-in/renew");
+    return (await browser.open(`/home${query}`)).text;
+  };
+  const returnFrom = (buyer: Buyer, session: string) =>
+    buyer.browser.open(`/home/checkout/return?session=${session}`);
+  const openSessions = () => [...shop.stripe.sessions.values()].filter(({ status }) => status === "open");
+
+  it("shows the licences with their prices and periods to an owner on a trial, after it and on hobby", async () => {
+    for (const terms of [
+      ["--trial-days", "5"],
+      ["--trial-ends", "2026-01-01"],
+      ["--plan", "hobby"],
+    ]) {
+      const text = await home(await shop.admit(...terms));
+      for (const words of ["Office licence", "€49.00 a month", "Team licence", "€990.00 a year"]) {
+        expect(text).toContain(words);
+      }
+      expect(text).not.toContain("500 credits");
+      expect(text).not.toContain("Manage billing");
+    }
+    const licensed = await home(await shop.admit("--plan", "licensed"));
+    expect(licensed).not.toContain("€49.00");
+    expect(licensed).toContain("500 credits");
+    expect(licensed).toContain("€10.00");
+  });
+
+  it("tells an owner, and the owner's apps, to choose a licence when the trial has ended", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { text } = await shop.service.ask("/api/entitlement", {
+      headers: { cookie: buyer.browser.cookie },
+    });
+    const { hint } = JSON.parse(text).error;
+    expect(hint).toContain("Choose a licence on /home");
+    expect(await home(buyer)).toContain(hint);
+  });
+
+  it("leads to the checkout by a page of ours, because a redirect after a form is held to form-action", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { status, headers, text } = await checkOut(buyer);
+    expect([status, headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(headers["cache-control"]).toBe("no-store");
+    const session = sessionIn({ status, headers, text });
+    expect(text).toContain(`<meta http-equiv="refresh" content="0; url=${shop.stripe.url}/pay/${session}">`);
+    expect(shop.stripe.sessions.get(session)).toMatchObject({
+      mode: "subscription",
+      metadata: { account: buyer.id, price: "price_month", thousandths: "0" },
+    });
+  });
+
+  it("shows the licence at once at the return, without a webhook", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { session } = await shop.buy(buyer);
+    expect(await statusOf(buyer)).toBe("trial-ended");
+    const { status, headers } = await returnFrom(buyer, session);
+    expect([status, headers.location]).toEqual([303, "/home?checkout=bought"]);
+    expect(await statusOf(buyer)).toBe("licensed");
+    const text = await home(buyer, "?checkout=bought");
+    expect(text).toContain("What you bought is yours now.");
+    expect(text).toContain("It renews on");
+    expect(text).toContain("Manage billing");
+    await shop.deliverAll();
+    expect(await statusOf(buyer)).toBe("licensed");
+  });
+
+  it("says that Stripe has not confirmed a payment while Stripe is away, and gives it later", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { session } = await shop.buy(buyer);
+    shop.stripe.faultOf = () => "500";
+    const { headers } = await returnFrom(buyer, session);
+    expect(headers.location).toBe("/home?checkout=pending");
+    expect(await home(buyer, "?checkout=pending")).toContain("Stripe has not confirmed your payment yet.");
+    shop.stripe.faultOf = () => "none";
+    expect(await shop.reconcile()).toMatchObject({ failed: 0 });
+    expect(await statusOf(buyer)).toBe("licensed");
+  });
+
+  it("says that a checkout was left, and changes nothing", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const session = await shop.begin(buyer);
+    const cancel = new URL(shop.stripe.sessions.get(session)?.cancel_url ?? "");
+    const { headers } = await buyer.browser.open(`${cancel.pathname}${cancel.search}`);
+    expect(headers.location).toBe("/home?checkout=cancelled");
+    expect(await home(buyer, "?checkout=cancelled")).toContain(
+      "Nothing was bought, and nothing has changed.",
+    );
+    expect(await statusOf(buyer)).toBe("trial-ended");
+  });
+
+  it("gives nothing for a forged return: an amount, an open checkout, or one that no one here began", async () => {
+    const buyer = await shop.admit("--plan", "licensed");
+    const session = await shop.begin(buyer, { credits: "price_pack" });
+    const asked = shop.stripe.requests.length;
+    for (const forged of ["cs_test_unknown", "../customers/cus_1", "", "x".repeat(3000)]) {
+      const { status } = await returnFrom(buyer, encodeURIComponent(forged));
+      expect(status).toBe(303);
+    }
+    expect(shop.stripe.requests.length, "nothing was asked").toBe(asked);
+    await returnFrom(buyer, `${session}&thousandths=900000000&credits=900000&amount=0&account=${buyer.id}`);
+    expect((await shop.termsOf(buyer)).credits).toBe(0);
+    shop.stripe.pay(session);
+    await returnFrom(buyer, `${session}&thousandths=900000000`);
+    await returnFrom(buyer, session);
+    expect((await shop.termsOf(buyer)).credits).toBe(500);
+  });
+
+  it("asks Stripe at most ten times in ten minutes about one return", async () => {
+    const buyer = await shop.admit();
+    const session = await shop.begin(buyer);
+    const asked = shop.stripe.requests.length;
+    for (let n = 0; n < 15; n++) await returnFrom(buyer, session);
+    expect(shop.stripe.requests.length - asked).toBe(10);
+  });
+
+  it("two tabs and a double click get one checkout; another price ends the first", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const before = shop.stripe.sessions.size;
+    const both = await Promise.all([checkOut(buyer), checkOut(buyer), checkOut(buyer)]);
+    const [session = ""] = new Set(both.map(sessionIn));
+    expect(new Set(both.map(sessionIn)).size).toBe(1);
+    expect(shop.stripe.sessions.size - before).toBe(1);
+    const other = await shop.begin(buyer, { licence: "price_team" });
+    expect(shop.stripe.sessions.get(session)?.status).toBe("expired");
+    expect(() => shop.stripe.pay(session)).toThrow("expired");
+    shop.stripe.pay(other);
+    await shop.deliverAll();
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
+  });
+
+  it("two prices at once never leave two checkouts that can be paid", async () => {
+    for (let n = 0; n < 5; n++) {
+      const buyer = await shop.admit("--trial-ends", "2026-01-01");
+      const sold = ["price_month", "price_team", "price_month", "price_team"];
+      await Promise.all(sold.map((licence) => checkOut(buyer, { licence })));
+      const open = openSessions().filter(({ metadata }) => metadata?.account === buyer.id);
+      expect(open.length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it("a button pressed again after buying buys nothing, also before any event has arrived", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    await shop.buy(buyer);
+    shop.stripe.takeEvents();
+    const again = await checkOut(buyer);
+    expect([again.status, again.headers.location]).toEqual([303, "/home?checkout=licensed"]);
+    expect(await statusOf(buyer)).toBe("licensed");
+    expect(await home(buyer, "?checkout=licensed")).toContain("nothing was bought");
+    expect(openSessions().filter(({ metadata }) => metadata?.account === buyer.id)).toEqual([]);
+  });
+
+  it("finds the checkout of an attempt whose answer was lost", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    shop.stripe.faultOf = (request) => (request === "POST /v1/checkout/sessions" ? "lost" : "none");
+    expectApiError(await checkOut(buyer), { status: 502, code: "checkout_failed" });
+    shop.stripe.faultOf = () => "none";
+    const session = await shop.begin(buyer);
+    expect(
+      openSessions()
+        .filter(({ metadata }) => metadata?.account === buyer.id)
+        .map(({ id }) => id),
+    ).toEqual([session]);
+  });
+
+  it("starts anew after Stripe failed, whose answer to the same key would be the same for a day", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    shop.stripe.faultOf = (request) => (request.startsWith("POST") ? "500" : "none");
+    expectApiError(await checkOut(buyer), { status: 502, code: "checkout_failed" });
+    shop.stripe.faultOf = () => "none";
+    expect(await shop.begin(buyer)).toMatch(/^cs_/);
+  });
+
+  it("only the owner's browser on our own page can start a payment", async () => {
+    const buyer = await shop.admit("--plan", "licensed");
+    const token = await shop.service.token(buyer.email);
+    const asked = shop.stripe.requests.length;
+    for (const path of ["/home/checkout", "/home/portal"]) {
+      const fields = { account: buyer.id, credits: "price_pack" };
+      const bearer = await shop.service.submit(path, fields, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expectApiError(bearer, {
+        status: 403,
+        code: "forbidden",
+        message: "Only the browser in which you signed in can do this.",
+        hint: "Open /home there.",
+      });
+      const asCookie = await shop.service.submit(path, fields, { headers: { cookie: `__session=${token}` } });
+      expect([asCookie.status, JSON.parse(asCookie.text).error.code]).toEqual([401, "signed_out"]);
+      const elsewhere = await post(buyer, path, fields, { origin: "https://evil.example" });
+      expect([elsewhere.status, JSON.parse(elsewhere.text).error.code]).toEqual([403, "forbidden"]);
+      const another = await post(buyer, path, { ...fields, account: "acc_other" });
+      expect(another.status).toBe(409);
+      expect((await shop.service.ask(path)).status).toBe(405);
+    }
+    expect(shop.stripe.requests.length).toBe(asked);
+  });
+
+  it("sells nothing that is not for sale", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    for (const licence of ["price_pack", "price_other", ""]) {
+      const { status, text } = await checkOut(buyer, { licence });
+      expect([status, JSON.parse(text).error.message]).toEqual([400, "This is not for sale."]);
+    }
+    expectApiError(await checkOut(buyer, { credits: "price_pack" }), {
+      status: 403,
+      code: "paid_only",
+    });
+  });
+
+  it("opens the portal for an owner who has bought something, and for no one else", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    await shop.begin(buyer);
+    expectApiError(await post(buyer, "/home/portal"), { status: 403, code: "paid_only" });
+    const toPage = await post(buyer, "/home/portal", {}, forPeople);
+    expect([toPage.status, toPage.headers.location]).toEqual([303, "/home?problem=paid_only"]);
+    expect(await home(buyer, "?problem=paid_only")).toContain("This needs a paid plan.");
+    await shop.buy(buyer);
+    await shop.deliverAll();
+    const { text } = await post(buyer, "/home/portal");
+    expect(text).toContain(`${shop.stripe.url}/portal/`);
+    shop.stripe.faultOf = () => "500";
+    expectApiError(await post(buyer, "/home/portal"), { status: 502, code: "portal_failed" });
+    const failed = await post(buyer, "/home/portal", {}, forPeople);
+    expect(failed.headers.location).toBe("/home?problem=portal_failed");
+    expect(await home(buyer, "?problem=portal_failed")).toContain("The billing portal could not be opened.");
+  });
+
+  it("says when the licence ends after it was cancelled, and that a payment failed", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { subscription } = await shop.buy(buyer);
+    shop.stripe.change(subscription, { status: "past_due" });
+    await shop.deliverAll();
+    expect(await home(buyer)).toContain("Your last payment failed.");
+    shop.stripe.change(subscription, { status: "active" });
+    shop.stripe.cancelAtPeriodEnd(subscription);
+    await shop.deliverAll();
+    const text = await home(buyer);
+    expect(text).not.toContain("Your last payment failed.");
+    expect(text).toContain("It is cancelled and ends on");
+  });
+
+  it("exports what was bought, and erases the customer at Stripe first or not at all", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { session, subscription } = await shop.buy(buyer);
+    await shop.deliverAll();
+    const { billing } = await shop.service.adminJson<{ billing: Record<string, unknown> }>(
+      "person",
+      "export",
+      buyer.email,
+    );
+    expect(billing).toMatchObject({
+      customer: expect.stringMatching(/^cus_/),
+      subscriptions: [{ id: subscription, status: "active" }],
+      checkouts: [{ id: session, kind: "licence", state: "fulfilled" }],
+    });
+    for (const command of [
+      ["person", "erase"],
+      ["account", "delete"],
+    ]) {
+      shop.stripe.faultOf = () => "500";
+      const refused = await shop.service.admin(...command, buyer.email);
+      expect([refused.code, refused.stderr.split("\n").length]).toEqual([1, 2]);
+      expect(refused.stderr).toContain("upstream_failed: The customer at Stripe could not be deleted");
+      shop.stripe.faultOf = () => "none";
+    }
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed" });
+    await shop.service.adminJson("person", "erase", buyer.email);
+    expect(shop.stripe.customers.has(String(billing.customer))).toBe(false);
+    expect(shop.stripe.subscriptions.get(subscription)?.status).toBe("canceled");
+    for (const table of ["billing_customers", "billing_subscriptions", "billing_checkouts"]) {
+      expect(await shop.stage.query(`SELECT * FROM ${table} WHERE account_id = '${buyer.id}'`)).toEqual([]);
+    }
+  });
+
+  it("keeps the buttons when Stripe is away, and says that the price is shown at checkout", async () => {
+    const other = await openShop(engine);
+    try {
+      other.stripe.faultOf = () => "500";
+      const buyer = await other.admit("--trial-ends", "2026-01-01");
+      const { text } = await buyer.browser.open("/home");
+      expect(text.match(/>Price shown at checkout</g)).toHaveLength(2);
+      expect(text.match(/<button[^>]*name="licence"/g)).toHaveLength(2);
+      const asked = other.stripe.requests.length;
+      await buyer.browser.open("/home");
+      expect(other.stripe.requests.length, "no page waits for it each time").toBe(asked);
+      other.stripe.faultOf = () => "none";
+      other.pass(31_000);
+      await buyer.browser.open("/sign-in/renew");
+      expect((await buyer.browser.open("/home")).text).toContain("€49.00 a month");
+      const known = other.stripe.requests.length;
+      other.pass(9 * 60_000);
+      await buyer.browser.open("/sign-in/renew");
+      await buyer.browser.open("/home");
+      expect(other.stripe.requests.length, "kept for ten minutes").toBe(known);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe("a deployment without billing", () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await Service.start({ SIGN_IN: "local", NODE_OPTIONS: "--import ./tests/support/loaded.mjs" });
+  });
+  afterAll(() => service.stop());
+
+  it("refuses its forms, the portal and the webhook with 503 billing_not_configured", async () => {
+    await service.adminJson("account", "add", "ceo@example.com");
+    const browser = await Browser.signIn(service, "ceo@example.com");
+    const refused = { status: 503, code: "billing_not_configured" } as const;
+    for (const path of ["/home/checkout", "/home/portal"]) {
+      expectApiError(await browser.submit(path), refused);
+      const toPage = await browser.submit(path, {}, forPeople);
+      expect(toPage.headers.location).toBe("/home?problem=billing_not_configured");
+    }
+    expectRefusal(service, await service.ask("/hooks/stripe", { method: "POST", body: "{}" }), refused);
+    const { text } = await browser.open("/home");
+    expect(text).not.toMatch(/licence before|Buy|billing/);
+    expect(text).toContain("Contact us to choose a plan");
+  });
+
+  it("does not load the library, with all pages and commands", async () => {
+    expect(service.log).toContain("loaded libsql");
+    expect(service.log).not.toContain("loaded stripe");
+  });
+
+  it("loads it when billing is set up and first used", async () => {
+    const set = await Service.start({
+      NODE_OPTIONS: "--import ./tests/support/loaded.mjs",
+      APP_URL: "http://localhost:3000",
+      STRIPE_SECRET_KEY: "sk_test_x",
+      STRIPE_WEBHOOK_SECRET: "whsec_x",
+      STRIPE_LICENCE_PRICES: "price_x",
+    });
+    expect(set.log).not.toContain("loaded stripe");
+    const unsigned = await set.ask("/hooks/stripe", { method: "POST", body: "{}" });
+    expectRefusal(set, unsigned, { status: 400, code: "invalid_signature" });
+    expect(set.log).toContain("loaded stripe");
+    await set.stop();
+  });
+
+  it("without sign-in, has no forms", async () => {
+    const closed = await unconfigured();
+    expect((await closed.submit("/home/checkout", {})).status).toBe(404);
+  });
+});

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { engines } from "@/tests/support/engines";
+import { openShop, type Shop } from "@/tests/support/shop";
+
+const events = ["checkout.session.*", "customer.subscription.*"];
+
+describe.each(engines)("the commands for billing on $name", (engine) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(engine, { LAPSED_PLAN: "hobby" });
+  });
+  afterAll(() => shop.close());
+
+  const check = async () => {
+    const found = await shop.service.admin("--json", "check");
+    const findings = JSON.parse(found.stdout) as { what: string; works: boolean; detail: string }[];
+    return findings.find(({ what }) => what === "billing");
+  };
+
+  it("check asks for each price and for the webhook endpoint, and says what is wrong", async () => {
+    const { stripe } = shop;
+    const url = "http://localhost:3000/hooks/stripe";
+    const endpoint = { id: "we_1", object: "webhook_endpoint", url, status: "enabled" } as const;
+    expect(await check()).toMatchObject({
+      works: false,
+      detail: `the webhook endpoint ${url} does not exist`,
+    });
+    stripe.endpoints = [{ ...endpoint, enabled_events: events }];
+    expect((await check())?.detail).toContain("lacks checkout.session.completed, ");
+    stripe.endpoints = [{ ...endpoint, enabled_events: ["*"], status: "disabled" }];
+    expect((await check())?.detail).toContain("is disabled");
+    stripe.endpoints = [{ ...endpoint, enabled_events: ["*"] }];
+    expect(await check()).toMatchObject({
+      works: true,
+      detail: "Stripe has 3 prices and the webhook endpoint",
+    });
+    const pack = stripe.prices.get("price_pack");
+    if (!pack) throw new Error("no pack");
+    stripe.prices.delete("price_month");
+    stripe.prices.set("price_pack", { ...pack, metadata: {} });
+    const [first, second] = ((await check())?.detail ?? "").split("; ");
+    expect(first).toBe("price_month does not exist in this Stripe account");
+    expect(second).toBe("price_pack has no whole number as metadata credits");
+    stripe.prices.set("price_month", { ...pack, id: "price_month" });
+    expect((await check())?.detail).toContain("price_month is not recurring");
+    stripe.faultOf = () => "401";
+    expect(await check()).toMatchObject({ works: false, detail: "Stripe: Invalid API Key provided." });
+    stripe.faultOf = () => "none";
+    stripe.prices.set("price_pack", pack);
+    stripe.prices.set("price_month", {
+      ...pack,
+      id: "price_month",
+      type: "recurring",
+      metadata: {},
+      recurring: stripe.prices.get("price_team")?.recurring ?? null,
+    });
+  });
+
+  it("show names the customer, each purchase and what last caused it to be read", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { session, subscription } = await shop.buy(buyer);
+    await shop.deliverAll();
+    const shown = await shop.service.adminJson("billing", "show", buyer.email);
+    expect(shown).toMatchObject({
+      customer: expect.stringMatching(/^cus_/),
+      licence: "given",
+      subscriptions: [{ id: subscription, status: "active", lastEvent: expect.stringMatching(/^c/) }],
+      checkouts: [{ id: session, state: "fulfilled", lastEvent: "checkout.session.completed" }],
+    });
+    const { stdout } = await shop.service.admin("billing", "show", buyer.email);
+    expect(stdout).toContain(subscription);
+    expect(stdout).toContain("in 9999".slice(0, 3));
+  });
+
+  it("reconcile settles what no event told: payments, ends and abandoned checkouts", async () => {
+    const [paid, left, ended] = [
+      await shop.admit(),
+      await shop.admit(),
+      await shop.admit("--trial-ends", "2026-01-01"),
+    ];
+    await shop.buy(paid);
+    const abandoned = await shop.begin(left);
+    const { subscription } = await shop.buy(ended);
+    await shop.deliverAll();
+    shop.stripe.cancelAtPeriodEnd(subscription);
+    shop.pass(31 * dayMs);
+    shop.stripe.end(subscription);
+    const session = shop.stripe.sessions.get(abandoned);
+    if (session) session.status = "expired";
+    shop.stripe.takeEvents();
+    expect(await shop.reconcile()).toMatchObject({ failed: 0 });
+    expect((await shop.termsOf(paid)).plan).toBe("licensed");
+    expect((await shop.termsOf(ended)).plan, "LAPSED_PLAN").toBe("hobby");
+    const [row] = await shop.stage.query(
+      `SELECT state FROM billing_checkouts WHERE session_id = '${abandoned}'`,
+    );
+    expect(row).toEqual({ state: "expired" });
+  });
+
+  it("reconcile with an email finds a subscription that the operator made at Stripe", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { subscription } = await shop.buy(buyer);
+    shop.stripe.takeEvents();
+    await shop.stage.query("DELETE FROM billing_checkouts");
+    expect((await shop.termsOf(buyer)).plan).toBe("trial");
+    expect(await shop.reconcile(buyer.email)).toEqual({ read: 1, failed: 0 });
+    expect((await shop.termsOf(buyer)).plan).toBe("licensed");
+    expect(shop.stripe.requests).toContain(`GET /v1/subscriptions/${subscription}`);
+  });
+
+  it("reconcile stops after a few failures, says how many, and exits with 1", async () => {
+    const buyers = [];
+    for (let n = 0; n < 12; n++) buyers.push(await shop.admit());
+    for (const buyer of buyers) await shop.buy(buyer);
+    shop.stripe.takeEvents();
+    shop.stripe.faultOf = () => "500";
+    const { code } = await shop.service.admin("billing", "reconcile");
+    expect(code).toBe(1);
+    shop.stripe.faultOf = () => "none";
+    expect(await shop.reconcile()).toMatchObject({ failed: 0 });
+    for (const buyer of buyers) expect((await shop.termsOf(buyer)).plan).toBe("licensed");
+  });
+});
