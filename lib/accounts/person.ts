@@ -52,47 +52,24 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
 
 /** What an account bought at Stripe, as we store it. */
 export async function exportBilling(db: Db, accountId: string) {
-  const customer = await db
-    .selectFrom("billing_customers")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-  const subscriptions = await db
-    .selectFrom("billing_subscriptions")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .orderBy("period_ends_ms")
-    .execute();
-  const checkouts = await db
-    .selectFrom("billing_checkouts")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .orderBy("created_at_ms")
-    .execute();
-  return {
-    customer: customer?.customer_id ?? null,
-    licence: customer?.licence ?? null,
-    subscriptions: subscriptions.map((row) => ({
-      id: row.id,
-      status: row.status,
-      periodEndsAt: toInstant(row.period_ends_ms),
-      endsAt: toInstant(row.ends_at_ms),
-      licenceUntil: toInstant(row.licence_until_ms || null),
-      lastEvent: row.last_event,
-      lastEventAt: toInstant(row.last_event_at_ms),
-    })),
-    checkouts: checkouts.map((row) => ({
-      id: row.session_id,
-      kind: row.kind,
-      price: row.price_id,
-      credits: toCredits(row.thousandths),
-      refundedCredits: toCredits(row.refunded_thousandths),
-      state: row.state,
-      begunAt: toInstant(row.created_at_ms),
-      lastEvent: row.last_event,
-      lastEventAt: toInstant(row.last_event_at_ms),
-    })),
+  const read = async (table: "billing_customers" | "billing_subscriptions" | "billing_checkouts") => {
+    const rows = await db
+      .selectFrom(table as "billing_customers")
+      .selectAll()
+      .where("account_id", "=", accountId)
+      .orderBy("created_at_ms")
+      .execute();
+    return rows.map(({ account_id, ...row }) => Object.fromEntries(Object.entries(row).map(toField)));
   };
+  const [customer = null] = await read("billing_customers");
+  const [subscriptions, checkouts] = [await read("billing_subscriptions"), await read("billing_checkouts")];
+  return { customer, subscriptions, checkouts };
+}
+
+/** A column as a field of JSON: times as ISO 8601. */
+function toField([column, value]: [string, unknown]): [name: string, value: unknown] {
+  const name = column.replace(/_ms$/, "").replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+  return [name, column.endsWith("_ms") ? toInstant(value as number | null) : value];
 }
 
 /** All identifiers of a person that an audit entry may use. */

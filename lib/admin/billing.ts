@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { exportBilling } from "@/lib/accounts/person";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asTable } from "@/lib/admin/print";
+import { toJson } from "@/lib/admin/print";
 import { reconcile } from "@/lib/billing/reconciler";
 import { requireBilling } from "@/lib/billing/stripe";
 
@@ -15,24 +15,8 @@ export function addBillingCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
-        const nowMs = Date.now();
         const json = await exportBilling(db, (await findAccount(db, email)).id);
-        const { customer, licence, subscriptions, checkouts } = json;
-        const withTimes = (rows: Record<string, unknown>[]) =>
-          rows.map((row) =>
-            Object.fromEntries(
-              Object.entries(row).map(([name, value]) => [
-                name,
-                /(?:At|Until)$/.test(name) ? asInstant(value as string | null, nowMs) : value,
-              ]),
-            ),
-          );
-        const text = [
-          `Customer ${customer ?? "-"}, licence ${licence ?? "-"}`,
-          asTable(withTimes(subscriptions), "No subscriptions."),
-          asTable(withTimes(checkouts), "No checkouts."),
-        ];
-        return { json, text: text.join("\n\n") };
+        return { json, text: toJson(json) };
       }),
     );
 

@@ -13,7 +13,6 @@ import {
   StripeFailure,
 } from "@/lib/billing/stripe";
 import { settings } from "@/lib/config/settings";
-import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
@@ -93,29 +92,16 @@ function findOpen(db: Db, accountId: string, kind: Kind): Promise<Checkout | und
 async function openCheckout(db: Db, account: Account, sale: Sale, nowMs: number): Promise<Checkout> {
   const open = await findOpen(db, account.id, sale.kind);
   if (open) return open;
-  const look = async (transaction: Db) => {
-    const { kind, price_id } = (await findOpen(transaction, account.id, sale.kind)) ?? {};
-    return kind && { kind, price_id };
-  };
-  const about = { by: "owner", what: "checkout begin", whom: account.email, look } as const;
-  return auditedTransaction(db, about, nowMs, async (transaction) => {
-    const begun = await transaction
-      .insertInto("billing_checkouts")
-      .values({
-        id: randomUUID(),
-        account_id: account.id,
-        kind: sale.kind,
-        price_id: sale.priceId,
-        thousandths: sale.thousandths,
-        state: "open",
-        created_at_ms: nowMs,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .returningAll()
-      .executeTakeFirst();
-    if (begun) metrics()?.purchases.inc({ outcome: "begun" });
-    return begun ?? ((await findOpen(transaction, account.id, sale.kind)) as Checkout);
-  });
+  const { kind, priceId: price_id, thousandths } = sale;
+  const row = { id: randomUUID(), account_id: account.id, kind, price_id, thousandths };
+  const begun = await db
+    .insertInto("billing_checkouts")
+    .values({ ...row, state: "open", created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (begun) metrics()?.purchases.inc({ outcome: "begun" });
+  return begun ?? openCheckout(db, account, sale, nowMs);
 }
 
 /** The checkout at Stripe; `undefined` if Stripe no longer has it, or a concurrent request has given it up. */
@@ -128,7 +114,7 @@ async function findOrCreateSession(
   const { id, session_id } = checkout;
   if (session_id) {
     const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(session_id));
-    if (!session) await giveUp(db, account, checkout, "expired", nowMs);
+    if (!session) await giveUp(db, checkout, "expired");
     return session;
   }
   let session: Stripe.Checkout.Session;
@@ -140,7 +126,7 @@ async function findOrCreateSession(
   } catch (failure) {
     // Stripe repeats its answer to a key for a day, so the next attempt needs another one.
     if (failure instanceof StripeFailure && failure.status !== undefined) {
-      await giveUp(db, account, checkout, "failed", nowMs);
+      await giveUp(db, checkout, "failed");
     }
     throw failure;
   }
@@ -172,26 +158,12 @@ function describeSession(
 }
 
 /** Ends a checkout that no one can pay, so that the next one is a new one. */
-async function giveUp(
-  db: Db,
-  { email }: Account,
-  { id }: Checkout,
-  state: "expired" | "failed",
-  nowMs: number,
-): Promise<void> {
-  const look = (transaction: Db) =>
-    transaction
-      .selectFrom("billing_checkouts")
-      .select("state")
-      .where("id", "=", id)
-      .forUpdate()
-      .executeTakeFirst();
-  const about = { by: "stripe", what: "checkout end", whom: email, look } as const;
-  await auditedTransaction(db, about, nowMs, async (transaction) => {
-    const ending = transaction.updateTable("billing_checkouts").set({ state }).where("id", "=", id);
-    const unused = state === "failed" ? ending.where("session_id", "is", null) : ending;
-    await unused.where("state", "=", "open").execute();
-  });
+async function giveUp(db: Db, { id, session_id }: Checkout, state: "expired" | "failed"): Promise<void> {
+  const ending = db.updateTable("billing_checkouts").set({ state }).where("id", "=", id);
+  await ending
+    .where("state", "=", "open")
+    .where("session_id", session_id ? "=" : "is", session_id)
+    .execute();
 }
 
 /** Ends a checkout at Stripe. It may have been paid a moment ago; then Stripe refuses. */

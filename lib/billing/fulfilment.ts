@@ -1,3 +1,4 @@
+import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { keepCustomer } from "@/lib/billing/customer";
@@ -13,18 +14,20 @@ import { metrics } from "@/lib/runtime/metrics";
 /** An object at Stripe, by its id: a checkout session, a subscription or a payment intent. */
 export type Purchase = { checkout: string } | { subscription: string } | { payment: string };
 
+/** What last made us read an object at Stripe, for `billing show`. */
+type Cause = { event: string; nowMs: number };
+
 /**
  * Gives an account what was bought, or takes back what ended. It reads the object at Stripe, so the order of events does
  * not matter, and stores what it did by Stripe's ids, so a repetition changes nothing. It ignores what is none of ours.
  * Throws if Stripe or the store fails; it can then be repeated.
- *
- * @param event - what caused this, for `billing show`
  */
 export async function fulfil(db: Db, purchase: Purchase, event: string, nowMs: number): Promise<void> {
+  const cause = { event, nowMs };
   try {
-    if ("subscription" in purchase) await fulfilSubscription(db, purchase.subscription, event, nowMs);
-    else if ("checkout" in purchase) await fulfilCheckout(db, purchase.checkout, event, nowMs);
-    else await fulfilPayment(db, purchase.payment, event, nowMs);
+    if ("subscription" in purchase) await fulfilSubscription(db, purchase.subscription, cause);
+    else if ("checkout" in purchase) await fulfilCheckout(db, purchase.checkout, cause);
+    else await fulfilPayment(db, purchase.payment, cause);
   } catch (failure) {
     metrics()?.purchases.inc({ outcome: "failed" });
     throw failure;
@@ -32,54 +35,47 @@ export async function fulfil(db: Db, purchase: Purchase, event: string, nowMs: n
 }
 
 /** A payment is refunded, but its checkout says what was bought. */
-async function fulfilPayment(db: Db, payment_intent: string, event: string, nowMs: number): Promise<void> {
+async function fulfilPayment(db: Db, payment_intent: string, cause: Cause): Promise<void> {
   const { data } = await readAtStripe((stripe) =>
     stripe.checkout.sessions.list({ payment_intent, limit: 1 }),
   );
-  for (const { id } of data) await fulfilCheckout(db, id, event, nowMs);
+  for (const { id } of data) await fulfilCheckout(db, id, cause);
 }
 
-async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number): Promise<void> {
+async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
   const expand = ["payment_intent.latest_charge"];
   const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(id, { expand }));
-  const accountId = session?.metadata?.account && (await findBuyer(db, session, nowMs));
-  if (!session || !accountId) return;
-  if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), event, nowMs);
-  await settleCheckout(db, accountId, session, nowMs);
-  await db
-    .updateTable("billing_checkouts")
-    .set({ last_event: event, last_event_at_ms: nowMs })
-    .where("session_id", "=", id)
-    .execute();
+  const buyer = session?.metadata?.account && (await findBuyer(db, session, cause.nowMs));
+  if (!session || !buyer) return;
+  if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), cause);
+  await settleCheckout(db, buyer, session, cause);
 }
 
 const maxReadings = 5;
 
 /**
- * Stores a subscription as Stripe has it. Of two readings at once, the one that began before the other was stored is
- * repeated: it may be older.
+ * Stores a subscription as Stripe has it. A reading during which another one was stored is repeated, because it may be
+ * older.
  */
-async function fulfilSubscription(db: Db, id: string, event: string, nowMs: number): Promise<void> {
+async function fulfilSubscription(db: Db, id: string, { event, nowMs }: Cause): Promise<void> {
   for (let reading = 0; reading < maxReadings; reading++) {
     const { version = 0 } = (await findSubscription(db, id)) ?? {};
     const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id));
     if (!subscription || !(version > 0 || isLicence(subscription))) return;
-    const accountId = await findBuyer(db, subscription, nowMs);
-    if (!accountId) return;
+    const buyer = await findBuyer(db, subscription, nowMs);
+    if (!buyer) return;
     const licenceUntilMs = await readLicenceEnd(subscription);
-    const isStored = await changeAccount(db, accountId, "licence", nowMs, async (transaction) => {
+    const what = `subscription ${subscription.status}`;
+    const isStored = await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
       const known = await findSubscription(transaction, id);
       if ((known?.version ?? 0) !== version) return false;
-      await storeSubscription(transaction, accountId, subscription, licenceUntilMs, known);
-      await settleLicence(transaction, accountId, nowMs);
+      await storeSubscription(transaction, buyer.id, subscription, licenceUntilMs, known);
+      await settleLicence(transaction, account, nowMs);
       return true;
     });
     if (!isStored) continue;
-    await db
-      .updateTable("billing_subscriptions")
-      .set({ last_event: event, last_event_at_ms: nowMs })
-      .where("id", "=", id)
-      .execute();
+    const noted = db.updateTable("billing_subscriptions").set({ last_event: event, last_event_at_ms: nowMs });
+    await noted.where("id", "=", id).execute();
     return;
   }
   throw new Error("a subscription changed while it was read");
@@ -91,25 +87,32 @@ function isLicence({ metadata, items }: Stripe.Subscription): boolean {
   return metadata.account !== undefined || items.data.some(({ price }) => licencePrices.includes(price.id));
 }
 
+type Buyer = { id: string; email: string };
+type Reference = string | { id: string };
+
+const idOf = (reference: Reference) => (typeof reference === "string" ? reference : reference.id);
+
 /**
  * Finds the account that a purchase is for, by its customer or by the id that our checkout gave it. If the account was
  * deleted meanwhile, the audit says so, once.
  */
 async function findBuyer(
   db: Db,
-  { id, customer, metadata }: { id: string; customer: Reference; metadata: Stripe.Metadata | null },
+  { id, customer, metadata }: { id: string; customer: Reference | null; metadata: Stripe.Metadata | null },
   nowMs: number,
-): Promise<string | undefined> {
+): Promise<Buyer | undefined> {
   const customerId = customer ? idOf(customer) : "";
-  const known = await db
-    .selectFrom("billing_customers")
-    .select("account_id")
+  const accounts = db.selectFrom("accounts").select(["accounts.id", "accounts.email"]);
+  const known = await accounts
+    .innerJoin("billing_customers", "billing_customers.account_id", "accounts.id")
     .where("customer_id", "=", customerId)
     .executeTakeFirst();
-  if (known) return known.account_id;
-  const named = metadata?.account;
-  if (!named) return undefined;
-  if (customerId && (await keepCustomer(db, named, customerId, nowMs))) return named;
+  if (known || !metadata?.account) return known;
+  const named = await accounts.where("accounts.id", "=", metadata.account).executeTakeFirst();
+  if (named) {
+    await keepCustomer(db, named.id, customerId, nowMs);
+    return named;
+  }
   const what = "purchase without account";
   const entries = db.selectFrom("audit_entries").select("id").where("whom", "=", id).where("what", "=", what);
   if (await entries.executeTakeFirst()) return undefined;
@@ -121,38 +124,19 @@ async function findBuyer(
   return undefined;
 }
 
-type Reference = string | { id: string } | null;
-
-const idOf = (reference: string | { id: string }) =>
-  typeof reference === "string" ? reference : reference.id;
-
-/** Runs a change of an account's row, which it locks. Returns `undefined` if the account is gone. */
+/** Changes an account, whose row it locks. Returns `undefined` if the account is gone. */
 async function changeAccount<T>(
   db: Db,
-  accountId: string,
+  { id, email: whom }: Buyer,
   what: string,
   nowMs: number,
-  work: (transaction: Db, note: (noted: object) => void) => Promise<T>,
+  work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
 ): Promise<T | undefined> {
-  const row = (transaction: Db) => transaction.selectFrom("accounts").selectAll().where("id", "=", accountId);
-  const whom = (await row(db).executeTakeFirst())?.email;
-  if (!whom) return undefined;
-  let noted = {};
-  const look = async (transaction: Db) => {
-    const account = await row(transaction).forUpdate().executeTakeFirst();
-    const subscriptions = await transaction
-      .selectFrom("billing_subscriptions")
-      .select("status")
-      .where("account_id", "=", accountId)
-      .orderBy("id")
-      .execute();
-    return account && { ...account, subscriptions: subscriptions.map(({ status }) => status), ...noted };
-  };
+  const look = (transaction: Db) =>
+    transaction.selectFrom("accounts").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
   return auditedTransaction(db, { by: "stripe", what, whom, look }, nowMs, async (transaction) => {
-    if (!(await row(transaction).executeTakeFirst())) return undefined;
-    return work(transaction, (fields) => {
-      noted = fields;
-    });
+    const account = await look(transaction);
+    return account && work(transaction, account);
   });
 }
 
@@ -161,8 +145,6 @@ function findSubscription(db: Db, id: string): Promise<Tables["billing_subscript
 }
 
 const licenceStates = ["active", "trialing", "past_due"];
-
-/** For as long as a licence is active. */
 const farFutureMs = Date.UTC(9999, 11, 31);
 
 /** Until when a subscription is a licence: while it is active or past due, and else to the end of what was paid. */
@@ -177,30 +159,94 @@ async function readLicenceEnd({ id, status }: Stripe.Subscription): Promise<numb
 async function storeSubscription(
   transaction: Db,
   accountId: string,
-  { id, status, items, cancel_at, cancel_at_period_end }: Stripe.Subscription,
+  { id, status, items, created, cancel_at, cancel_at_period_end }: Stripe.Subscription,
   licenceUntilMs: number,
   known: Tables["billing_subscriptions"] | undefined,
 ): Promise<void> {
   const periodEndsMs = Math.max(...items.data.map(({ current_period_end }) => current_period_end * 1000));
-  const price = items.data[0]?.price;
-  const wasEnded = known?.licence_until_ms === 0 && known.status === status;
+  const [item] = items.data;
+  const hasEnded = known?.licence_until_ms === 0 && known.status === status;
   const values = {
     status,
-    assistant_limit: price ? limitOf(price) : null,
+    assistant_limit: item ? limitOf(item.price) : null,
     period_ends_ms: periodEndsMs,
     ends_at_ms: cancel_at ? cancel_at * 1000 : cancel_at_period_end ? periodEndsMs : null,
-    licence_until_ms: wasEnded ? 0 : licenceUntilMs,
+    licence_until_ms: hasEnded ? 0 : licenceUntilMs,
   };
-  if (!known) {
-    const row = { id, account_id: accountId, version: 1, ...values };
-    await transaction.insertInto("billing_subscriptions").values(row).execute();
-  } else if (Object.entries(values).some(([name, value]) => known[name as keyof typeof known] !== value)) {
-    await transaction
-      .updateTable("billing_subscriptions")
-      .set({ ...values, version: known.version + 1 })
-      .where("id", "=", id)
-      .execute();
-  }
+  const differs = Object.entries(values).some(
+    ([name, value]) => known?.[name as keyof typeof known] !== value,
+  );
+  if (!differs) return;
+  const row = { ...values, version: (known?.version ?? 0) + 1 };
+  await transaction
+    .insertInto("billing_subscriptions")
+    .values({ id, account_id: accountId, created_at_ms: created * 1000, ...row })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+    .execute();
+}
+
+/** Stores the state of a checkout with the credits that it gives, and takes back what was refunded, if it is there. */
+async function settleCheckout(
+  db: Db,
+  buyer: Buyer,
+  session: Stripe.Checkout.Session,
+  { event, nowMs }: Cause,
+): Promise<void> {
+  const checkout = await keepCheckout(db, buyer.id, session);
+  const state = stateOf(session);
+  await changeAccount(
+    db,
+    buyer,
+    "credits",
+    nowMs,
+    async (transaction, { id: accountId, credit_thousandths: left }) => {
+      const checkouts = transaction.selectFrom("billing_checkouts").selectAll();
+      const known = await checkouts.where("id", "=", checkout.id).executeTakeFirstOrThrow();
+      const { thousandths, refunded_thousandths } = known;
+      const isNew = known.state !== "fulfilled" && state === "fulfilled";
+      if (isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
+      if (isNew && thousandths > 0) {
+        await writeCreditEntry(transaction, { accountId, thousandths, reason: "bought" }, nowMs);
+      }
+      const refunded = Math.max(refunded_thousandths, Math.floor(thousandths * refundedShare(session)));
+      const due = refunded - refunded_thousandths;
+      const taken = Math.min(due, left + (isNew ? thousandths : 0));
+      if (taken > 0) {
+        await writeCreditEntry(transaction, { accountId, thousandths: -taken, reason: "refunded" }, nowMs);
+      }
+      if (due > taken) {
+        const after = { not_taken_back_thousandths: due - taken };
+        const about = { by: "stripe", what: "credits refunded", whom: buyer.email, after } as const;
+        await recordAudit(transaction, about, nowMs);
+      }
+      await transaction
+        .updateTable("billing_checkouts")
+        .set({
+          state: known.state === "fulfilled" || state === "open" ? known.state : state,
+          refunded_thousandths: refunded,
+        })
+        .set({ last_event: event, last_event_at_ms: nowMs })
+        .where("id", "=", checkout.id)
+        .execute();
+    },
+  );
+}
+
+/** Our row of a checkout. A store that was restored from a backup may not have it. */
+async function keepCheckout(
+  db: Db,
+  account_id: string,
+  { id, mode, metadata, created }: Stripe.Checkout.Session,
+): Promise<Selectable<Tables["billing_checkouts"]>> {
+  const rows = db.selectFrom("billing_checkouts").selectAll().where("session_id", "=", id);
+  const known = await rows.executeTakeFirst();
+  if (known) return known;
+  const kind = mode === "subscription" ? "licence" : "credits";
+  const sold = { kind, price_id: metadata?.price ?? "", thousandths: Number(metadata?.thousandths) || 0 };
+  const row = { id, account_id, ...sold, state: "unpaid", created_at_ms: created * 1000, session_id: id };
+  const adding = db.insertInto("billing_checkouts").values(row);
+  await adding.onConflict((conflict) => conflict.doNothing()).execute();
+  return rows.executeTakeFirstOrThrow();
 }
 
 /** The state of a checkout; a licence's is fulfilled once its subscription is stored. */
@@ -217,70 +263,4 @@ function refundedShare({ payment_intent }: Stripe.Checkout.Session): number {
   return charge && typeof charge === "object" && charge.amount > 0
     ? charge.amount_refunded / charge.amount
     : 0;
-}
-
-/** Stores the state of a checkout with the credits that it gives, and takes back what was refunded, if it is there. */
-async function settleCheckout(
-  db: Db,
-  accountId: string,
-  session: Stripe.Checkout.Session,
-  nowMs: number,
-): Promise<void> {
-  const state = stateOf(session);
-  const { thousandths: bought, price = "" } = session.metadata ?? {};
-  const thousandths = Number(bought) || 0;
-  await changeAccount(
-    db,
-    accountId,
-    thousandths > 0 ? "credits" : "checkout",
-    nowMs,
-    async (transaction, note) => {
-      const checkouts = () =>
-        transaction.selectFrom("billing_checkouts").selectAll().where("session_id", "=", session.id);
-      const known = await checkouts().executeTakeFirst();
-      if (!known) {
-        // A store that was restored from a backup may not have it.
-        const kind = session.mode === "subscription" ? "licence" : "credits";
-        const row = {
-          id: session.id,
-          account_id: accountId,
-          kind,
-          price_id: price,
-          thousandths,
-          state: "unpaid",
-        };
-        await transaction
-          .insertInto("billing_checkouts")
-          .values({ ...row, session_id: session.id, created_at_ms: session.created * 1000 })
-          .execute();
-      }
-      const { state: before, refunded_thousandths } = known ?? { state: "unpaid", refunded_thousandths: 0 };
-      const set = (values: { state?: string; refunded_thousandths?: number }) =>
-        transaction
-          .updateTable("billing_checkouts")
-          .set(values)
-          .where("session_id", "=", session.id)
-          .execute();
-      if (before === "fulfilled" ? false : before !== state) await set({ state });
-      if (state !== "fulfilled") return;
-      if (before !== "fulfilled") metrics()?.purchases.inc({ outcome: "fulfilled" });
-      if (before !== "fulfilled" && thousandths > 0) {
-        await writeCreditEntry(transaction, { accountId, thousandths, reason: "bought" }, nowMs);
-      }
-      const refunded = Math.floor(thousandths * refundedShare(session));
-      if (refunded <= refunded_thousandths) return;
-      await set({ refunded_thousandths: refunded });
-      const due = refunded - refunded_thousandths;
-      const { credit_thousandths: left } = await transaction
-        .selectFrom("accounts")
-        .select("credit_thousandths")
-        .where("id", "=", accountId)
-        .executeTakeFirstOrThrow();
-      const taken = Math.min(due, left);
-      if (taken > 0) {
-        await writeCreditEntry(transaction, { accountId, thousandths: -taken, reason: "refunded" }, nowMs);
-      }
-      note({ refunded_thousandths: refunded, not_taken_back_thousandths: due - taken });
-    },
-  );
 }

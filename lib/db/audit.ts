@@ -18,6 +18,7 @@ import type { Tables } from "@/lib/db/tables";
  * {@link auditedTransaction}.
  */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
+  billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
   clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
   sign_in_codes: "anyone may request one; sign-ins are audited",
@@ -27,12 +28,12 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
 
 /** Tables whose inserts need no audit entry, and why. Updates and deletes of their rows do need one. */
 export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
+  billing_customers: "the customer's id at Stripe; the licence that Stripe gives is audited",
   waitlist: "anyone may join, and the row has the same facts",
 };
 
 /** Progress columns of audited tables, which may be updated without an audit entry. */
 const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
-  billing_checkouts: ["session_id", "last_event", "last_event_at_ms"],
   billing_subscriptions: ["last_event", "last_event_at_ms"],
   local_sessions: ["last_seen_at_ms", "end_mail_at_ms"],
   onboarding_emails: [

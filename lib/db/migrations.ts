@@ -384,64 +384,30 @@ export const migrations: Record<string, SchemaChange> = {
   },
   "055-billing": {
     async up(db: Kysely<unknown>) {
-      const belonging = (table: string) =>
-        db.schema
-          .createTable(table)
-          .addColumn("account_id", "text", (column) =>
-            column.notNull().references("accounts.id").onDelete("cascade"),
-          );
-      await belonging("billing_customers")
-        .addColumn("customer_id", "text", (column) => column.notNull().unique())
-        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("licence", "text")
-        .addColumn("plan_before", "text")
-        .addColumn("trial_ends_before_ms", "bigint")
-        .addColumn("limit_before", "bigint")
-        .addColumn("limit_given", "bigint")
-        .addPrimaryKeyConstraint("billing_customers_account", ["account_id"])
-        .execute();
-      await belonging("billing_subscriptions")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("status", "text", (column) => column.notNull())
-        .addColumn("assistant_limit", "bigint")
-        .addColumn("period_ends_ms", "bigint", (column) => column.notNull())
-        .addColumn("ends_at_ms", "bigint")
-        .addColumn("licence_until_ms", "bigint", (column) => column.notNull())
-        .addColumn("version", "bigint", (column) => column.notNull())
-        .addColumn("last_event", "text")
-        .addColumn("last_event_at_ms", "bigint")
-        .execute();
-      await belonging("billing_checkouts")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("price_id", "text", (column) => column.notNull())
-        .addColumn("thousandths", "bigint", (column) => column.notNull())
-        .addColumn("state", "text", (column) => column.notNull())
-        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("session_id", "text", (column) => column.unique())
-        .addColumn("refunded_thousandths", "bigint", (column) => column.notNull().defaultTo(0))
-        .addColumn("last_event", "text")
-        .addColumn("last_event_at_ms", "bigint")
-        .execute();
-      await db.schema
-        .createIndex("billing_subscriptions_account")
-        .on("billing_subscriptions")
-        .column("account_id")
-        .execute();
-      await db.schema
-        .createIndex("billing_checkouts_account")
-        .on("billing_checkouts")
-        .column("account_id")
-        .execute();
-      // Two tabs that buy at once get the same checkout.
-      await sql`create unique index billing_checkouts_open on billing_checkouts (account_id, kind) where state = 'open'`.execute(
-        db,
-      );
+      const account = "account_id text not null references accounts (id) on delete cascade";
+      const lastEvent = "created_at_ms bigint not null, last_event text, last_event_at_ms bigint";
+      for (const statement of [
+        `create table billing_customers (account_id text primary key references accounts (id) on delete cascade,
+          customer_id text not null unique, created_at_ms bigint not null, licence text, plan_before text,
+          trial_ends_before_ms bigint, limit_before bigint, limit_given bigint)`,
+        `create table billing_subscriptions (id text primary key, ${account}, status text not null,
+          assistant_limit bigint, period_ends_ms bigint not null, ends_at_ms bigint,
+          licence_until_ms bigint not null, version bigint not null, ${lastEvent})`,
+        `create table billing_checkouts (id text primary key, ${account}, kind text not null, price_id text not null,
+          thousandths bigint not null, state text not null, session_id text unique,
+          refunded_thousandths bigint not null default 0, ${lastEvent})`,
+        // Two tabs that buy at once get the same checkout.
+        "create unique index billing_checkouts_open on billing_checkouts (account_id, kind) where state = 'open'",
+      ]) {
+        await sql.raw(statement).execute(db);
+      }
     },
   },
   // For the reconciler, which looks for them every ten minutes.
   "056-billing-unsettled": {
     makeIndexes: {
+      billing_checkouts_account: "billing_checkouts (account_id)",
+      billing_subscriptions_account: "billing_subscriptions (account_id)",
       billing_checkouts_unsettled: "billing_checkouts (created_at_ms) where state in ('open', 'unpaid')",
       billing_subscriptions_current: "billing_subscriptions (period_ends_ms) where licence_until_ms > 0",
     },

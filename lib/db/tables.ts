@@ -221,6 +221,7 @@ export type Tables = {
     ends_at_ms: number | null;
     /** Until when it is a licence: the year 9999 while it is active, 0 once its end has been carried out. */
     licence_until_ms: number;
+    created_at_ms: number;
     /** Grows with each change, so that an older reading never replaces a newer one. */
     version: number;
     /** What last made us read it at Stripe. */

@@ -312,6 +312,8 @@ export class StripeStandIn {
         this.customers.set(customer, { email: fields.get("email") ?? "", account });
         return ok({ id: customer, object: "customer" });
       }
+      case "GET customers/id":
+        return of(this.customers);
       case "DELETE customers/id":
         for (const { id: subscription, customer, status } of this.subscriptions.values()) {
           if (customer === id && status !== "canceled") this.end(subscription);
