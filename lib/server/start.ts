@@ -57,6 +57,7 @@ export async function start(): Promise<void> {
   reportSunsets(Date.now());
   untilStoreIsPrepared();
   runners.push(startRunner(), startSignInRunner(), startRetention(), startStateSweep(), startAppEndRunner());
+  if (billing) runners.push(startReconciler());
   await started;
 }
 

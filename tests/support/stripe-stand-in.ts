@@ -18,7 +18,7 @@ type Session = Pick<
   Pick<Stripe.Checkout.Session, "payment_intent" | "created" | "success_url" | "cancel_url">;
 type Subscription = Pick<
   Stripe.Subscription,
-  "id" | "object" | "status" | "customer" | "cancel_at" | "cancel_at_period_end" | "metadata"
+  "id" | "object" | "status" | "created" | "customer" | "cancel_at" | "cancel_at_period_end" | "metadata"
 > & { items: { data: Pick<Stripe.SubscriptionItem, "price" | "current_period_end">[] } };
 type Invoice = Pick<Stripe.Invoice, "id" | "object" | "status"> & {
   lines: { data: { period: Stripe.InvoiceLineItem.Period }[] };
@@ -229,6 +229,7 @@ export class StripeStandIn {
       id,
       object: "subscription",
       status: "active",
+      created: this.nowSeconds(),
       customer: session.customer as string,
       cancel_at: null,
       cancel_at_period_end: false,

@@ -2,7 +2,7 @@ import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
-import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { documentPages, pages } from "@/lib/http/pages";
 
 const address = `${placeholderAddress}/mcp`;
@@ -33,7 +33,7 @@ ${table(
   ],
 )}
 
-No tool changes anything. ${sessionLimits}
+No tool changes anything. ${sessionLimits} ${noPayments}
 
 ## Connecting
 

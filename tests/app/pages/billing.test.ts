@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
+import { ClerkInstance, makeDeletedUser } from "@/tests/support/clerk-instance";
 import { expectRefusal } from "@/tests/support/contract";
 import { engines } from "@/tests/support/engines";
 import { refusals } from "@/tests/support/refusals";
@@ -206,6 +207,16 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     ).toEqual([session]);
   });
 
+  it("makes a customer again that someone has deleted at Stripe", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const session = await shop.begin(buyer);
+    shop.stripe.customers.delete(String(shop.stripe.sessions.get(session)?.customer));
+    const other = await shop.begin(buyer, { licence: "price_team" });
+    shop.stripe.pay(other);
+    await shop.deliverAll();
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed" });
+  });
+
   it("starts anew after Stripe failed, whose answer to the same key would be the same for a day", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     shop.stripe.faultOf = (request) => (request.startsWith("POST") ? "500" : "none");
@@ -288,15 +299,15 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const { session, subscription } = await shop.buy(buyer);
     await shop.deliverAll();
-    const { billing } = await shop.service.adminJson<{ billing: Record<string, unknown> }>(
+    const { billing } = await shop.service.adminJson<{ billing: { customer: { customerId: string } } }>(
       "person",
       "export",
       buyer.email,
     );
     expect(billing).toMatchObject({
-      customer: expect.stringMatching(/^cus_/),
+      customer: { customerId: expect.stringMatching(/^cus_/) },
       subscriptions: [{ id: subscription, status: "active" }],
-      checkouts: [{ id: session, kind: "licence", state: "fulfilled" }],
+      checkouts: [{ sessionId: session, kind: "licence", state: "fulfilled" }],
     });
     for (const command of [
       ["person", "erase"],
@@ -310,7 +321,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     }
     expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed" });
     await shop.service.adminJson("person", "erase", buyer.email);
-    expect(shop.stripe.customers.has(String(billing.customer))).toBe(false);
+    expect(shop.stripe.customers.has(billing.customer.customerId)).toBe(false);
     expect(shop.stripe.subscriptions.get(subscription)?.status).toBe("canceled");
     for (const table of ["billing_customers", "billing_subscriptions", "billing_checkouts"]) {
       expect(await shop.stage.query(`SELECT * FROM ${table} WHERE account_id = '${buyer.id}'`)).toEqual([]);
@@ -340,6 +351,40 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     } finally {
       await other.close();
     }
+  });
+});
+
+describe.each(engines.slice(0, 1))("billing under Clerk", (engine) => {
+  it("is the owner's, not an impersonator's, and ends with the user at Clerk", async () => {
+    const clerk = await ClerkInstance.start();
+    const shop = await openShop(engine, clerk.environment);
+    const [email, subject] = ["ceo@example.com", "user_2ceo"];
+    const terms = ["--trial-ends", "2026-01-01", "--subject", subject];
+    const { id } = await shop.service.adminJson<{ id: string }>("account", "add", email, ...terms);
+    const browser = new Browser(shop.service);
+    const buyer = { id, email, browser };
+    browser.cookies.set("__session", clerk.mint({ act: { sub: "user_support" } }));
+    const fields = { account: id, licence: "price_month" };
+    const refused = await browser.submit("/home/checkout", fields);
+    expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([403, "forbidden"]);
+    expect((await shop.service.adminJson<object[]>("audit", "list", "--of", email))[0]).toMatchObject({
+      who: "impersonator user_support",
+      what: "checkout refused",
+    });
+    browser.cookies.set("__session", clerk.mint());
+    const { session, subscription } = await shop.buy(buyer);
+    expect((await browser.open(`/home/checkout/return?session=${session}`)).headers.location).toBe(
+      "/home?checkout=bought",
+    );
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed" });
+    const deleted = { type: "user.deleted", data: makeDeletedUser(subject) } as const;
+    shop.stripe.faultOf = () => "500";
+    expect((await clerk.deliver(shop.service, deleted)).status, "Clerk comes again").toBe(503);
+    shop.stripe.faultOf = () => "none";
+    expect((await clerk.deliver(shop.service, deleted)).status).toBe(204);
+    expect(shop.stripe.subscriptions.get(subscription)?.status).toBe("canceled");
+    await shop.close();
+    await clerk.stop();
   });
 });
 

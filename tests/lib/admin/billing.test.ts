@@ -63,14 +63,12 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
     await shop.deliverAll();
     const shown = await shop.service.adminJson("billing", "show", buyer.email);
     expect(shown).toMatchObject({
-      customer: expect.stringMatching(/^cus_/),
-      licence: "given",
+      customer: { customerId: expect.stringMatching(/^cus_/), licence: "given", planBefore: "trial" },
       subscriptions: [{ id: subscription, status: "active", lastEvent: expect.stringMatching(/^c/) }],
-      checkouts: [{ id: session, state: "fulfilled", lastEvent: "checkout.session.completed" }],
+      checkouts: [{ sessionId: session, state: "fulfilled", lastEvent: "checkout.session.completed" }],
     });
     const { stdout } = await shop.service.admin("billing", "show", buyer.email);
-    expect(stdout).toContain(subscription);
-    expect(stdout).toContain("in 9999".slice(0, 3));
+    expect(JSON.parse(stdout)).toEqual(shown);
   });
 
   it("reconcile settles what no event told: payments, ends and abandoned checkouts", async () => {

@@ -214,7 +214,10 @@ describe("parseSettings", () => {
     [{ PRIVACY_URL: "/privacy" }, "PRIVACY_URL: must be an http(s) address"],
     [{ TERMS_URL: "javascript:alert(1)" }, "TERMS_URL: must be an http(s) address"],
     [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],
-    [{ ...database, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
+    [
+      { ...database, APP_URL: "" },
+      "APP_URL: is required with DATABASE_URL, with Clerk, with Stripe and to send mail",
+    ],
     [
       { ...database, DATABASE_URL: "mysql://db/x" },
       "DATABASE_URL: must be an address like postgres://user:password@db.example.com:5432/office",
@@ -298,7 +301,10 @@ describe("parseSettings", () => {
       { ...clerk, CLERK_AUTHORIZED_PARTIES: "office.example.com" },
       "CLERK_AUTHORIZED_PARTIES: must be origins separated by commas",
     ],
-    [{ ...resend, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk and to send mail"],
+    [
+      { ...resend, APP_URL: "" },
+      "APP_URL: is required with DATABASE_URL, with Clerk, with Stripe and to send mail",
+    ],
     [
       { ...resend, APP_URL: "http://localhost:3000" },
       "APP_URL: must be https with RESEND_API_KEY, because the links in mail go there",
