@@ -164,13 +164,14 @@ async function storeSubscription(
   known: Tables["billing_subscriptions"] | undefined,
 ): Promise<void> {
   const periodEndsMs = Math.max(...items.data.map(({ current_period_end }) => current_period_end * 1000));
+  const cancelAtMs = cancel_at ? cancel_at * 1000 : cancel_at_period_end ? periodEndsMs : null;
   const [item] = items.data;
   const hasEnded = known?.licence_until_ms === 0 && known.status === status;
   const values = {
     status,
     assistant_limit: item ? limitOf(item.price) : null,
     period_ends_ms: periodEndsMs,
-    ends_at_ms: cancel_at ? cancel_at * 1000 : cancel_at_period_end ? periodEndsMs : null,
+    ends_at_ms: licenceUntilMs < farFutureMs ? licenceUntilMs : cancelAtMs,
     licence_until_ms: hasEnded ? 0 : licenceUntilMs,
   };
   const differs = Object.entries(values).some(

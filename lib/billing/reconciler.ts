@@ -43,16 +43,24 @@ export async function reconcile(
   return reconciled;
 }
 
-/** Checkouts that may have been paid, and licences that have changed or should have by now. */
-async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
-  const checkouts = await db
+/** Checkouts that may be paid yet, oldest first. */
+function unsettled(db: Db, nowMs: number) {
+  return db
     .selectFrom("billing_checkouts")
-    .select("session_id")
+    .select(["session_id", "created_at_ms"])
     .where("state", "in", ["open", "unpaid"])
     .where("created_at_ms", ">", nowMs - unsettledForMs)
     .where("session_id", "is not", null)
-    .orderBy("created_at_ms")
-    .execute();
+    .orderBy("created_at_ms");
+}
+
+/** Since when the oldest checkout is unsettled, in Unix milliseconds; `undefined` if all are settled. */
+export async function findOldestUnsettled(db: Db, nowMs: number): Promise<number | undefined> {
+  return (await unsettled(db, nowMs).limit(1).executeTakeFirst())?.created_at_ms;
+}
+
+/** Unsettled checkouts, and licences that have changed or should have by now. */
+async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
   const subscriptions = await db
     .selectFrom("billing_subscriptions")
     .select("id")
@@ -66,7 +74,7 @@ async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
     )
     .orderBy("period_ends_ms")
     .execute();
-  return toPurchases(checkouts, subscriptions);
+  return toPurchases(await unsettled(db, nowMs).execute(), subscriptions);
 }
 
 /** What an account has bought, by our records and by its customer at Stripe. */
@@ -92,18 +100,6 @@ function toPurchases(
     ...checkouts.flatMap(({ session_id }) => (session_id ? [{ checkout: session_id }] : [])),
     ...subscriptions.map(({ id }) => ({ subscription: id })),
   ];
-}
-
-/** Since when the oldest checkout is unsettled, in Unix milliseconds; `undefined` if all are settled. */
-export async function findOldestUnsettled(db: Db): Promise<number | undefined> {
-  const oldest = await db
-    .selectFrom("billing_checkouts")
-    .select("created_at_ms")
-    .where("state", "in", ["open", "unpaid"])
-    .orderBy("created_at_ms")
-    .limit(1)
-    .executeTakeFirst();
-  return oldest?.created_at_ms;
 }
 
 /** Reconciles now and every ten minutes. */

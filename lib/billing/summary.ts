@@ -2,38 +2,34 @@ import type { Db } from "@/lib/db/store";
 
 /** What an account has bought, as we last read it at Stripe. */
 export type BillingSummary = {
-  /** The current licence; undefined if there is none from Stripe. */
-  licence: { isPastDue: boolean; periodEndsMs: number; endsMs: number | undefined } | undefined;
+  /** The current licence from Stripe, and when it ends if it was cancelled. */
+  licence: { isPastDue: boolean; periodEndsMs: number; endsMs: number | null } | undefined;
   hasBought: boolean;
 };
 
 /** Reads what an account has bought. */
 export async function readBilling(db: Db, accountId: string): Promise<BillingSummary> {
-  const subscriptions = await db
+  const subscription = await db
     .selectFrom("billing_subscriptions")
-    .selectAll()
+    .select(["status", "period_ends_ms", "ends_at_ms", "licence_until_ms"])
     .where("account_id", "=", accountId)
     .orderBy("licence_until_ms", "desc")
-    .orderBy("period_ends_ms", "desc")
-    .execute();
-  const bought = await db
+    .executeTakeFirst();
+  const paid = await db
     .selectFrom("billing_checkouts")
     .select("id")
     .where("account_id", "=", accountId)
     .where("state", "=", "fulfilled")
-    .limit(1)
     .executeTakeFirst();
-  const [newest] = subscriptions;
-  const isOver = newest?.status === "canceled" || newest?.status === "unpaid" || newest?.status === "paused";
   return {
     licence:
-      newest && newest.licence_until_ms > 0
+      subscription && subscription.licence_until_ms > 0
         ? {
-            isPastDue: newest.status === "past_due",
-            periodEndsMs: newest.period_ends_ms,
-            endsMs: isOver ? newest.licence_until_ms : (newest.ends_at_ms ?? undefined),
+            isPastDue: subscription.status === "past_due",
+            periodEndsMs: subscription.period_ends_ms,
+            endsMs: subscription.ends_at_ms,
           }
         : undefined,
-    hasBought: bought !== undefined || newest !== undefined,
+    hasBought: subscription !== undefined || paid !== undefined,
   };
 }

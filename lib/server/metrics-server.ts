@@ -41,7 +41,7 @@ async function look(metrics: Metrics): Promise<void> {
       metrics.outboxOldestDueSeconds.set({ outbox }, due > 0 ? (nowMs - oldestDueAtMs) / 1000 : 0);
     }
     if (settings().billing) {
-      const oldestAtMs = await withTimeout(waitAtMostMs, findOldestUnsettled(db));
+      const oldestAtMs = await withTimeout(waitAtMostMs, findOldestUnsettled(db, nowMs));
       metrics.oldestUnsettledSeconds.set(oldestAtMs === undefined ? 0 : (nowMs - oldestAtMs) / 1000);
     }
   } catch (failure) {

@@ -406,7 +406,7 @@ export class StripeStandIn {
     const redirect = (to: string | null) => outgoing.writeHead(303, { location: to ?? "/" }).end();
     const page = (words: string) =>
       outgoing
-        .writeHead(200, { "content-type": "text/html" })
+        .writeHead(200, { "content-type": "text/html", "cache-control": "no-store" })
         .end(`<!doctype html><title>Stripe</title>${words}`);
     if (kind === "pay") {
       const session = this.sessions.get(id);

@@ -62,8 +62,12 @@ function Licence({ licence }: { licence: NonNullable<BillingSummary["licence"]> 
         </p>
       )}
       <p>
-        {endsMs === undefined ? "It renews on " : "It is cancelled and ends on "}
-        <Clock atMs={endsMs ?? periodEndsMs} shows="day and time" />.
+        {endsMs !== null
+          ? "It is cancelled and ends on "
+          : isPastDue
+            ? "Its period ends on "
+            : "It renews on "}
+        <Clock atMs={endsMs ?? periodEndsMs} shows="date" />.
       </p>
     </>
   );
@@ -101,7 +105,7 @@ export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
   if (!isKnown || !settings().billing) return null;
   const words = outcome === "bought" && !isLicensed ? outcomes.pending : outcomes[outcome];
   return (
-    <p className="notice" role="status">
+    <p className="problem ours" role="status">
       {words}
     </p>
   );

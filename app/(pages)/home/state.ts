@@ -60,6 +60,10 @@ function nextStep(status: HomeStatus): string {
       return "You are on the free hobby plan. It does not end; a licence lets you hire more assistants.";
     case "unavailable":
       return "You are signed in, and nothing is lost. Try again in a moment.";
+    case "trial-ended":
+      return settings().billing
+        ? "Your assistants are paused, and nothing is lost. Choose a licence; they run again as soon as you have one."
+        : adviceOn(status);
     default:
       return adviceOn(status);
   }

@@ -33,8 +33,10 @@ function lightOf({ mayRun, status }: HomeState, isEnding: boolean): [LightColour
 
 /** A link that emails support, with the details that support needs. */
 function WriteForHelp({ state, account }: Omit<VerdictProps, "nowMs">) {
-  const { supportEmail } = settings();
+  const { supportEmail, billing } = settings();
   if (!supportEmail || state.status === "unavailable") return null;
+  // There are buttons that buy a licence.
+  if (billing && state.status === "trial-ended") return null;
   const subject = encodeURIComponent(`Corner Office: ${state.heading.toLowerCase()}`);
   const body = encodeURIComponent(`My account is ${account?.email ?? ""}.\n\n`);
   return (

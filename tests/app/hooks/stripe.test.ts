@@ -313,7 +313,7 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     for (const outcome of ["begun", "fulfilled", "failed"]) {
       expect(text).toMatch(new RegExp(`corner_office_purchases_total\\{outcome="${outcome}"\\} [1-9]`));
     }
-    const [, seconds] = /corner_office_checkouts_oldest_unsettled_seconds (\S+)/.exec(text) ?? [];
+    const [, seconds] = /^corner_office_checkouts_oldest_unsettled_seconds (\S+)/m.exec(text) ?? [];
     expect(Number(seconds)).toBeGreaterThanOrEqual(60);
   });
 
