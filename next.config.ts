@@ -16,6 +16,7 @@ const config: NextConfig = {
   // would have its own copy, 30 MB to compile at start instead of 5.
   serverExternalPackages: [
     "oidc-provider",
+    "@simplewebauthn/server",
     "zod",
     "@redis/client",
     "@upstash/ratelimit",
