@@ -1,5 +1,6 @@
 import { tellMoments } from "./browser/clock";
 import { sendWholeCode } from "./browser/code";
+import { offerPasskey } from "./browser/passkey-sign-in";
 import { waitToSendAgain } from "./browser/send-again";
 import { lookAgain } from "./browser/try-again";
 
@@ -12,3 +13,4 @@ tellMoments();
 sendWholeCode();
 waitToSendAgain();
 lookAgain();
+offerPasskey();

@@ -12,10 +12,12 @@ type EmailFormProps = {
   hidden?: Record<string, string>;
   /** Set when the form is the page's only purpose: the field then takes the focus. */
   takesFocus?: true;
+  /** Offers the passkeys of this site with the emails, where a script asks for them (WebAuthn §5.1.4). */
+  takesPasskey?: true;
 };
 
 /** A form that asks for an email and works without JavaScript. The field holds the email typed before. */
-export function EmailForm({ action, button, problem, typed, hidden = {}, takesFocus }: EmailFormProps) {
+export function EmailForm({ action, button, problem, typed, hidden = {}, ...field }: EmailFormProps) {
   return (
     <form method="post" action={action} className="stack">
       <ProblemNote problem={problem} />
@@ -23,7 +25,7 @@ export function EmailForm({ action, button, problem, typed, hidden = {}, takesFo
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       <label htmlFor="email">Email</label>
-      <EmailField typed={typed} problem={problem} {...(takesFocus && { takesFocus })} />
+      <EmailField typed={typed} problem={problem} {...field} />
       <button type="submit">{button}</button>
       <p className="quiet">
         <AboutEmail />
@@ -43,16 +45,16 @@ export function AboutEmail() {
   );
 }
 
-type EmailFieldProps = Partial<Pick<EmailFormProps, "typed" | "problem" | "takesFocus">>;
+type EmailFieldProps = Partial<Pick<EmailFormProps, "typed" | "problem" | "takesFocus" | "takesPasskey">>;
 
 /** The email field alone, for other forms. */
-export function EmailField({ typed, problem, takesFocus }: EmailFieldProps) {
+export function EmailField({ typed, problem, takesFocus, takesPasskey }: EmailFieldProps) {
   return (
     <input
       id="email"
       name="email"
       type="email"
-      autoComplete="email"
+      autoComplete={takesPasskey ? "username webauthn" : "email"}
       inputMode="email"
       maxLength={254}
       required

@@ -19,9 +19,9 @@ import { hashEmail } from "@/lib/mail/suppressions";
 
 /**
  * Erases a person from every table, in one transaction, and from the files in `DATA_DIR`: the address in any spelling,
- * the account's id and subject, the sessions, and the apps' grants. The ledger, the outcomes of mails and the audit
- * stay under pseudonyms, and the suppression stays as a hash. Throws an {@link ApiError} if nothing is stored about the
- * address.
+ * the account's id and subject, the sessions, the passkeys, and the apps' grants. The ledger, the outcomes of mails and
+ * the audit stay under pseudonyms, and the suppression stays as a hash. Throws an {@link ApiError} if nothing is stored
+ * about the address.
  */
 export async function erasePerson(db: Db, email: string, nowMs: number): Promise<void> {
   const hash = hashEmail(email);
@@ -130,7 +130,7 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
   const mails = () => transaction.updateTable("onboarding_emails").where("account_id", "=", account.id);
   await mails().set({ state: "stopped" }).where("state", "=", "scheduled").execute();
   await mails().set({ account_id: id }).execute();
-  // Deleting the account also deletes its sessions.
+  // Deleting the account also deletes its sessions and passkeys.
   await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();
   return true;
 }

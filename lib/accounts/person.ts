@@ -1,5 +1,6 @@
 import { parseAccount } from "@/lib/accounts/account";
 import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
+import { listPasskeys } from "@/lib/auth/passkeys";
 import { listSessions } from "@/lib/auth/session";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -34,14 +35,22 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     sessions: (await listSessions(db, id, nowMs)).map(
-      ({ kind, name, begunAtMs, lastSeenAtMs, endsAtMs }) => ({
+      ({ kind, name, begunAtMs, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy }) => ({
         kind,
         name,
         begunAt: toInstant(begunAtMs),
         lastSeenAt: toInstant(lastSeenAtMs),
         endsAt: toInstant(endsAtMs),
+        confirmedAt: toInstant(confirmedAtMs),
+        confirmedBy,
       }),
     ),
+    passkeys: (await listPasskeys(db, id)).map(({ name, rpId, addedAtMs, lastUsedAtMs }) => ({
+      name,
+      host: rpId,
+      addedAt: toInstant(addedAtMs),
+      lastUsedAt: toInstant(lastUsedAtMs),
+    })),
     waitlist: await readWaitlist(db, email),
     invitations: await readInvitations(db, email),
     changes: (await collect(listAudit(db, { whom: namesOf(email, { id, subject }) }))).map(

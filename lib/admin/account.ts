@@ -21,6 +21,7 @@ import {
   withExamples,
 } from "@/lib/admin/command";
 import { asInstant, asLines, type Listing, type Result, toPrintable } from "@/lib/admin/print";
+import { listPasskeys } from "@/lib/auth/passkeys";
 import { mintLocalSubject } from "@/lib/auth/session";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
@@ -73,7 +74,12 @@ export function addAccountCommands(program: Command, run: Run): void {
   withExamples(account.command("show"), "account show ceo@example.com")
     .description("show an account")
     .argument("<email>", "", parseEmail)
-    .action(run(async (db, email: string) => toResult(await findAccount(db, email))));
+    .action(
+      run(async (db, email: string) => {
+        const account = await findAccount(db, email);
+        return toResult(account, { passkeys: (await listPasskeys(db, account.id)).length });
+      }),
+    );
 
   withExamples(account.command("list"), "account list --plan trial --ended", "account list --limit 50")
     .description("list the accounts, by email")
@@ -136,9 +142,9 @@ export function toTerms({ trialEnds, credits, ...others }: TermOptions): Account
   return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits };
 }
 
-function toResult(account: Account): Result {
+function toResult(account: Account, more: Record<string, unknown> = {}): Result {
   const json = describeAccount(account);
-  return { json, text: asLines(inWords(json, Date.now())) };
+  return { json: { ...json, ...more }, text: asLines({ ...inWords(json, Date.now()), ...more }) };
 }
 
 type AccountFields = ReturnType<typeof describeAccount>;

@@ -5,6 +5,7 @@ import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result
 import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import { type Result, toPrintable } from "@/lib/admin/print";
+import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys";
 import { openKey, readSigningKeys, verifies } from "@/lib/auth/signing-keys";
 import { dayMs } from "@/lib/config/durations";
 import { waitlistBounds } from "@/lib/config/limits";
@@ -30,7 +31,7 @@ type Finding = { what: string; works: boolean } & CheckResult;
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("check"), "check")
     .description(
-      "check the settings, the store, the counters, mail and its domain, billing, sign-in, the waitlist, and retirements",
+      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, the waitlist, and retirements",
     )
     .action(async () => {
       const findings: Finding[] = [];
@@ -98,6 +99,7 @@ function checks(): Check[] {
       remedy: "",
     },
     { what: "sign-in", look: checkSignIn, remedy: "" },
+    { what: "passkeys", look: checkPasskeys, remedy: "Fix the store first." },
     { what: "waitlist", look: checkWaitlist, remedy: "Fix the store first." },
     { what: "signing keys", look: checkKeys, remedy: "Fix the store first." },
     { what: "retirements", look: checkSunsets, remedy: "" },
@@ -146,6 +148,17 @@ async function checkSignIn(): Promise<CheckResult> {
   const { kind } = settings().signIn;
   if (kind !== "none") return fine(kind);
   return warning("none: no one can sign in", "Set SIGN_IN=local, or Clerk's keys.");
+}
+
+async function checkPasskeys(): Promise<CheckResult> {
+  if (settings().signIn.kind !== "local") return fine("none: only local sign-in has them");
+  const { id } = relyingParty();
+  const stranded = await countStrandedPasskeys(await store());
+  if (stranded.length === 0) return fine(`for ${id}`);
+  return warning(
+    `made for another host than ${id}: ${stranded.map(({ rpId, count }) => `${count} for ${rpId}`).join(", ")}`,
+    "They cannot be used here. Set the host of APP_URL back, or let their owners sign in with a code and add new ones.",
+  );
 }
 
 async function checkWaitlist(): Promise<CheckResult> {

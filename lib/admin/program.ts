@@ -12,6 +12,7 @@ import { addEmailCommands } from "@/lib/admin/emails";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
 import { addMigrateCommand } from "@/lib/admin/migrate";
+import { addPasskeyCommands } from "@/lib/admin/passkey";
 import { addPersonCommands } from "@/lib/admin/person";
 import { type Listing, print, type Result, toPrintable } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
@@ -65,6 +66,7 @@ function describeCommands(): Command {
   addInviteCommands(program, run);
   addTokenCommand(program, run);
   addSessionCommands(program, run);
+  addPasskeyCommands(program, run);
   addKeyCommands(program, run);
   addConnectCommands(program, run);
   addAuditCommands(program, run);

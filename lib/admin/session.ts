@@ -10,15 +10,18 @@ export function addSessionCommands(program: Command, run: Run): void {
   const session = program.command("session").description("the sessions of an account");
 
   withExamples(session.command("list"), "session list ceo@example.com")
-    .description("list the sessions, newest first; with Clerk, browser sessions are in Clerk's dashboard")
+    .description(
+      "list the sessions, newest first, and by which way (code or passkey) their owner last confirmed them; with Clerk, browser sessions are in Clerk's dashboard",
+    )
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
         const { id } = await findAccount(db, email);
         const nowMs = Date.now();
         const sessions = (await listSessions(db, id, nowMs)).map(describeSession);
-        const rows = sessions.map(({ begunAt, lastSeenAt, endsAt, ...session }) => ({
+        const rows = sessions.map(({ begunAt, lastSeenAt, endsAt, confirmedAt, ...session }) => ({
           ...session,
+          confirmedAt: asInstant(confirmedAt, nowMs),
           begunAt: asInstant(begunAt, nowMs),
           lastSeenAt: asInstant(lastSeenAt, nowMs),
           endsAt: asInstant(endsAt, nowMs),
@@ -53,11 +56,14 @@ export function addSessionCommands(program: Command, run: Run): void {
     );
 }
 
-function describeSession({ id, kind, name, begunAtMs, lastSeenAtMs, endsAtMs }: Session) {
+function describeSession(session: Session) {
+  const { id, kind, name, begunAtMs, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy } = session;
   return {
     id,
     kind,
     name,
+    confirmedBy,
+    confirmedAt: asIso(confirmedAtMs),
     begunAt: asIso(begunAtMs),
     lastSeenAt: asIso(lastSeenAtMs),
     endsAt: asIso(endsAtMs),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { keyRing } from "@/lib/auth/key-ring";
-import { endSession, mintSessionId, startSession } from "@/lib/auth/session";
+import { type Confirmation, endSession, mintSessionId, startSession } from "@/lib/auth/session";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -10,10 +10,18 @@ export const sessionTokenSeconds = 60;
 /** How long a browser stays signed in: the default of Clerk's sessions. */
 export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
 
+/** How long a confirmation allows its browser to add and remove passkeys. */
+const confirmationMs = 5 * 60 * 1000; // 5 minutes
+
+/** Whether the owner has proved in the last five minutes, in this browser, who they are. */
+export function isRecentlyConfirmed(confirmedAtMs: number | null | undefined, nowMs: number): boolean {
+  return confirmedAtMs != null && Math.abs(nowMs - confirmedAtMs) < confirmationMs;
+}
+
 /** Starts a browser session. Returns the secret that renews it; only its hash is stored. */
 export async function startBrowserSession(
   db: Db,
-  { accountId, name }: { accountId: string; name: string },
+  { accountId, name, confirmedBy }: { accountId: string; name: string; confirmedBy: Confirmation },
   nowMs: number,
 ): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
@@ -29,6 +37,7 @@ export async function startBrowserSession(
       expires_at_ms: nowMs + browserSessionSeconds * 1000,
       client_hash: hashSecret(secret),
       clerk_session: null,
+      confirmed_by: confirmedBy,
     },
     nowMs,
   );
@@ -41,6 +50,7 @@ export async function findBrowserSession(db: Db, secret: string, nowMs: number) 
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
     .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs"])
+    .select("local_sessions.confirmed_at_ms as confirmedAtMs")
     .select(["accounts.id as accountId", "accounts.subject"])
     .where("local_sessions.client_hash", "=", hashSecret(secret))
     .where("local_sessions.expires_at_ms", ">", nowMs)

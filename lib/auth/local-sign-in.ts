@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   browserSessionSeconds,
+  findBrowserSession,
   renewBrowserSession,
   sessionTokenSeconds,
   startBrowserSession,
 } from "@/lib/auth/browser-session";
+import { type Confirmation, confirmSession } from "@/lib/auth/session";
 import { describeBrowser } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { sendSignInMailsNow } from "@/lib/auth/sign-in-runner";
-import { store } from "@/lib/db/store";
-import { clearCookie, writeCookie } from "@/lib/http/cookies";
+import { type Db, store } from "@/lib/db/store";
+import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { FormSubmission, Redirect } from "@/lib/http/form";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/pages";
@@ -39,16 +41,27 @@ async function sendWithoutRunner(): Promise<void> {
   );
 }
 
-/** Signs a browser in to the account of an email and redirects it home. `undefined` if there is no such account. */
+/**
+ * Signs a browser in to the account of an email and redirects it home. A browser that is signed in to this account keeps
+ * its session, which is confirmed. `undefined` if there is no such account.
+ *
+ * @param by - how the owner has proved who they are
+ */
 export async function signIn(
   email: string,
+  by: Confirmation,
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
 ): Promise<Redirect | undefined> {
   const db = await store();
   const account = await db.selectFrom("accounts").select("id").where("email", "=", email).executeTakeFirst();
   if (!account) return undefined;
-  const browser = { accountId: account.id, name: describeBrowser(headers) };
-  const client = await startBrowserSession(db, browser, nowMs);
+  const current = await findOwnSession(db, headers, nowMs);
+  let client = readCookie(headers, "office-client");
+  if (client && current?.accountId === account.id) await confirmSession(db, current, by, nowMs);
+  else {
+    const browser = { accountId: account.id, name: describeBrowser(headers), confirmedBy: by };
+    client = await startBrowserSession(db, browser, nowMs);
+  }
   const session = await renewBrowserSession(db, client, nowMs);
   if (!session) return undefined;
   return {
@@ -61,6 +74,12 @@ export async function signIn(
       clearCookie("office-email"),
     ],
   };
+}
+
+/** The session that a browser is signed in with, if any. */
+export async function findOwnSession(db: Db, headers: Headers, nowMs: number) {
+  const client = readCookie(headers, "office-client");
+  return client ? findBrowserSession(db, client, nowMs) : undefined;
 }
 
 /** The `Set-Cookie` of a session token; the cookie lives as long as the token. */

@@ -20,7 +20,13 @@ export type Session = {
   lastSeenAtMs: number | null;
   /** The session is valid before this instant. */
   endsAtMs: number;
+  /** When and by which way the owner last proved in this browser who they are; `null` if unknown. */
+  confirmedAtMs: number | null;
+  confirmedBy: string | null;
 };
+
+/** A way to prove in a browser who one is. */
+export type Confirmation = "code" | "passkey";
 
 const sessionKinds = ["browser", "program", "app"] as const;
 export type SessionKind = (typeof sessionKinds)[number];
@@ -168,6 +174,8 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
         begunAtMs: row.begun_at_ms,
         lastSeenAtMs: row.last_seen_at_ms,
         endsAtMs: row.expires_at_ms,
+        confirmedAtMs: row.confirmed_at_ms,
+        confirmedBy: row.confirmed_by,
       };
     })
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
@@ -240,8 +248,11 @@ export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_ha
   return sessionKinds.find((kind) => kind === row.kind) ?? (row.client_hash === null ? "program" : "browser");
 }
 
-type NewSession = Omit<Tables["local_sessions"], "begun_at_ms" | "last_seen_at_ms" | "end_mail_at_ms"> &
-  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">>;
+type NewSession = Omit<
+  Tables["local_sessions"],
+  "begun_at_ms" | "last_seen_at_ms" | "end_mail_at_ms" | "confirmed_at_ms" | "confirmed_by"
+> &
+  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">> & { confirmed_by?: Confirmation };
 
 /** Starts a session, and deletes all sessions that have expired. */
 export async function startSession(
@@ -254,15 +265,38 @@ export async function startSession(
     await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
     await transaction
       .insertInto("local_sessions")
-      .values({ end_mail_at_ms: null, ...session, begun_at_ms: nowMs, last_seen_at_ms: null })
+      .values({
+        end_mail_at_ms: null,
+        confirmed_by: null,
+        ...session,
+        confirmed_at_ms: session.confirmed_by ? nowMs : null,
+        begun_at_ms: nowMs,
+        last_seen_at_ms: null,
+      })
       .execute();
   });
+}
+
+/** Records that the owner has proved again in this browser who they are. */
+export async function confirmSession(
+  db: Db,
+  { sessionId, accountId }: { sessionId: string; accountId: string },
+  by: Confirmation,
+  nowMs: number,
+): Promise<void> {
+  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, (transaction) =>
+    transaction
+      .updateTable("local_sessions")
+      .set({ confirmed_at_ms: nowMs, confirmed_by: by })
+      .where("id", "=", sessionId)
+      .execute(),
+  );
 }
 
 /** Who starts or ends a session, and by which action, for the audit. */
 type AuditSource = { by: Actor; what: string };
 
-/** Changes an account's sessions, and records each in the audit with its id, kind and name. */
+/** Changes an account's sessions, and records each in the audit with its id, kind, name and confirmation. */
 async function changeSessions<T>(
   db: Db,
   source: AuditSource,
@@ -277,7 +311,12 @@ async function changeSessions<T>(
     .executeTakeFirst();
   const readState = async (transaction: Db) => {
     const sessions = await listSessions(transaction, accountId, nowMs);
-    return Object.fromEntries(sessions.map(({ id, kind, name }) => [id, { kind, name }]));
+    return Object.fromEntries(
+      sessions.map(({ id, kind, name, confirmedBy, confirmedAtMs }) => {
+        const confirmed = confirmedAtMs && { by: confirmedBy, at: new Date(confirmedAtMs).toISOString() };
+        return [id, { kind, name, ...(confirmed && { confirmed }) }];
+      }),
+    );
   };
   return auditedTransaction(
     db,

@@ -1,5 +1,7 @@
 import { invitationDays } from "@/lib/auth/invitation-token";
 import { codeMinutes, groupLongCode, longCodeHours } from "@/lib/auth/sign-in-code";
+import { settings } from "@/lib/config/settings";
+import { pages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
 import { transactionalMail } from "@/lib/mail/mail-content";
 
@@ -51,5 +53,32 @@ export function invitationMail(to: string, url: string): Omit<Mail, "id"> {
       `The link works once, only for this email, and expires in ${invitationDays} days.`,
     ],
     footer: ["You received this email because someone invited you. If that was a mistake, ignore it."],
+  });
+}
+
+type PasskeyMail = { to: string; change: "added" | "removed"; name: string; atMs: number };
+
+/** The mail about a passkey that was added or removed. */
+export function passkeyMail({ to, change, name, atMs }: PasskeyMail): Omit<Mail, "id"> {
+  const { appUrl, supportEmail } = settings();
+  const at = new Date(atMs).toISOString().slice(0, 16).replace("T", " at ");
+  const next =
+    change === "added"
+      ? "It can now sign in to your account without a code."
+      : "It can no longer sign in to your account. A code by email still can.";
+  const undo =
+    change === "added"
+      ? "Sign in with a code, remove this passkey, and end all other sessions."
+      : "Sign in with a code, remove passkeys that you do not know, and end all other sessions.";
+  return transactionalMail(to, {
+    subject: `A passkey was ${change}`,
+    preview: next,
+    body: [
+      `The passkey “${name}” was ${change} on ${at} UTC. ${next}`,
+      "If this was you, there is nothing to do.",
+      `If it was not you: ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
+      { label: "See your ways to sign in", url: `${appUrl}${pages.home.path}#ways` },
+    ],
+    footer: ["You receive this email at every change of your passkeys, and cannot switch it off."],
   });
 }

@@ -40,6 +40,7 @@ export const connectionBounds = { max: 10_000, perAddress: 512 };
 export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB
   form: 4 * 1024, // 4 KiB
+  passkey: 16 * 1024, // 16 KiB
   webhook: 256 * 1024, // 256 KiB
   mcp: 64 * 1024, // 64 KiB
 };

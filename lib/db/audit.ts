@@ -21,6 +21,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
   clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
+  passkey_challenges: "each is one sign-in or one new passkey, which are audited",
   sign_in_codes: "anyone may request one; sign-ins are audited",
   sign_in_emails: "as sign_in_codes",
   sign_in_mails: "as sign_in_codes; invitations are audited",
@@ -36,6 +37,7 @@ export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
 const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
   billing_subscriptions: ["last_event", "last_event_at_ms"],
   local_sessions: ["last_seen_at_ms", "end_mail_at_ms"],
+  passkeys: ["counter", "last_used_at_ms"],
   onboarding_emails: [
     "state",
     "recipient_hash",

@@ -382,6 +382,40 @@ export const migrations: Record<string, SchemaChange> = {
       local_sessions_end_mail: "local_sessions (end_mail_at_ms) where end_mail_at_ms is not null",
     },
   },
+  "050-passkeys": {
+    async up(db: Kysely<unknown>) {
+      const sessions = () => db.schema.alterTable("local_sessions");
+      await sessions().addColumn("confirmed_at_ms", "bigint").execute();
+      await sessions().addColumn("confirmed_by", "text").execute();
+      await db.schema
+        .createTable("passkeys")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("account_id", "text", (column) =>
+          column.notNull().references("accounts.id").onDelete("cascade"),
+        )
+        .addColumn("credential_id", "text", (column) => column.notNull().unique())
+        .addColumn("rp_id", "text", (column) => column.notNull())
+        .addColumn("public_key", "text", (column) => column.notNull())
+        .addColumn("counter", "bigint", (column) => column.notNull())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("last_used_at_ms", "bigint")
+        .execute();
+      await db.schema.createIndex("passkeys_account").on("passkeys").column("account_id").execute();
+      await db.schema
+        .createTable("passkey_challenges")
+        .addColumn("challenge", "text", (column) => column.primaryKey())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("passkey_offers")
+        .addColumn("account_id", "text", (column) =>
+          column.primaryKey().references("accounts.id").onDelete("cascade"),
+        )
+        .addColumn("declined_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+    },
+  },
   "055-billing": {
     async up(db: Kysely<unknown>) {
       const account = "account_id text not null references accounts (id) on delete cascade";

@@ -13,6 +13,7 @@ const texts = {
   credit_entries: { key: ["id"], columns: ["reason"] },
   local_sessions: { key: ["id"], columns: ["name"] },
   onboarding_emails: { key: ["id"], columns: ["failure"] },
+  passkeys: { key: ["id"], columns: ["name"] },
   site_banner: { key: ["id"], columns: ["message"] },
 } as const satisfies {
   [Table in keyof Tables]?: Record<"key" | "columns", readonly (keyof Tables[Table])[]>;

@@ -147,6 +147,36 @@ export type Tables = {
     clerk_session: string | null;
     /** When the mail about an app's end is due; while it is being sent, the end of the lease. Null if none is left. */
     end_mail_at_ms: number | null;
+    /** When the owner last proved in this browser who they are, and by which way: `code` or `passkey`. */
+    confirmed_at_ms: number | null;
+    confirmed_by: string | null;
+  };
+  /** The passkeys of local sign-in. */
+  passkeys: {
+    id: string;
+    account_id: string;
+    /** The credential's id, in base64url. */
+    credential_id: string;
+    /** The host that it was made for. */
+    rp_id: string;
+    /** The COSE public key, in base64url. */
+    public_key: string;
+    /** The signature counter; 0 if the authenticator has none. */
+    counter: number;
+    /** The name that the owner chose; at first the browser's. */
+    name: string;
+    added_at_ms: number;
+    last_used_at_ms: number | null;
+  };
+  /** The challenges that were signed, until they expire, so that each works once. */
+  passkey_challenges: {
+    challenge: string;
+    expires_at_ms: number;
+  };
+  /** The owners who put the offer of a passkey away. */
+  passkey_offers: {
+    account_id: string;
+    declined_at_ms: number;
   };
   /** The keys that sign session tokens, and former ones, so that a known key is never added again. */
   signing_keys: {

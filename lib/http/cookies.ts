@@ -2,13 +2,14 @@ import { settings } from "@/lib/config/settings";
 
 /**
  * Our cookies: the session token, with the name from the specification; the secret that renews it; the secret of a
- * requested code; the proof of a previous sign-in; the email typed last; the pending authorization request; the
- * dismissed notice; and the proof that the browser keeps cookies.
+ * requested code; the secret that binds passkey challenges; the proof of a previous sign-in; the email typed last; the
+ * pending authorization request; the dismissed notice; and the proof that the browser keeps cookies.
  */
 export type CookieName =
   | "__session"
   | "office-client"
   | "office-code"
+  | "office-passkey"
   | "office-known"
   | "office-email"
   | "office-request"

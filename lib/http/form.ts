@@ -64,7 +64,7 @@ export function form(
         return call.url.searchParams.has("probed") ? back(call, "cookies") : probeCookies(route);
       }
       const client = knownClientKey(headers);
-      const { allowed, retryAfterSeconds } = await consume(readKnownBrowser(headers) ?? client);
+      const { allowed, retryAfterSeconds } = await consumeFormAllowance(headers);
       if (!allowed) return back(call, `too-many&wait=${retryAfterSeconds}`);
       const cookie = (name: CookieName) => readCookie(headers, name);
       const done = await handler({ field: readFields(call), cookie, headers, client, context, nowMs });
@@ -89,7 +89,9 @@ function probeCookies({ path }: Route): ResponseParts {
   return { ...redirectTo({ to: `${path}?probed`, cookies }), status: 307 };
 }
 
-async function consume(key: string | undefined): Promise<RateLimitDecision> {
+/** Counts a form, or what a page's script sends instead of one, towards the client's limit. */
+export async function consumeFormAllowance(headers: Headers): Promise<RateLimitDecision> {
+  const key = readKnownBrowser(headers) ?? knownClientKey(headers);
   return key
     ? counter("forms", maxForms.ofOne, { windowSeconds }).consume(key, performance.now())
     : counter("forms-of-unknown", maxForms.ofAllUnknown, { windowSeconds }).consume("all", performance.now());

@@ -3,12 +3,19 @@ import * as z from "zod";
 import type { Db } from "@/lib/db/store";
 import { seal, unseal } from "@/lib/runtime/seal";
 
-/** A sign-in code or an invitation. */
+/** A sign-in code, an invitation, or the news that a passkey was added or removed. */
 export type SignInMail = z.infer<typeof signInMail>;
 
 const signInMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("code"), to: z.string(), code: z.string(), isLong: z.boolean().default(false) }),
   z.object({ kind: z.literal("invitation"), to: z.string(), token: z.string() }),
+  z.object({
+    kind: z.literal("passkey"),
+    to: z.string(),
+    change: z.enum(["added", "removed"]),
+    name: z.string(),
+    atMs: z.number(),
+  }),
 ]);
 
 /** A mail that only this runner may send, until its lease expires. */
@@ -22,7 +29,8 @@ export type ClaimedMail = {
 };
 
 /**
- * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code or invitation.
+ * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code or invitation, or
+ * changes the passkeys.
  *
  * @param untilMs - when the code or invitation expires (Unix milliseconds); the mail is not sent after that
  * @returns the mail's id

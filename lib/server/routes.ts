@@ -17,6 +17,11 @@ import * as switchAppMails from "@/app/(pages)/home/app-mails/route";
 import * as returnFromCheckout from "@/app/(pages)/home/checkout/return/route";
 import * as beginCheckout from "@/app/(pages)/home/checkout/route";
 import * as exportPerson from "@/app/(pages)/home/export/route";
+import * as addPasskey from "@/app/(pages)/home/passkeys/add/route";
+import * as declinePasskeys from "@/app/(pages)/home/passkeys/decline/route";
+import * as startPasskey from "@/app/(pages)/home/passkeys/options/route";
+import * as removePasskey from "@/app/(pages)/home/passkeys/remove/route";
+import * as renamePasskey from "@/app/(pages)/home/passkeys/rename/route";
 import * as openPortal from "@/app/(pages)/home/portal/route";
 import * as endSession from "@/app/(pages)/home/sessions/end/route";
 import * as extendApp from "@/app/(pages)/home/sessions/extend/route";
@@ -26,6 +31,8 @@ import * as nothingHere from "@/app/(pages)/nothing-here/route";
 import * as dismissNotice from "@/app/(pages)/notice/dismiss/route";
 import * as front from "@/app/(pages)/route";
 import * as signOut from "@/app/(pages)/sign-in/out/route";
+import * as askForPasskey from "@/app/(pages)/sign-in/passkey/options/route";
+import * as signInWithPasskey from "@/app/(pages)/sign-in/passkey/route";
 import * as redeemCode from "@/app/(pages)/sign-in/redeem/route";
 import * as renewSession from "@/app/(pages)/sign-in/renew/route";
 import * as signIn from "@/app/(pages)/sign-in/route";
@@ -97,6 +104,8 @@ const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
   acceptInvitation,
   sendCode,
   redeemCode,
+  askForPasskey,
+  signInWithPasskey,
   signOut,
   findDevice,
   answerApp,
@@ -104,6 +113,11 @@ const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
   endSession,
   extendApp,
   switchAppMails,
+  startPasskey,
+  addPasskey,
+  renamePasskey,
+  removePasskey,
+  declinePasskeys,
   exportPerson,
   beginCheckout,
   returnFromCheckout,

@@ -8,7 +8,11 @@ import type { Service } from "@/tests/support/service";
 type Entry = { who: string; what: string; whom: string | null; before: unknown; after: unknown };
 
 const email = "ceo@example.com";
-const chromium = { kind: "browser", name: "Chromium on Linux" };
+const chromium = {
+  kind: "browser",
+  name: "Chromium on Linux",
+  confirmed: { by: "code", at: expect.any(String) },
+};
 const device = { kind: "app", name: "A device" };
 
 describe.each(engines)("what an owner does in a browser, on $name", (engine) => {

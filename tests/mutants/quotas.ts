@@ -81,8 +81,8 @@ export const quotas: Mutant[] = [
   {
     file: "lib/http/form.ts",
     mistake: "a neighbour uses up the forms of a browser that signed in before",
-    was: "readKnownBrowser(headers) ?? client",
-    becomes: "client",
+    was: "readKnownBrowser(headers) ?? knownClientKey(headers)",
+    becomes: "knownClientKey(headers)",
     tests: ["tests/app/pages/sign-in-attacks.test.ts"],
   },
   {

@@ -2,6 +2,41 @@ import type { Mutant } from "@/tests/mutants/mutant";
 
 export const signIn: Mutant[] = [
   {
+    file: "lib/auth/passkey-ceremony.ts",
+    mistake: "a passkey signs in without its user",
+    was: "if (!isVerified) throw",
+    becomes: "if (isVerified === undefined) throw",
+    tests: ["tests/lib/auth/passkey-ceremony.test.ts"],
+  },
+  {
+    file: "lib/auth/passkey-challenge.ts",
+    mistake: "a challenge works twice",
+    was: "return used !== undefined;",
+    becomes: "return true;",
+    tests: ["tests/app/pages/passkeys-attacks.test.ts"],
+  },
+  {
+    file: "lib/auth/passkeys.ts",
+    mistake: "a signature counter may go back",
+    was: 'eb("counter", "<", counter)',
+    becomes: 'eb("counter", ">=", 0)',
+    tests: ["tests/app/pages/passkeys.test.ts"],
+  },
+  {
+    file: "lib/auth/browser-session.ts",
+    mistake: "a confirmation never gets old",
+    was: "Math.abs(nowMs - confirmedAtMs) < confirmationMs",
+    becomes: "Math.abs(nowMs - confirmedAtMs) >= 0",
+    tests: ["tests/app/pages/passkeys.test.ts"],
+  },
+  {
+    file: "lib/auth/passkey-sign-in.ts",
+    mistake: "another account's passkey signs in over a session",
+    was: "current.accountId !== passkey.accountId",
+    becomes: 'current.accountId === ""',
+    tests: ["tests/app/pages/passkeys-attacks.test.ts"],
+  },
+  {
     file: "lib/auth/sign-in-code.ts",
     mistake: "guesses are not counted",
     was: 'column("tries", "+", 1)',

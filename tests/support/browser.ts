@@ -68,6 +68,18 @@ export class Browser {
     return this.keep(await this.service.submit(path, fields, { from: this.address, headers: sent }));
   }
 
+  /** Posts a body as a page's script does. */
+  async post(
+    path: string,
+    body: string | Buffer = "",
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const sent = { origin: this.service.url, ...this.headers, ...headers };
+    return this.keep(
+      await this.service.ask(path, { method: "POST", from: this.address, headers: sent, body }),
+    );
+  }
+
   /** Opens a page. */
   async open(path: string): Promise<Answer> {
     return this.keep(await this.service.ask(path, { from: this.address, headers: this.headers }));

@@ -143,7 +143,7 @@ function leaveOut(name: string): undefined {
 }
 
 /** The folder of PostgreSQL's programs: on Debian `initdb` is not in the PATH. */
-function findPostgres(): string | undefined {
+export function findPostgres(): string | undefined {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [

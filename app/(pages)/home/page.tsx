@@ -2,6 +2,7 @@ import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { identifyCaller } from "@/lib/accounts/caller";
+import { maxNameCharacters } from "@/lib/auth/passkeys";
 import { settings } from "@/lib/config/settings";
 import { readCookie } from "@/lib/http/cookies";
 import { errorCatalogue } from "@/lib/http/errors";
@@ -18,9 +19,11 @@ import { Credits } from "./credits";
 import { FirstDays } from "./first-days";
 import { ForPrograms } from "./for-programs";
 import { KeepFresh } from "./keep-fresh";
+import { PasskeyOffer } from "./passkey-offer";
 import { readSessions, Sessions } from "./sessions";
 import { decideHomeState } from "./state";
 import { CheckResult } from "./verdict";
+import { readWays, WaysToSignIn } from "./ways";
 import { Who } from "./who";
 
 export const metadata: Metadata = { title: "Home", robots: { index: false } };
@@ -30,7 +33,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const requestHeaders = await headers();
   const nowMs = Date.now();
   const isLocal = settings().signIn.kind === "local";
-  const { renewed, away, ended, extended, checkout, ...query } = await searchParams;
+  const { renewed, away, ended, extended, checkout, removed, renamed, ...query } = await searchParams;
   const problem = findProblem(query, problems);
   const caller = await identifyCaller(
     requestHeaders,
@@ -43,6 +46,8 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   // A program's session neither lists sessions nor ends them.
   const isPersons = session !== undefined && session.kind !== "program";
   const read = account && isPersons ? await readSessions(account, nowMs) : undefined;
+  const ways = account && isPersons && isLocal ? await readWays(account.id) : undefined;
+  const own = read?.sessions.find(({ id }) => id === session?.sessionId);
   return (
     <div className="home">
       <SiteBanner isPublic={false} />
@@ -52,6 +57,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       <CheckResult state={state} account={account} nowMs={nowMs} />
       {readCookie(requestHeaders, "office-request") && <AppWaits />}
       {account && isPersons && <Billing account={account} nowMs={nowMs} />}
+      {account && ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
       {account && (
         <div className="facts">
           {account.assistantLimit !== null && <Assistants limit={account.assistantLimit} />}
@@ -81,6 +87,15 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
             hasExtended={extended !== undefined}
             nowMs={nowMs}
           />
+          {isLocal && (
+            <WaysToSignIn
+              account={account}
+              ways={ways}
+              confirmedAtMs={own?.confirmedAtMs}
+              done={removed !== undefined ? "removed" : renamed !== undefined ? "renamed" : undefined}
+              nowMs={nowMs}
+            />
+          )}
           <ForPrograms accountId={account.id} isLocal={isLocal} />
           <form method="post" action={actions.exportPerson.path}>
             <input type="hidden" name="account" value={account.id} />
@@ -111,6 +126,10 @@ const problems: Record<string, Problem> = {
     }),
   ),
   "app-ended": { words: "This app’s access has already ended. Connect it again from the app." },
+  confirm: {
+    words: "Confirm that it is you under “Ways to sign in”, then remove the passkey.",
+  },
+  name: { words: `A name has 1 to ${maxNameCharacters} characters.`, isTyped: true },
   export: {
     words: "We could not prepare your data. Try again in a moment.",
   },

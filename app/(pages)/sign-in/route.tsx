@@ -44,10 +44,31 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
         problem={problem}
         typed={typed}
         takesFocus
+        takesPasskey
       />
+      <WithPasskey />
       <p className="quiet">
         No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>
       </p>
+    </div>
+  );
+}
+
+/** The page's script shows the button where the browser can use passkeys. */
+function WithPasskey() {
+  return (
+    <div id="passkey" hidden>
+      <div className="stack">
+        <button
+          type="button"
+          className="plain"
+          data-options={actions.askForPasskey.path}
+          data-action={actions.signInWithPasskey.path}
+        >
+          Sign in with a passkey
+        </button>
+        <p role="status" className="status" />
+      </div>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { codeMail, invitationMail } from "@/lib/auth/sign-in-mail";
+import { codeMail, invitationMail, passkeyMail } from "@/lib/auth/sign-in-mail";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { themeAsCss } from "@/lib/config/theme";
@@ -22,6 +22,8 @@ function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
     ["code", codeMail({ to, code: "123456", isLong: false })],
     ["long-code", codeMail({ to, code: "ABCD2345EFGH", isLong: true })],
     ["app-end", appEndMail({ to, name: "Claude Code", endsAtMs: Date.now() + dayMs })],
+    ["passkey-added", passkeyMail({ to, change: "added", name: "Chrome on macOS", atMs: Date.now() })],
+    ["passkey-removed", passkeyMail({ to, change: "removed", name: "Chrome on macOS", atMs: Date.now() })],
     ...onboardingKinds.map((kind) => [kind, renderOnboarding(kind, "acc_preview")] as const),
   ]);
 }

@@ -1,3 +1,4 @@
+import { maxPasskeys } from "@/lib/auth/passkeys";
 import { programTokenSeconds } from "@/lib/auth/session";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to, toCode } from "@/lib/docs/links";
@@ -34,6 +35,10 @@ ${table(
 )}
 
 If both are sent, the bearer token counts. If that token is invalid, the cookie is not used instead.
+
+## What an owner has
+
+With a deployment's own sign-in, an owner signs in at ${linkToPage(pages.signIn)} with a six-digit code by email, which always works. An owner can add up to ${maxPasskeys} passkeys on ${linkToPage(pages.home)}, and then signs in with a fingerprint, a face or a device's PIN, without waiting for a mail. To add or remove a passkey, the owner confirms with a code or a passkey, and gets a mail about the change. An owner who has lost every passkey signs in with a code. Passkeys never sign in a program: programs use tokens.
 
 ## How a program gets a token
 

@@ -1,5 +1,6 @@
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/browser-session";
 import { invitationDays } from "@/lib/auth/invitation-token";
+import { browserSecretSeconds } from "@/lib/auth/passkey-sign-in";
 import { codeMinutes, longCodeHours } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { describeSeconds } from "@/lib/config/durations";
@@ -60,6 +61,29 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     what: "Your sessions: the kind of browser and system, or the app's name, the beginning, and the hour of the last use",
     until: `Until they end, after at most ${describeSeconds(Math.max(browserSessionSeconds, lifetimes.session))}`,
   },
+  billing_customers: {
+    what: "Your id at Stripe, and what your account had before you bought a licence",
+    until: "Until your data is erased",
+  },
+  billing_subscriptions: {
+    what: "Your licences at Stripe: state and periods, no payment details",
+    until: "Until your data is erased",
+  },
+  billing_checkouts: {
+    what: "Your checkouts: what was bought, when, and how it ended",
+    until: "Until your data is erased",
+  },
+  passkeys: {
+    what: "Your passkeys: a public key, its name, when it was added and last used",
+    until: "Until you remove them, or your data is erased",
+    under: "local",
+  },
+  passkey_challenges: undefined,
+  passkey_offers: {
+    what: "That you put the offer of a passkey away",
+    until: "Until your data is erased",
+    under: "local",
+  },
   connect_state: {
     what: "What your connected apps may do, and their unanswered requests, with the network of a device that asks",
     until: `Until they expire, after at most ${describeSeconds(lifetimes.session)}`,
@@ -112,6 +136,11 @@ const cookies: Record<CookieName, Kept> = {
   "office-code": {
     what: "Ties a sign-in code to your browser",
     until: `${describeSeconds(codeMinutes * 60)}, for a long code ${describeSeconds(longCodeHours * 60 * 60)}`,
+    under: "local",
+  },
+  "office-passkey": {
+    what: "Ties a sign-in by passkey to your browser",
+    until: describeSeconds(browserSecretSeconds),
     under: "local",
   },
   "office-known": {

@@ -34,7 +34,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
     });
     const days = (Date.parse(String(added.trialEndsAt)) - Date.now()) / (24 * 60 * 60 * 1000);
     expect(days).toBeCloseTo(3, 2);
-    expect(await service.adminJson("account", "show", "NEW@example.com")).toEqual(added);
+    expect(await service.adminJson("account", "show", "NEW@example.com")).toEqual({ ...added, passkeys: 0 });
 
     const terms = [
       "--plan",
@@ -191,6 +191,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
       ["mail", true],
       ["client address", true],
       ["sign-in", true],
+      ["passkeys", true],
       ["waitlist", true],
       ["signing keys", true],
       ["retirements", true],

@@ -17,7 +17,7 @@ export const POST = form(
     if (!browser) return over;
     const redeemed = await redeemCode(await store(), browser, submission.field("code"), submission.nowMs);
     if ("email" in redeemed) {
-      const signedIn = await signIn(redeemed.email, submission);
+      const signedIn = await signIn(redeemed.email, "code", submission);
       return signedIn ? { ...signedIn, to: await pathAfterSignIn(submission.headers) } : over;
     }
     if (redeemed.problem === "over") return over;

@@ -1,0 +1,38 @@
+/** Where a ceremony's options come from, and where its result is sent. */
+export type Addresses = { options: string; action: string };
+
+/** A request that the service refused. */
+export class Refused extends Error {
+  constructor(readonly status: number) {
+    super();
+  }
+}
+
+/** Whether this browser can use passkeys on this page. They belong to a name, never to an IP address (WebAuthn §5.1.3). */
+export function canUsePasskeys(): boolean {
+  const isNamed = !/^[\d.]+$|^\[/.test(location.hostname);
+  return isNamed && globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON !== undefined;
+}
+
+/** Signs in, or confirms who the owner is, by a passkey. Returns the address to open. Throws if that fails. */
+export async function signWithPasskey(
+  { options, action }: Addresses,
+  how: Pick<CredentialRequestOptions, "mediation" | "signal"> = {},
+): Promise<string> {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await (await post(options)).json());
+  const answer = await post(action, JSON.stringify(await navigator.credentials.get({ publicKey, ...how })));
+  return (await answer.json()).to;
+}
+
+/** Creates a passkey and adds it to the account that the page shows. Throws if that fails. */
+export async function createPasskey({ options, action }: Addresses, account: string): Promise<void> {
+  const answer = await post(options, new URLSearchParams({ account }));
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(await answer.json());
+  await post(action, JSON.stringify(await navigator.credentials.create({ publicKey })));
+}
+
+async function post(address: string, body: BodyInit | null = null): Promise<Response> {
+  const answer = await fetch(address, { method: "POST", body });
+  if (!answer.ok) throw new Refused(answer.status);
+  return answer;
+}

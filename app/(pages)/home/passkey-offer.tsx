@@ -1,0 +1,29 @@
+import type { Session } from "@/lib/auth/session";
+import { actions } from "@/lib/http/pages";
+import { OnlyWithPasskeys } from "./passkey-support";
+import type { Ways } from "./ways";
+
+type PasskeyOfferProps = { accountId: string; ways: Ways; session: Session };
+
+/** Offers a passkey once after a sign-in by code, in a browser that could hold one, until the owner puts it away. */
+export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
+  const { begunAtMs, confirmedBy } = session;
+  const hasAdded = ways.passkeys.some(({ addedAtMs }) => addedAtMs >= (begunAtMs ?? 0));
+  if (confirmedBy !== "code" || ways.hasDeclined || hasAdded) return null;
+  return (
+    <OnlyWithPasskeys>
+      <div className="notice">
+        <p className="quiet">
+          Next time, sign in with your fingerprint, face or PIN, without waiting for a mail:{" "}
+          <a href="#ways">add a passkey</a>.
+        </p>
+        <form method="post" action={actions.declinePasskeys.path}>
+          <input type="hidden" name="account" value={accountId} />
+          <button type="submit" className="linklike">
+            Do not offer this again
+          </button>
+        </form>
+      </div>
+    </OnlyWithPasskeys>
+  );
+}

@@ -1,0 +1,154 @@
+import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
+import {
+  hasDeclinedPasskeys,
+  listPasskeys,
+  maxNameCharacters,
+  maxPasskeys,
+  type Passkey,
+  relyingParty,
+} from "@/lib/auth/passkeys";
+import { store } from "@/lib/db/store";
+import { actions } from "@/lib/http/pages";
+import { log } from "@/lib/runtime/log";
+import { Clock } from "../clock";
+import { AddPasskey, ConfirmWithPasskey } from "./passkey-button";
+
+/** An account's passkeys, and whether its owner has put the offer of one away. */
+export type Ways = { passkeys: Passkey[]; hasDeclined: boolean };
+
+/** Reads an account's passkeys; `undefined` if that fails, because the rest of the page does not need them. */
+export async function readWays(accountId: string): Promise<Ways | undefined> {
+  try {
+    const db = await store();
+    const [passkeys, hasDeclined] = await Promise.all([
+      listPasskeys(db, accountId),
+      hasDeclinedPasskeys(db, accountId),
+    ]);
+    return { passkeys, hasDeclined };
+  } catch (failure) {
+    log().error({ err: failure }, "passkeys could not be listed");
+    return undefined;
+  }
+}
+
+type WaysToSignInProps = {
+  account: { id: string; email: string };
+  ways: Ways | undefined;
+  /** When the owner last proved in this browser who they are. */
+  confirmedAtMs: number | null | undefined;
+  /** The change that the owner has just made. */
+  done: keyof typeof doneWords | undefined;
+  nowMs: number;
+};
+
+const doneWords = { removed: "The passkey was removed.", renamed: "The passkey was renamed." };
+
+/** The account's passkeys, with forms that rename and remove them, and a button that adds one. */
+export function WaysToSignIn({ account, ways, confirmedAtMs, done, nowMs }: WaysToSignInProps) {
+  const isConfirmed = isRecentlyConfirmed(confirmedAtMs, nowMs);
+  const { passkeys } = ways ?? { passkeys: [] };
+  return (
+    <section id="ways">
+      {done && <p role="status">{doneWords[done]}</p>}
+      <h2>Ways to sign in</h2>
+      <p>
+        A code by email always works. A passkey signs you in with your fingerprint, your face or your device’s
+        PIN, without waiting for a mail.
+      </p>
+      {!ways && (
+        <p className="quiet">
+          We cannot show your passkeys at the moment. Nothing is lost. Reload this page in a moment.
+        </p>
+      )}
+      {passkeys.length > 0 && (
+        <ul className="sessions">
+          {passkeys.map((passkey) => (
+            <li key={passkey.id}>
+              <Description passkey={passkey} />
+              <Rename accountId={account.id} passkey={passkey} />
+              {isConfirmed && <Remove accountId={account.id} passkey={passkey} />}
+            </li>
+          ))}
+        </ul>
+      )}
+      {ways && !isConfirmed && <Confirm email={account.email} hasPasskeys={passkeys.length > 0} />}
+      {ways && isConfirmed && passkeys.length < maxPasskeys && <AddPasskey accountId={account.id} />}
+      {passkeys.length >= maxPasskeys && (
+        <p className="quiet">You have {maxPasskeys} passkeys. To add another one, remove one first.</p>
+      )}
+    </section>
+  );
+}
+
+function Description({ passkey: { name, rpId, addedAtMs, lastUsedAtMs } }: { passkey: Passkey }) {
+  return (
+    <div>
+      <strong>{name}</strong>
+      <p className="quiet">
+        Added <Clock atMs={addedAtMs} shows="day and time" />,{" "}
+        {lastUsedAtMs === null ? (
+          "not used yet"
+        ) : (
+          <>
+            last used <Clock atMs={lastUsedAtMs} shows="day and time" />
+          </>
+        )}
+        {rpId !== relyingParty().id && `. It was made for ${rpId} and works only there`}
+      </p>
+    </div>
+  );
+}
+
+type PasskeyProps = { accountId: string; passkey: Passkey };
+
+function Rename({ accountId, passkey: { id, name } }: PasskeyProps) {
+  return (
+    <details className="rename">
+      <summary aria-label={`Rename “${name}”`}>Rename</summary>
+      <form method="post" action={actions.renamePasskey.path} className="actions">
+        <input type="hidden" name="account" value={accountId} />
+        <input type="hidden" name="passkey" value={id} />
+        <input
+          name="name"
+          aria-label={`New name of “${name}”`}
+          defaultValue={name}
+          maxLength={maxNameCharacters}
+          autoComplete="off"
+          required
+        />
+        <button type="submit" className="plain">
+          Save
+        </button>
+      </form>
+    </details>
+  );
+}
+
+function Remove({ accountId, passkey: { id, name } }: PasskeyProps) {
+  return (
+    <form method="post" action={actions.removePasskey.path}>
+      <input type="hidden" name="account" value={accountId} />
+      <button type="submit" name="passkey" value={id} className="plain" aria-label={`Remove “${name}”`}>
+        Remove
+      </button>
+    </form>
+  );
+}
+
+/** Asks the owner to prove again who they are, before passkeys can be added and removed. */
+function Confirm({ email, hasPasskeys }: { email: string; hasPasskeys: boolean }) {
+  return (
+    <>
+      <p>To add or remove a passkey, confirm that it is you:</p>
+      <div className="actions">
+        {hasPasskeys && <ConfirmWithPasskey />}
+        <form method="post" action={actions.sendCode.path}>
+          <input type="hidden" name="email" value={email} />
+          <button type="submit" className="plain">
+            Send me a code
+          </button>
+        </form>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,325 @@
+import { type CDPSession, expect, type Page } from "@playwright/test";
+import { makeClock } from "@/tests/support/clock";
+import {
+  besideDatabaseUrl,
+  createDatabase,
+  findPostgres,
+  startPostgres,
+  stopDatabase,
+} from "@/tests/support/databases";
+import { codeTo, mailTo } from "@/tests/support/mailbox";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+import { expectAccessible } from "./support/axe";
+import { newEmail, type Office, test as onEmbeddedStore, signIn, typeCode } from "./support/office";
+
+const onPostgres = onEmbeddedStore.extend<object, { office: Office }>({
+  office: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern.
+    async ({}, use) => {
+      const postgres = await startPostgres();
+      if (!postgres) throw new Error("PostgreSQL is not installed");
+      const clock = makeClock();
+      const port = String(await reservePort());
+      const service = await Service.start({
+        ...besideDatabaseUrl,
+        ...clock.environment,
+        DATABASE_URL: await createDatabase(postgres.url),
+        APP_URL: `http://localhost:${port}`,
+        PORT: port,
+        SIGN_IN: "local",
+        TRUSTED_PROXY_HOPS: "1",
+        LOG_LEVEL: "warn",
+      });
+      await use({ service, passTime: clock.pass });
+      await service.stop();
+      await stopDatabase(postgres);
+    },
+    { scope: "worker" },
+  ],
+});
+
+const engines = [
+  { name: "the embedded store", test: onEmbeddedStore },
+  ...(findPostgres() ? [{ name: "PostgreSQL", test: onPostgres }] : []),
+];
+
+/** A device with its own authenticator, which holds passkeys and verifies its user. */
+type Device = { cdp: CDPSession; authenticatorId: string };
+
+/** Gives a page's browser a platform authenticator (https://chromedevtools.github.io/devtools-protocol/tot/WebAuthn/). */
+async function giveAuthenticator(page: Page): Promise<Device> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return { cdp, authenticatorId };
+}
+
+const setVerified = ({ cdp, authenticatorId }: Device, isUserVerified: boolean) =>
+  cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });
+
+/** Makes a browser that does not offer passkeys in fields. */
+const withoutAutofill = (page: Page) =>
+  page.addInitScript(() => {
+    PublicKeyCredential.isConditionalMediationAvailable = async () => false;
+  });
+
+const passkeys = (page: Page) => page.locator("#ways .sessions li");
+const signOut = (page: Page) => page.getByRole("button", { name: "Sign out" }).click();
+
+async function addPasskey(page: Page, count = 1): Promise<void> {
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(page.getByText("Passkey added.")).toBeVisible();
+  await expect(passkeys(page)).toHaveCount(count);
+}
+
+async function openWithPasskey(page: Page, service: Service, name: string) {
+  const email = newEmail(name);
+  await service.adminJson("account", "add", email, "--plan", "licensed");
+  const device = await giveAuthenticator(page);
+  await signIn(page, { service }, email);
+  await addPasskey(page);
+  return { email, device };
+}
+
+for (const { name, test } of engines) {
+  test.describe(`on ${name}`, () => {
+    test("an owner adds a passkey, signs in by autofill and by button, renames it and removes it", async ({
+      page,
+      office: { service },
+    }) => {
+      const { email } = await openWithPasskey(page, service, "passkey");
+      await expect(passkeys(page)).toContainText("Chrom");
+      await expect(passkeys(page)).toContainText("not used yet");
+      expect((await mailTo(service.dataDir, email, /passkey was added/)).text).toContain("If it was not you");
+
+      await signOut(page);
+      await page.waitForURL("/");
+      // The authenticator answers the offer in the field at once, as a person does who chooses it there.
+      await page.goto("/sign-in");
+      await page.waitForURL("/home");
+      await expect(page.getByText(email)).toBeVisible();
+      await expect(passkeys(page)).toContainText("last used");
+
+      await signOut(page);
+      await page.waitForURL("/");
+      await withoutAutofill(page);
+      await page.goto("/sign-in");
+      await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+      await page.waitForURL("/home");
+
+      await page.getByText("Rename", { exact: true }).click();
+      await page.getByLabel(/^New name of/).fill("My laptop");
+      await page.getByRole("button", { name: "Save" }).click();
+      await expect(page.getByText("The passkey was renamed.")).toBeVisible();
+      await expect(passkeys(page)).toContainText("My laptop");
+      await page.getByRole("button", { name: "Remove “My laptop”" }).click();
+      await expect(page.getByText("The passkey was removed.")).toBeVisible();
+      await expect(passkeys(page)).toHaveCount(0);
+
+      await signOut(page);
+      await page.waitForURL("/");
+      await page.goto("/sign-in");
+      await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+      await expect(page.getByText("That did not work. Try again, or request a code.")).toBeVisible();
+    });
+
+    test("a second device has a passkey of its own, and one removed there no longer signs in here", async ({
+      page,
+      browser,
+      office: { service },
+      extraHTTPHeaders,
+    }) => {
+      const { email } = await openWithPasskey(page, service, "devices");
+      await page.getByText("Rename", { exact: true }).click();
+      await page.getByLabel(/^New name of/).fill("First");
+      await page.getByRole("button", { name: "Save" }).click();
+      const second = await (
+        await browser.newContext({ ...(extraHTTPHeaders && { extraHTTPHeaders }), baseURL: service.url })
+      ).newPage();
+      await giveAuthenticator(second);
+      const before = await codeTo(service.dataDir, email);
+      await second.goto("/sign-in");
+      await second.getByLabel("Email").fill(email);
+      await second.getByRole("button", { name: "Send me a code" }).click();
+      await expect.poll(() => codeTo(service.dataDir, email)).not.toBe(before);
+      await typeCode(second, await codeTo(service.dataDir, email));
+      await second.waitForURL("/home");
+      await addPasskey(second, 2);
+      await second.getByRole("button", { name: "Remove “First”" }).click();
+      await expect(passkeys(second)).toHaveCount(1);
+      await signOut(second);
+      await second.waitForURL("/");
+      await second.goto("/sign-in");
+      await second.waitForURL("/home");
+
+      await signOut(page);
+      await page.waitForURL("/");
+      await page.goto("/sign-in");
+      await expect(page.getByText(/^That did not work/)).toBeVisible();
+      await expect(page).toHaveURL("/sign-in");
+      await second.context().close();
+    });
+
+    test("a refused user verification signs no one in, and after three tries the page says what to do", async ({
+      page,
+      office: { service },
+    }) => {
+      const { device } = await openWithPasskey(page, service, "refused");
+      await signOut(page);
+      await page.waitForURL("/");
+      await setVerified(device, false);
+      await withoutAutofill(page);
+      await page.goto("/sign-in");
+      const button = page.getByRole("button", { name: "Sign in with a passkey" });
+      for (const words of [
+        "Try again, or request a code.",
+        "Try again, or request a code.",
+        "a code always works",
+      ]) {
+        await button.click();
+        await expect(page.locator("#passkey .status")).toContainText(words);
+        await expect(page).toHaveURL("/sign-in");
+      }
+      await expectAccessible(page);
+      await setVerified(device, true);
+      await button.click();
+      await page.waitForURL("/home");
+    });
+
+    test("after a sign-in by code a passkey is offered once, until the offer is put away", async ({
+      page,
+      office: { service },
+    }) => {
+      const email = newEmail("offer");
+      await service.adminJson("account", "add", email, "--plan", "licensed");
+      await giveAuthenticator(page);
+      await signIn(page, { service }, email);
+      const offer = page.getByText("Next time, sign in with your fingerprint");
+      await expect(offer).toBeVisible();
+      await expectAccessible(page);
+      await page.getByRole("button", { name: "Do not offer this again" }).click();
+      await expect(page.getByRole("heading", { name: "Ways to sign in" })).toBeVisible();
+      await expect(offer).toBeHidden();
+      await page.reload();
+      await expect(page.getByRole("button", { name: "Add a passkey" })).toBeVisible();
+      await expect(offer).toBeHidden();
+    });
+  });
+}
+
+const test = onEmbeddedStore;
+
+test("five minutes after a sign-in, the owner confirms by a passkey or a code before the next change", async ({
+  page,
+}) => {
+  // The clock of the others' service must not advance.
+  const clock = makeClock();
+  const service = await Service.start({ SIGN_IN: "local", ...clock.environment });
+  const { email } = await openWithPasskey(page, service, "confirms");
+  const first = await codeTo(service.dataDir, email);
+  const remove = page.getByRole("button", { name: /^Remove “/ });
+  await expect(remove).toBeVisible();
+  clock.pass(5 * 60_000);
+  // As the open page does every 45 seconds.
+  await page.evaluate(() => fetch("/sign-in/renew", { method: "POST" }));
+  await remove.click();
+  await expect(page.getByText("Confirm that it is you under “Ways to sign in”")).toBeVisible();
+  await expect(page.getByText("To add or remove a passkey, confirm that it is you:")).toBeVisible();
+  await expect(remove).toBeHidden();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await expect(remove).toBeVisible();
+
+  clock.pass(5 * 60_000);
+  await page.goto(`${service.url}/home`);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Enter the code");
+  await expect.poll(() => codeTo(service.dataDir, email)).not.toBe(first);
+  await typeCode(page, await codeTo(service.dataDir, email));
+  await page.waitForURL(`${service.url}/home`);
+  await remove.click();
+  await expect(page.getByText("The passkey was removed.")).toBeVisible();
+  expect(await service.adminJson("session", "list", email)).toHaveLength(1);
+  await service.stop();
+});
+
+test("passkeys work by keyboard alone, and axe finds nothing in the pages that show them", async ({
+  page,
+  office: { service },
+}) => {
+  const { email } = await openWithPasskey(page, service, "keyboard");
+  await expectAccessible(page);
+  await page.getByText("Rename", { exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await expect(page.getByLabel(/^New name of/)).toBeFocused();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("By keyboard");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("The passkey was renamed.")).toBeVisible();
+  await page.getByRole("button", { name: "Remove “By keyboard”" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("The passkey was removed.")).toBeVisible();
+  await page.getByRole("button", { name: "Add a passkey" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("Passkey added.")).toBeVisible();
+  await signOut(page);
+  await page.waitForURL("/");
+  await withoutAutofill(page);
+  await page.goto("/sign-in");
+  await expect(page.getByLabel("Email")).toBeFocused();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Sign in with a passkey" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("/home");
+  await expect(page.getByText(email)).toBeVisible();
+});
+
+test.describe("where there are no passkeys", () => {
+  test("a browser without WebAuthn sees the pages as before", async ({ page, office: { service } }) => {
+    await page.addInitScript(() =>
+      Object.defineProperty(window, "PublicKeyCredential", { value: undefined }),
+    );
+    await page.goto("/sign-in");
+    await expect(page.getByLabel("Email")).toBeFocused();
+    await expect(page.locator("#passkey")).toBeHidden();
+    const email = newEmail("no-webauthn");
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    await signIn(page, { service }, email);
+    await expect(page.getByText("A code by email always works.")).toBeVisible();
+    await expect(page.getByRole("button", { name: "Add a passkey" })).toBeHidden();
+    await expect(page.getByText("Next time, sign in with")).toBeHidden();
+  });
+
+  test.describe("without JavaScript", () => {
+    test.use({ javaScriptEnabled: false });
+
+    test("the sign-in page has no button for passkeys", async ({ page }) => {
+      await page.goto("/sign-in");
+      await expect(page.getByRole("button")).toHaveText(["Send me a code"]);
+    });
+  });
+});
+
+test("the scripts stay small: /sign-in loads less than 2 KB", async ({ page }) => {
+  const script = page.waitForResponse(/pages\.js/);
+  await page.goto("/sign-in");
+  const { encodedBodySize } = await page.evaluate(() => {
+    const [entry] = performance.getEntriesByType("resource").filter(({ name }) => name.includes("pages.js"));
+    return { encodedBodySize: (entry as PerformanceResourceTiming).encodedBodySize };
+  });
+  expect((await script).status()).toBe(200);
+  expect(encodedBodySize).toBeLessThan(2048);
+  expect(encodedBodySize).toBeGreaterThan(200);
+});

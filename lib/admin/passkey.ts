@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import { findAccount } from "@/lib/accounts/accounts";
+import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { asInstant, asIso, asTable } from "@/lib/admin/print";
+import { listPasskeys, removePasskeys } from "@/lib/auth/passkeys";
+import { ApiError } from "@/lib/http/errors";
+
+/** `passkey list|remove`. */
+export function addPasskeyCommands(program: Command, run: Run): void {
+  const passkey = program.command("passkey").description("the passkeys of an account, under local sign-in");
+
+  withExamples(passkey.command("list"), "passkey list ceo@example.com")
+    .description("list the passkeys, oldest first")
+    .argument("<email>", "", parseEmail)
+    .action(
+      run(async (db, email: string) => {
+        const { id } = await findAccount(db, email);
+        const nowMs = Date.now();
+        const passkeys = (await listPasskeys(db, id)).map(({ id, name, rpId, addedAtMs, lastUsedAtMs }) => ({
+          id,
+          name,
+          host: rpId,
+          addedAt: asIso(addedAtMs),
+          lastUsedAt: asIso(lastUsedAtMs),
+        }));
+        const rows = passkeys.map(({ addedAt, lastUsedAt, ...passkey }) => ({
+          ...passkey,
+          addedAt: asInstant(addedAt, nowMs),
+          lastUsedAt: asInstant(lastUsedAt, nowMs),
+        }));
+        return { json: passkeys, text: asTable(rows, "No passkeys found.") };
+      }),
+    );
+
+  const remove = withExamples(passkey.command("remove"), "passkey remove ceo@example.com --all");
+  remove
+    .description("remove one passkey, or all with --all; the owner gets a mail and can sign in with a code")
+    .argument("<email>", "", parseEmail)
+    .argument("[id]")
+    .option("--all", "every passkey")
+    .action(
+      run(async (db, email: string, id: string | undefined, { all = false }: { all?: boolean }) => {
+        if (all === (id !== undefined)) remove.error("error: pass an id from 'passkey list', or --all");
+        const account = await findAccount(db, email);
+        const which = id === undefined ? "all" : { id };
+        const removed = await removePasskeys(db, "operator", account, which, Date.now());
+        if (removed === 0 && !all) {
+          throw new ApiError("not_found", {
+            message: "This account has no such passkey.",
+            hint: "See 'passkey list'.",
+          });
+        }
+        const text = all ? `Removed the passkeys of ${email}.` : `Removed ${id}.`;
+        return { json: { email, removed: all ? "all" : id }, text };
+      }),
+    );
+}

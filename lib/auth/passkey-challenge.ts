@@ -1,0 +1,75 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { ceremonyMs } from "@/lib/auth/passkey-ceremony";
+import type { Db } from "@/lib/db/store";
+import { derivedKeys } from "@/lib/runtime/app-secret";
+import { isSameSecret } from "@/lib/runtime/constant-time";
+
+/*
+ * A challenge proves itself, so that it costs us nothing until it is signed: 16 random bytes, when it expires, and an
+ * HMAC of both, the secret of the browser that asked, and the purpose. Only a challenge whose signature was verified is
+ * stored, until it expires, so that it works once.
+ */
+
+const nonceBytes = 16;
+const expiryBytes = 6; // Unix milliseconds
+
+/** Makes the secret that binds challenges to a browser. */
+export function makeBrowserSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/**
+ * Makes a challenge in base64url that lives five minutes.
+ *
+ * @param browser - the secret of the browser that asks
+ * @param purpose - what the signature will be used for; it works for nothing else
+ */
+export function makeChallenge(browser: string, purpose: string, nowMs: number): string {
+  const expiry = Buffer.alloc(expiryBytes);
+  expiry.writeUIntBE(nowMs + ceremonyMs, 0, expiryBytes);
+  const body = Buffer.concat([randomBytes(nonceBytes), expiry]).toString("hex");
+  return toBase64url(body + prove(body, browser, purpose));
+}
+
+/** Whether we gave this challenge to this browser for this purpose within the last five minutes. */
+export function isChallenge(challenge: string, browser: string, purpose: string, nowMs: number): boolean {
+  const hex = Buffer.from(challenge, "base64url").toString("hex");
+  const body = hex.slice(0, 2 * (nonceBytes + expiryBytes));
+  // Each challenge has one spelling: another one would count as unused.
+  if (toBase64url(hex) !== challenge || body.length === hex.length) return false;
+  const isOurs = derivedKeys("passkey-challenge:v1").some((key) =>
+    isSameSecret(hex.slice(body.length), prove(body, browser, purpose, key)),
+  );
+  return isOurs && nowMs < expiryOf(challenge);
+}
+
+/** Uses a challenge up in the caller's transaction. Returns whether it was unused. */
+export async function consumeChallenge(transaction: Db, challenge: string, nowMs: number): Promise<boolean> {
+  await transaction.deleteFrom("passkey_challenges").where("expires_at_ms", "<=", nowMs).execute();
+  const used = await transaction
+    .insertInto("passkey_challenges")
+    .values({ challenge, expires_at_ms: expiryOf(challenge) })
+    .onConflict((conflict) => conflict.column("challenge").doNothing())
+    .returning("challenge")
+    .executeTakeFirst();
+  return used !== undefined;
+}
+
+function expiryOf(challenge: string): number {
+  return Buffer.from(challenge, "base64url").readUIntBE(nonceBytes, expiryBytes);
+}
+
+function prove(
+  body: string,
+  browser: string,
+  purpose: string,
+  key = derivedKeys("passkey-challenge:v1")[0],
+): string {
+  return createHmac("sha256", key)
+    .update(JSON.stringify([body, browser, purpose]))
+    .digest("hex");
+}
+
+function toBase64url(hex: string): string {
+  return Buffer.from(hex, "hex").toString("base64url");
+}

@@ -1,0 +1,107 @@
+import { findOwnSession, signIn } from "@/lib/auth/local-sign-in";
+import {
+  CeremonyError,
+  readAuthentication,
+  requestOptions,
+  toUserHandle,
+  verifyAuthentication,
+} from "@/lib/auth/passkey-ceremony";
+import { isChallenge, makeBrowserSecret, makeChallenge } from "@/lib/auth/passkey-challenge";
+import { findPasskey, relyingParty, usePasskey } from "@/lib/auth/passkeys";
+import { store } from "@/lib/db/store";
+import { readCookie, writeCookie } from "@/lib/http/cookies";
+import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import { consumeFormAllowance, type Redirect } from "@/lib/http/form";
+import type { HandlerRequest } from "@/lib/http/handler";
+import { log } from "@/lib/runtime/log";
+
+/** How long a browser keeps the secret that binds its challenges. */
+export const browserSecretSeconds = 10 * 60; // longer than a challenge lives
+
+/** A challenge for this browser, and the `Set-Cookie` that binds it. Tabs of one browser share the cookie. */
+export function challengeBrowser(
+  { headers, nowMs }: Pick<HandlerRequest, "headers" | "nowMs">,
+  purpose: string,
+): { challenge: string; cookie: string } {
+  const browser = readCookie(headers, "office-passkey") ?? makeBrowserSecret();
+  return {
+    challenge: makeChallenge(browser, purpose, nowMs),
+    cookie: writeCookie("office-passkey", browser, browserSecretSeconds),
+  };
+}
+
+/** Returns a function that checks whether a challenge was given to this browser for this purpose, and still lives. */
+export function expectedOf(
+  { headers, nowMs }: Pick<HandlerRequest, "headers" | "nowMs">,
+  purpose: string,
+): (challenge: string) => boolean {
+  const browser = readCookie(headers, "office-passkey");
+  return (challenge) => browser !== undefined && isChallenge(challenge, browser, purpose, nowMs);
+}
+
+const signInPurpose = "sign in";
+
+/** The options of a sign-in by any passkey: they are the same for everyone but for the challenge. */
+export function askForPasskey(call: HandlerRequest) {
+  const { challenge, cookie } = challengeBrowser(call, signInPurpose);
+  return { options: requestOptions(relyingParty(), challenge), cookie };
+}
+
+/**
+ * Signs a browser in by a passkey, or confirms the session of a browser that is signed in to the passkey's account.
+ * Throws an {@link ApiError}: 400 without a reason, which only the log has; 409 if the browser is signed in to another
+ * account; 429.
+ */
+export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect> {
+  return refuseCeremonyErrors(async () => {
+    const { headers, nowMs, body } = call;
+    await requireFormAllowance(headers);
+    const party = relyingParty();
+    const authentication = readAuthentication(party, body, expectedOf(call, signInPurpose));
+    const db = await store();
+    const passkey = await findPasskey(db, authentication.credentialId);
+    if (!passkey) throw new CeremonyError("the passkey is not registered here");
+    const { userHandle, challenge } = authentication;
+    if (userHandle !== undefined && userHandle !== toUserHandle(passkey.accountId)) {
+      throw new CeremonyError("the passkey is of another account");
+    }
+    const { counter } = await verifyAuthentication(party, authentication, passkey.publicKey);
+    const current = await findOwnSession(db, headers, nowMs);
+    if (current && current.accountId !== passkey.accountId) throw signedInElsewhere();
+    if (!(await usePasskey(db, passkey, { challenge, counter }, nowMs))) {
+      throw new CeremonyError("the passkey or its challenge was used before");
+    }
+    const signedIn = await signIn(passkey.email, "passkey", call);
+    return signedIn ?? Promise.reject(new CeremonyError("the account is gone"));
+  });
+}
+
+/** Runs a ceremony's second step. What does not verify becomes a 400 for the client and a line in the log. */
+export async function refuseCeremonyErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (failure) {
+    if (!(failure instanceof CeremonyError)) throw failure;
+    log().info({ because: failure.message }, "a passkey was refused");
+    throw new ApiError("invalid_request", {
+      message: "This passkey was not accepted.",
+      hint: "Try again, or sign in with a code.",
+    });
+  }
+}
+
+/** Counts towards the limit of forms. Throws a 429 beyond it. */
+export async function requireFormAllowance(headers: Headers): Promise<void> {
+  const { allowed, retryAfterSeconds } = await consumeFormAllowance(headers);
+  if (allowed) return;
+  const message = "Too many attempts from your network.";
+  throw tooManyRequests({ message, retryAfterSeconds });
+}
+
+function signedInElsewhere(): ApiError {
+  return new ApiError("forbidden", {
+    status: 409,
+    message: "This passkey is of another account than the one that you are signed in to.",
+    hint: "Sign out first, or choose a passkey of this account.",
+  });
+}

@@ -1,0 +1,243 @@
+import { randomBytes } from "node:crypto";
+import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
+import { consumeChallenge } from "@/lib/auth/passkey-challenge";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import { type Actor, auditedTransaction, recordAudit } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
+import { log } from "@/lib/runtime/log";
+
+export const maxPasskeys = 10;
+export const maxNameCharacters = 60;
+
+const mailMs = 3 * dayMs; // how long the mail about a change is tried
+
+/** A passkey as its owner sees it. */
+export type Passkey = {
+  id: string;
+  name: string;
+  /** The credential's id, in base64url. */
+  credentialId: string;
+  /** The host that it was made for. It works nowhere else. */
+  rpId: string;
+  addedAtMs: number;
+  lastUsedAtMs: number | null;
+};
+
+type PasskeyAccount = { id: string; email: string };
+
+/** The service as a relying party: the host of `APP_URL`, and pages at exactly `APP_URL`. */
+export function relyingParty(): RelyingParty {
+  const { appUrl } = settings();
+  return { id: new URL(appUrl).hostname, name: "Corner Office", origin: appUrl };
+}
+
+/** The passkeys of an account, oldest first. */
+export async function listPasskeys(db: Db, accountId: string): Promise<Passkey[]> {
+  const rows = await db
+    .selectFrom("passkeys")
+    .select(["id", "name", "credential_id", "rp_id", "added_at_ms", "last_used_at_ms"])
+    .where("account_id", "=", accountId)
+    .orderBy("added_at_ms")
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id, name, credential_id, rp_id, added_at_ms, last_used_at_ms }) => ({
+    id,
+    name,
+    credentialId: credential_id,
+    rpId: rp_id,
+    addedAtMs: added_at_ms,
+    lastUsedAtMs: last_used_at_ms,
+  }));
+}
+
+/** A passkey and its account, by the credential's id; `undefined` if it is not registered here. */
+export async function findPasskey(db: Db, credentialId: string) {
+  return db
+    .selectFrom("passkeys")
+    .innerJoin("accounts", "accounts.id", "passkeys.account_id")
+    .select(["passkeys.id", "passkeys.public_key as publicKey", "accounts.id as accountId", "accounts.email"])
+    .where("passkeys.credential_id", "=", credentialId)
+    .where("passkeys.rp_id", "=", relyingParty().id)
+    .executeTakeFirst();
+}
+
+/**
+ * Adds a passkey and queues the mail about it. Returns why it was not added: a credential belongs to one account, an
+ * account has ten at most, and a challenge works once.
+ */
+export function addPasskey(
+  db: Db,
+  account: PasskeyAccount,
+  { credential, challenge, name }: { credential: Credential; challenge: string; name: string },
+  nowMs: number,
+): Promise<"added" | "full" | "known" | "used"> {
+  return changePasskeys(db, { by: "owner", what: "passkey add" }, account, nowMs, async (transaction) => {
+    await lockAccount(transaction, account.id);
+    if ((await listPasskeys(transaction, account.id)).length >= maxPasskeys) return "full";
+    if (!(await consumeChallenge(transaction, challenge, nowMs))) return "used";
+    const added = await transaction
+      .insertInto("passkeys")
+      .values({
+        id: `pass_${randomBytes(8).toString("hex")}`,
+        account_id: account.id,
+        credential_id: credential.id,
+        rp_id: relyingParty().id,
+        public_key: credential.publicKey,
+        counter: credential.counter,
+        name,
+        added_at_ms: nowMs,
+        last_used_at_ms: null,
+      })
+      .onConflict((conflict) => conflict.column("credential_id").doNothing())
+      .returning("id")
+      .executeTakeFirst();
+    if (!added) return "known";
+    await enqueueChangeMail(transaction, account.email, { change: "added", name }, nowMs);
+    return "added";
+  });
+}
+
+/** Concurrent additions to the same account take turns, so that they cannot exceed the maximum. */
+async function lockAccount(transaction: Db, id: string): Promise<void> {
+  await transaction.selectFrom("accounts").select("id").where("id", "=", id).forUpdate().execute();
+}
+
+/**
+ * Records the use of a passkey whose signature over this challenge was verified. Returns whether it counts: a challenge
+ * works once, and a signature counter that is in use must grow (§6.1.1), or the passkey was copied.
+ */
+export async function usePasskey(
+  db: Db,
+  { id, email }: { id: string; email: string },
+  { challenge, counter }: { challenge: string; counter: number },
+  nowMs: number,
+): Promise<boolean> {
+  const outcome = await db.transaction().execute(async (transaction) => {
+    if (!(await consumeChallenge(transaction, challenge, nowMs))) return "used";
+    const used = await transaction
+      .updateTable("passkeys")
+      .set({ counter, last_used_at_ms: nowMs })
+      .where("id", "=", id)
+      .where(({ or, and, eb, lit }) =>
+        or([eb("counter", "<", counter), and([eb("counter", "=", 0), eb(lit(counter), "=", 0)])]),
+      )
+      .returning("id")
+      .executeTakeFirst();
+    if (used) return "counts";
+    const isThere = await transaction
+      .selectFrom("passkeys")
+      .select("id")
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return isThere ? "counter" : "removed";
+  });
+  if (outcome === "counter") await noteCounter(db, email, id, nowMs);
+  return outcome === "counts";
+}
+
+async function noteCounter(db: Db, email: string, id: string, nowMs: number): Promise<void> {
+  const because = "the signature counter went back";
+  log().warn({ passkey: id }, `a passkey was refused: ${because}`);
+  const after = { passkey: id, because };
+  await recordAudit(db, { by: "visitor", what: "passkey refused", whom: email, after }, nowMs);
+}
+
+/** Renames a passkey of the account. Returns whether it has that one. */
+export function renamePasskey(
+  db: Db,
+  account: PasskeyAccount,
+  { id, name }: { id: string; name: string },
+  nowMs: number,
+): Promise<boolean> {
+  return changePasskeys(db, { by: "owner", what: "passkey rename" }, account, nowMs, async (transaction) => {
+    const renamed = await transaction
+      .updateTable("passkeys")
+      .set({ name })
+      .where("id", "=", id)
+      .where("account_id", "=", account.id)
+      .returning("id")
+      .executeTakeFirst();
+    return renamed !== undefined;
+  });
+}
+
+/** Removes one passkey of the account or all, and queues a mail about each. Returns how many there were. */
+export function removePasskeys(
+  db: Db,
+  by: "owner" | "operator",
+  account: PasskeyAccount,
+  which: "all" | { id: string },
+  nowMs: number,
+): Promise<number> {
+  return changePasskeys(db, { by, what: "passkey remove" }, account, nowMs, async (transaction) => {
+    let deletion = transaction.deleteFrom("passkeys").where("account_id", "=", account.id);
+    if (which !== "all") deletion = deletion.where("id", "=", which.id);
+    const removed = await deletion.returning("name").execute();
+    for (const { name } of removed) {
+      await enqueueChangeMail(transaction, account.email, { change: "removed", name }, nowMs);
+    }
+    return removed.length;
+  });
+}
+
+/** Whether the owner has put the offer of a passkey away. */
+export async function hasDeclinedPasskeys(db: Db, accountId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("passkey_offers")
+    .select("account_id")
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Puts the offer of a passkey away for good. */
+export async function declinePasskeys(db: Db, account: PasskeyAccount, nowMs: number): Promise<void> {
+  await changePasskeys(db, { by: "owner", what: "passkey decline" }, account, nowMs, (transaction) =>
+    transaction
+      .insertInto("passkey_offers")
+      .values({ account_id: account.id, declined_at_ms: nowMs })
+      .onConflict((conflict) => conflict.column("account_id").doNothing())
+      .execute(),
+  );
+}
+
+/** The passkeys that were made for another host than that of `APP_URL`, counted by host: they cannot be used. */
+export async function countStrandedPasskeys(db: Db): Promise<{ rpId: string; count: number }[]> {
+  const rows = await db
+    .selectFrom("passkeys")
+    .select(({ fn }) => ["rp_id as rpId", fn.countAll<number>().as("count")])
+    .where("rp_id", "!=", relyingParty().id)
+    .groupBy("rp_id")
+    .orderBy("rp_id")
+    .execute();
+  return rows.map(({ rpId, count }) => ({ rpId, count: Number(count) }));
+}
+
+/** Changes an account's passkeys. The audit has no names: their owners choose them. */
+function changePasskeys<T>(
+  db: Db,
+  source: { by: Actor; what: string },
+  { id, email }: PasskeyAccount,
+  nowMs: number,
+  change: (transaction: Db) => Promise<T>,
+): Promise<T> {
+  const look = async (transaction: Db) => {
+    const passkeys = await listPasskeys(transaction, id);
+    return Object.fromEntries(
+      passkeys.map(({ id, addedAtMs }) => [id, { addedAt: new Date(addedAtMs).toISOString() }]),
+    );
+  };
+  return auditedTransaction(db, { ...source, whom: email, look }, nowMs, change);
+}
+
+async function enqueueChangeMail(
+  transaction: Db,
+  to: string,
+  { change, name }: { change: "added" | "removed"; name: string },
+  nowMs: number,
+): Promise<void> {
+  const mail = { kind: "passkey", to, change, name, atMs: nowMs } as const;
+  await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + mailMs });
+}

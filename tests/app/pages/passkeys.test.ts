@@ -1,0 +1,370 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Authenticator } from "@/tests/support/authenticator";
+import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { giveBack, lend, supportEmail } from "@/tests/support/lent-service";
+import { mailsTo, mailTo } from "@/tests/support/mailbox";
+import { add, ask, finishAdding, signInWith, startAdding } from "@/tests/support/passkeys";
+import type { Service } from "@/tests/support/service";
+
+type Listed = { id: string; name: string; host: string; addedAt: string; lastUsedAt: string | null };
+
+const fiveMinutesMs = 5 * 60 * 1000;
+
+describe.each(engines)("on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let host: string;
+
+  beforeAll(async () => {
+    ({ stage, service } = await lend(engine));
+    host = new URL(service.url).hostname;
+  });
+  afterAll(() => giveBack(service));
+
+  const list = (email: string) => service.adminJson<Listed[]>("passkey", "list", email);
+  const sessionsOf = (email: string) =>
+    service.adminJson<Record<string, unknown>[]>("session", "list", email);
+  const newAuthenticator = () => new Authenticator(service.url);
+
+  /** Opens an account and signs its owner in with a code. */
+  async function admit(email: string): Promise<Browser> {
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    return Browser.signIn(service, email);
+  }
+
+  /** Opens an account with a passkey. */
+  async function admitWithPasskey(email: string) {
+    const browser = await admit(email);
+    const authenticator = newAuthenticator();
+    expect((await add(browser, authenticator)).status).toBe(204);
+    return { browser, authenticator };
+  }
+
+  /** Lets this many milliseconds pass since the sessions of an account were confirmed. */
+  async function age(email: string, ms: number): Promise<void> {
+    await stage.query(
+      `UPDATE local_sessions SET confirmed_at_ms = confirmed_at_ms - ${ms}
+       WHERE account_id = (SELECT id FROM accounts WHERE email = '${email}')`,
+    );
+  }
+
+  it("asks for a discoverable credential with user verification, without attestation, for this host", async () => {
+    const email = "options@example.com";
+    const { browser, authenticator } = await admitWithPasskey(email);
+    const { status, headers, text } = await startAdding(browser);
+    const { challenge, user, ...options } = JSON.parse(text);
+    expect([status, headers["content-type"], headers["cache-control"]]).toEqual([
+      200,
+      "application/json",
+      "no-store",
+    ]);
+    expect(options).toEqual({
+      rp: { id: host, name: "Corner Office" },
+      pubKeyCredParams: [-8, -7, -35, -36, -257].map((alg) => ({ type: "public-key", alg })),
+      excludeCredentials: [{ type: "public-key", id: authenticator.id }],
+      authenticatorSelection: {
+        residentKey: "required",
+        requireResidentKey: true,
+        userVerification: "required",
+      },
+      attestation: "none",
+      timeout: fiveMinutesMs,
+    });
+    expect(user).toEqual({ id: expect.any(String), name: email, displayName: email });
+    expect(Buffer.from(challenge, "base64url").length).toBe(54);
+    expect(challenge).not.toBe(JSON.parse((await startAdding(browser)).text).challenge);
+  });
+
+  it("gives everyone the same options to sign in but for the challenge, and stores nothing for it", async () => {
+    const stranger = new Browser(service);
+    const before = await stage.query("SELECT * FROM passkey_challenges");
+    const answers = await Promise.all([1, 2, 3].map(() => stranger.post("/sign-in/passkey/options")));
+    for (const { status, text } of answers) {
+      const { challenge, ...options } = JSON.parse(text);
+      expect([status, options]).toEqual([
+        200,
+        { rpId: host, userVerification: "required", timeout: fiveMinutesMs },
+      ]);
+      expect(challenge).toMatch(/^[\w-]{72}$/);
+    }
+    const [first] = answers;
+    expect(first?.headers["set-cookie"]).toEqual([
+      expect.stringMatching(/^office-passkey=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/),
+    ]);
+    expect(await stage.query("SELECT * FROM passkey_challenges")).toEqual(before);
+  });
+
+  it("signs a browser in like a code does", async () => {
+    const email = "signs-in@example.com";
+    const { authenticator } = await admitWithPasskey(email);
+    const browser = new Browser(service);
+    const { status, headers, text } = await signInWith(browser, authenticator);
+    expect([status, headers["content-type"], JSON.parse(text)]).toEqual([
+      200,
+      "application/json",
+      { to: "/home" },
+    ]);
+    expect([...browser.cookies.keys()].sort()).toEqual([
+      "__session",
+      "office-client",
+      "office-known",
+      "office-passkey",
+    ]);
+    expect(await browser.status()).toBe(200);
+    expect((await browser.open("/home")).text).toContain(email);
+    const sessions = await sessionsOf(email);
+    expect(sessions.map(({ kind, name, confirmedBy }) => ({ kind, name, confirmedBy }))).toEqual(
+      expect.arrayContaining([
+        { kind: "browser", name: "Chromium on Linux", confirmedBy: "passkey" },
+        { kind: "browser", name: "Chromium on Linux", confirmedBy: "code" },
+      ]),
+    );
+    expect((await browser.submit("/sign-in/out")).headers.location).toBe("/");
+    expect(await browser.status()).toBe(401);
+  });
+
+  it("shows each passkey at /home with its name, renames it, and refuses a name that is none", async () => {
+    const email = "renames@example.com";
+    const { browser, authenticator } = await admitWithPasskey(email);
+    await signInWith(browser, authenticator);
+    const [passkey = expect.fail()] = await list(email);
+    expect(passkey).toEqual({
+      id: expect.stringMatching(/^pass_[0-9a-f]{16}$/),
+      name: "Chromium on Linux",
+      host,
+      addedAt: expect.any(String),
+      lastUsedAt: expect.any(String),
+    });
+    const rename = (name: string, id = passkey.id) =>
+      browser.pressAtHome("/home/passkeys/rename", { passkey: id, name });
+    expect((await rename("  My <b>key</b>  ")).headers.location).toBe("/home?renamed#ways");
+    expect((await browser.open("/home?renamed")).text).toContain("My &lt;b&gt;key&lt;/b&gt;");
+    for (const name of ["", "  ", "x".repeat(61), "a\u202Eb", "a\nb"]) {
+      expect((await rename(name)).headers.location).toBe("/home?problem=name#ways");
+    }
+    expect((await list(email)).map(({ name }) => name)).toEqual(["My <b>key</b>"]);
+  });
+
+  it("removes a passkey, which then no longer signs in, and mails the owner about each change", async () => {
+    const email = "removes@example.com";
+    const { browser, authenticator } = await admitWithPasskey(email);
+    const added = await mailTo(service.dataDir, email, /passkey was added/);
+    expect(added.subject).toBe("A passkey was added");
+    expect(added.text).toMatch(
+      /^The passkey “Chromium on Linux” was added on \d{4}-\d\d-\d\d at \d\d:\d\d UTC\. It can now sign in/,
+    );
+    expect(added.text).toContain("If it was not you: Sign in with a code, remove this passkey");
+    expect(added.text).toContain(supportEmail);
+    expect(added.text).toContain(`${service.url}/home#ways`);
+    expect(added.headers.find(({ key }) => key === "auto-submitted")?.value).toBe("auto-generated");
+
+    const [{ id } = expect.fail()] = await list(email);
+    const { headers } = await browser.pressAtHome("/home/passkeys/remove", { passkey: id });
+    expect(headers.location).toBe("/home?removed#ways");
+    expect(await list(email)).toEqual([]);
+    const removed = await mailTo(service.dataDir, email, /passkey was removed/);
+    expect(removed.text).toContain("It can no longer sign in to your account. A code by email still can.");
+    const other = new Browser(service);
+    expect((await signInWith(other, authenticator)).status).toBe(400);
+    expect(await other.status()).toBe(401);
+  });
+
+  it("asks for a proof not older than five minutes to add or remove one: a code or a passkey, in this browser", async () => {
+    const email = "confirms@example.com";
+    const { browser, authenticator } = await admitWithPasskey(email);
+    const [{ id } = expect.fail()] = await list(email);
+    const options = JSON.parse((await startAdding(browser)).text);
+    const before = (await sessionsOf(email)).map((session) => session.id);
+
+    for (const confirm of ["code", "passkey"] as const) {
+      await age(email, fiveMinutesMs);
+      expect((await startAdding(browser)).status).toBe(403);
+      expect((await finishAdding(browser, newAuthenticator().create(options))).status).toBe(403);
+      const { headers } = await browser.pressAtHome("/home/passkeys/remove", { passkey: id });
+      expect(headers.location).toBe("/home?problem=confirm#ways");
+      expect(await list(email)).toHaveLength(1);
+      const home = await browser.open("/home?problem=confirm");
+      expect(home.text).toContain("Confirm that it is you under “Ways to sign in”");
+      expect(home.text).toContain("To add or remove a passkey, confirm that it is you:");
+      expect(home.text).not.toContain("Remove “");
+
+      // Another browser's proof does not count here.
+      const other = new Browser(service);
+      await signInWith(other, authenticator);
+      expect((await startAdding(browser)).status).toBe(403);
+      await other.submit("/sign-in/out");
+
+      if (confirm === "passkey") expect((await signInWith(browser, authenticator)).status).toBe(200);
+      else await redeemAgain(browser, email);
+      expect((await startAdding(browser)).status).toBe(200);
+      const [session] = await sessionsOf(email);
+      expect([session?.id, session?.confirmedBy]).toEqual([before[0], confirm]);
+    }
+    expect((await sessionsOf(email)).map((session) => session.id)).toEqual(before);
+    await age(email, fiveMinutesMs - 10_000);
+    expect((await startAdding(browser)).status).toBe(200);
+  });
+
+  /** Requests a code in a signed-in browser, and redeems it there. */
+  async function redeemAgain(browser: Browser, email: string): Promise<void> {
+    const codes = async () =>
+      (await mailsTo(service.dataDir, email)).flatMap(
+        ({ subject }) => /^\d{6}/.exec(subject ?? "")?.[0] ?? [],
+      );
+    const before = await codes();
+    await browser.submit("/sign-in/send", { email });
+    const code = await eventually(async () => {
+      const [made] = (await codes()).filter((code) => !before.includes(code));
+      return made ?? Promise.reject(new Error("no code"));
+    });
+    expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
+  }
+
+  it("lets an account have ten passkeys, also when twelve are added at once", async () => {
+    const email = "collects@example.com";
+    const browser = await admit(email);
+    const responses = [];
+    for (let made = 0; made < 12; made++) {
+      responses.push(newAuthenticator().create(JSON.parse((await startAdding(browser)).text)));
+    }
+    const answers = await Promise.all(responses.map((response) => finishAdding(browser, response)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(204), 409, 409]);
+    expect(await list(email)).toHaveLength(10);
+    const { status, text } = await startAdding(browser);
+    expect([status, JSON.parse(text).error.message]).toEqual([409, "This account has 10 passkeys already."]);
+    expect((await browser.open("/home")).text).toContain("To add another one, remove one first.");
+  });
+
+  it("refuses a signature counter that goes back, notes it in the audit, and accepts one that grows", async () => {
+    const email = "counts@example.com";
+    const { authenticator } = await admitWithPasskey(email);
+    const countTo = async (counter: number) =>
+      (await signInWith(new Browser(service), authenticator, { counter })).status;
+    expect(await countTo(0)).toBe(200);
+    expect(await countTo(5)).toBe(200);
+    expect(await countTo(5)).toBe(400);
+    expect(await countTo(4)).toBe(400);
+    expect(await countTo(0)).toBe(400);
+    expect(await countTo(6)).toBe(200);
+    const entries = await service.adminJson<{ who: string; what: string; after: object }[]>(
+      "audit",
+      "list",
+      "--of",
+      email,
+    );
+    const refused = entries.filter(({ what }) => what === "passkey refused");
+    const [{ id } = expect.fail()] = await list(email);
+    expect(refused.map(({ who, after }) => ({ who, after }))).toEqual(
+      Array(3).fill({ who: "visitor", after: { passkey: id, because: "the signature counter went back" } }),
+    );
+    const words = "a passkey was refused: the signature counter went back";
+    await eventually(() => expect(service.log.includes(words)).toBe(true));
+  });
+
+  it("offers a passkey after a sign-in by code until the owner puts the offer away for good", async () => {
+    const email = "declines@example.com";
+    const browser = await admit(email);
+    const isOffered = async (by: Browser) => {
+      await by.open("/sign-in/renew");
+      return (await by.open("/home")).text.includes("/home/passkeys/decline");
+    };
+    expect(await isOffered(browser)).toBe(true);
+    expect((await browser.pressAtHome("/home/passkeys/decline")).headers.location).toBe("/home");
+    expect(await isOffered(browser)).toBe(false);
+    expect(await isOffered(await Browser.signIn(service, email))).toBe(false);
+
+    const { browser: adder, authenticator } = await admitWithPasskey("accepts@example.com");
+    expect(await isOffered(adder)).toBe(false);
+    const other = new Browser(service);
+    await signInWith(other, authenticator);
+    expect(await isOffered(other)).toBe(false);
+  });
+
+  it("is known to the operator's commands, the audit, the export and the erasure", async () => {
+    const email = "operated@example.com";
+    const { browser, authenticator } = await admitWithPasskey(email);
+    expect(await service.adminJson("account", "show", email)).toMatchObject({ passkeys: 1 });
+    const [{ id } = expect.fail()] = await list(email);
+    const exported = await service.adminJson<{ passkeys: object[]; sessions: object[] }>(
+      "person",
+      "export",
+      email,
+    );
+    expect(exported.passkeys).toEqual([
+      { name: "Chromium on Linux", host, addedAt: expect.any(String), lastUsedAt: null },
+    ]);
+    expect(exported.sessions).toEqual([expect.objectContaining({ confirmedBy: "code" })]);
+    expect(JSON.stringify(exported)).not.toContain(authenticator.id);
+
+    const refused = await service.admin("passkey", "remove", email, "pass_0000000000000000");
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      "not_found: This account has no such passkey. See 'passkey list'.\n",
+    ]);
+    expect((await service.admin("passkey", "remove", email)).code).toBe(2);
+    expect(await service.adminJson("passkey", "remove", email, id)).toEqual({ email, removed: id });
+    await mailTo(service.dataDir, email, /passkey was removed/);
+    expect((await service.admin("passkey", "list", email)).stdout).toBe("No passkeys found.\n");
+    const whats = await service.adminJson<{ what: string; who: string; after: unknown }[]>(
+      "audit",
+      "list",
+      "--of",
+      email,
+    );
+    expect(whats.map(({ what }) => what)).toEqual([
+      "passkey remove",
+      "passkey add",
+      "sign in",
+      "account add",
+    ]);
+    expect(whats[1]?.after).toEqual({ [id]: { addedAt: expect.any(String) } });
+
+    expect((await add(browser, newAuthenticator())).status).toBe(204);
+    expect(await service.adminJson("passkey", "remove", email, "--all")).toEqual({ email, removed: "all" });
+    expect((await add(browser, newAuthenticator())).status).toBe(204);
+    await browser.pressAtHome("/home/passkeys/decline");
+    await service.adminJson("person", "erase", email);
+    expect(
+      await stage.query("SELECT name FROM passkeys WHERE account_id NOT IN (SELECT id FROM accounts)"),
+    ).toEqual([]);
+    await service.adminJson("account", "add", email);
+    expect(await list(email)).toEqual([]);
+  });
+
+  it("leaves codes as the way in for whom has lost every passkey, and after the host of APP_URL has changed", async () => {
+    const email = "moves@example.com";
+    const { browser, authenticator } = await admitWithPasskey(email);
+    const findCheck = async () => {
+      const findings = await service.adminJson<{ what: string }[]>("check");
+      return findings.find(({ what }) => what === "passkeys");
+    };
+    expect(await findCheck()).toMatchObject({ level: "fine", detail: `for ${host}` });
+    await stage.query("UPDATE passkeys SET rp_id = 'old.example.com'");
+    expect(await findCheck()).toMatchObject({
+      works: true,
+      level: "warning",
+      detail: expect.stringMatching(
+        new RegExp(`^made for another host than ${host}: \\d+ for old\\.example\\.com$`),
+      ),
+      remedy: expect.stringContaining("Set the host of APP_URL back"),
+    });
+    expect((await signInWith(new Browser(service), authenticator)).status).toBe(400);
+    await browser.open("/sign-in/renew");
+    expect((await browser.open("/home")).text).toContain(
+      "It was made for old.example.com and works only there",
+    );
+    expect(await (await Browser.signIn(service, email)).status()).toBe(200);
+  });
+
+  it("leaves /sign-in the same for everyone: the page names no passkey and no challenge", async () => {
+    const stranger = new Browser(service);
+    const { text, headers } = await stranger.open("/sign-in");
+    expect(headers["set-cookie"]).toBeUndefined();
+    expect(text).toContain('autoComplete="username webauthn"');
+    expect(text).toMatch(/<div id="passkey" hidden="">/);
+    const challenge = await ask(stranger);
+    expect((await stranger.open("/sign-in")).text).not.toContain(challenge.challenge);
+  });
+});
