@@ -14,6 +14,7 @@ const friend = "friend@example.com";
 /** Columns that contain only our own words, keys and hashes; this test fills them itself. */
 const ours =
   /^(?:.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|plan_before|status)$/;
+/^(?:challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session)$/;
 
 /** Columns that contain exactly one address or one subject. */
 const identities = ["email", "subject"];
@@ -114,6 +115,19 @@ describe.each(engines)("an erased person on $name", (engine) => {
       };
       await insert("connect_state", { ...row, ...more });
     }
+    await insert("passkey_challenges", { challenge: "c", expires_at_ms: soonMs });
+    for (const whose of [email, friend]) {
+      const [{ id } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${whose}'`);
+      const key = { credential_id: crypto.randomUUID(), rp_id: "localhost", public_key: "k", counter: 0 };
+      const passkey = {
+        id: crypto.randomUUID(),
+        account_id: String(id),
+        name: "A laptop",
+        added_at_ms: soonMs,
+      };
+      await insert("passkeys", { ...passkey, ...key });
+      await insert("passkey_offers", { account_id: String(id), declined_at_ms: soonMs });
+    }
   }
 
   /** Writes a text into a column of a row that belongs to someone else. */
@@ -122,6 +136,7 @@ describe.each(engines)("an erased person on $name", (engine) => {
     const [{ id: friendsId } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${friend}'`);
     const others: Record<string, string> = {
       local_sessions: `account_id = '${friendsId}'`,
+      passkeys: `account_id = '${friendsId}'`,
       credit_entries: `account_id = '${friendsId}'`,
       onboarding_emails: `account_id = '${friendsId}'`,
       connect_state: "kind = 'Client'",
