@@ -69,7 +69,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.waitForURL(`${service.url}/home?checkout=bought`);
       expect(await status(), "no webhook was delivered").toBe("licensed");
       await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
-      await expect(page.getByText("What you bought is yours now.")).toBeVisible();
+      await expect(page.getByText("Your purchase is complete.")).toBeVisible();
       await expect(page.getByText("It renews on")).toBeVisible();
       await expect(page.getByRole("button", { name: "Buy Office licence" })).toHaveCount(0);
 

@@ -59,7 +59,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
   };
 }
 
-/** What an account bought at Stripe, as we store it. */
+/** The purchases of an account at Stripe, as we store them. */
 export async function exportBilling(db: Db, accountId: string) {
   const read = async (table: "billing_customers" | "billing_subscriptions" | "billing_checkouts") => {
     const rows = await db

@@ -14,7 +14,7 @@ import { metrics } from "@/lib/runtime/metrics";
 /** An object at Stripe, by its id: a checkout session, a subscription or a payment intent. */
 export type Purchase = { checkout: string } | { subscription: string } | { payment: string };
 
-/** What last made us read an object at Stripe, for `billing show`. */
+/** The event that last made us read an object at Stripe, for `billing show`. */
 type Cause = { event: string; nowMs: number };
 
 /**

@@ -77,7 +77,7 @@ async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
   return toPurchases(await unsettled(db, nowMs).execute(), subscriptions);
 }
 
-/** What an account has bought, by our records and by its customer at Stripe. */
+/** The purchases of an account, by our records and by its customer at Stripe. */
 async function findPurchasesOf(db: Db, accountId: string): Promise<Purchase[]> {
   const checkouts = await db
     .selectFrom("billing_checkouts")

@@ -1,13 +1,13 @@
 import type { Db } from "@/lib/db/store";
 
-/** What an account has bought, as we last read it at Stripe. */
+/** The purchases of an account, as we last read them at Stripe. */
 export type BillingSummary = {
   /** The current licence from Stripe, and when it ends if it was cancelled. */
   licence: { isPastDue: boolean; periodEndsMs: number; endsMs: number | null } | undefined;
   hasBought: boolean;
 };
 
-/** Reads what an account has bought. */
+/** Reads the purchases of an account. */
 export async function readBilling(db: Db, accountId: string): Promise<BillingSummary> {
   const subscription = await db
     .selectFrom("billing_subscriptions")

@@ -9,7 +9,7 @@ export type BillingSettings = {
   licencePrices: string[];
   /** Ids of one-time prices. */
   creditPrices: string[];
-  /** What an account has after its licence. */
+  /** The plan of an account on a trial after its licence. */
   lapsedPlan: "trial-ended" | "hobby";
   /** The address of a fake Stripe on loopback; undefined means Stripe's own. */
   apiUrl: URL | undefined;

@@ -254,7 +254,7 @@ export type Tables = {
     created_at_ms: number;
     /** Grows with each change, so that an older reading never replaces a newer one. */
     version: number;
-    /** What last made us read it at Stripe. */
+    /** The event that last made us read it at Stripe. */
     last_event: string | null;
     last_event_at_ms: number | null;
   };
@@ -275,7 +275,7 @@ export type Tables = {
     session_id: string | null;
     /** How many of the credits were refunded. */
     refunded_thousandths: Generated<number>;
-    /** What last made us read it at Stripe. */
+    /** The event that last made us read it at Stripe. */
     last_event: string | null;
     last_event_at_ms: number | null;
   };

@@ -9,7 +9,7 @@ import { Clock } from "../clock";
 
 type BillingProps = { account: Account; nowMs: number };
 
-/** What the account can buy, and the licence that it has bought; nothing where billing is not set up. */
+/** The offers to the account, and the licence that it has bought; nothing where billing is not set up. */
 export async function Billing({ account, nowMs }: BillingProps) {
   const { billing } = settings();
   const bought = billing && (await read(account.id));
@@ -26,7 +26,7 @@ export async function Billing({ account, nowMs }: BillingProps) {
       {bought.licence && <Licence licence={bought.licence} />}
       <Offers offers={licences} kind="licence" accountId={account.id} />
       {licences.length > 0 && (
-        <p className="quiet">You pay at Stripe, who sends the receipts. You can cancel at any time.</p>
+        <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
       )}
       {bought.hasBought && (
         <form method="post" action={actions.openPortal.path}>
@@ -112,7 +112,7 @@ export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
 }
 
 const outcomes: Record<string, string> = {
-  bought: "Thank you. What you bought is yours now.",
+  bought: "Thank you. Your purchase is complete.",
   pending:
     "Stripe has not confirmed your payment yet. Once it does, this page shows what you bought; do not buy it again.",
   cancelled: "You left the checkout. Nothing was bought, and nothing has changed.",

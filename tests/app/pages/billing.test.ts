@@ -102,7 +102,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     expect([status, headers.location]).toEqual([303, "/home?checkout=bought"]);
     expect(await statusOf(buyer)).toBe("licensed");
     const text = await home(buyer, "?checkout=bought");
-    expect(text).toContain("What you bought is yours now.");
+    expect(text).toContain("Your purchase is complete.");
     expect(text).toContain("It renews on");
     expect(text).toContain("Manage billing");
     await shop.deliverAll();
