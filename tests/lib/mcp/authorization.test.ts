@@ -124,7 +124,9 @@ beforeAll(async () => {
     return [client_id, { ...published, client_id, ...said }];
   });
   outside = await startOutside({ [clientMetadataUrl]: published, ...Object.fromEntries(refused) });
-  service = await Service.start({ SIGN_IN: "local", RATE_LIMIT_MCP: "100000", ...outside.environment });
+  const CONNECT_CLIENTS = [clientMetadataUrl, ...refused.map(([address]) => address)].join(",");
+  const environment = { SIGN_IN: "local", RATE_LIMIT_MCP: "100000", CONNECT_CLIENTS };
+  service = await Service.start({ ...environment, ...outside.environment });
   await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
   browser = await Browser.signIn(service, email);
 });

@@ -222,7 +222,7 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
   if (environment.NODE_ENV === "development")
     it("there are previews of the mails", { timeout: 120_000 }, async () => {
       const index = await service.ask("/previews/emails");
-      expect(index.text.match(/href="[^"]+"/g)).toHaveLength(16);
+      expect(index.text.match(/href="[^"]+"/g)).toHaveLength(22);
       const welcome = await service.ask("/previews/emails?html=welcome");
       expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
       expect(welcome.text).toContain("Welcome to your corner office");
