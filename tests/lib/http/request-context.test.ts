@@ -67,7 +67,7 @@ describe("the log", () => {
     ["of a later version", `01-${trace}-${parent}-01`],
     ["of a later version with more fields", `cc-${trace}-${parent}-01-what-comes-next`],
   ])("has the trace id of a traceparent %s, on the API and on pages", async (name, traceparent) => {
-    for (const path of [operations.health.path, "/docs/api/errors", "/nothing", "/oauth/resume"]) {
+    for (const path of [operations.health.path, "/docs/api/errors", "/nothing", "/unsubscribe"]) {
       const id = `trace-${name.replaceAll(" ", "-")}${path.replaceAll("/", ".")}`;
       await service.ask(path, { headers: { "X-Request-Id": id, traceparent, tracestate: "vendor=hunter3" } });
       expect((await lineOf(id)).traceId, path).toBe(trace);

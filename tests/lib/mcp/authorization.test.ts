@@ -34,7 +34,7 @@ const refusedDocuments: [string, string, object][] = [
     "plain-http-web",
     { application_type: "web", redirect_uris: [evil] },
   ],
-  ["a bad redirect URI among good ones", "mixed", { redirect_uris: [redirectUrl, evil] }],
+  ["a bad redirect URI that is asked for among good ones", "mixed", { redirect_uris: [evil, redirectUrl] }],
   ["a user name in a redirect URI", "user-name", { redirect_uris: ["https://claude.ai@evil.example/"] }],
   ["a redirect URI that is not normalized", "spelling", { redirect_uris: ["https://EVIL.example/a"] }],
   ["a script as a redirect URI", "script", { redirect_uris: ["javascript:alert(1)"] }],
