@@ -106,6 +106,47 @@ test("credits are shown as a line, with the last entries and their reasons", asy
   await expect(entries.nth(3)).toContainText("+20");
 });
 
+test("every credit entry is reached by the links to older ones, also without JavaScript", async ({
+  browser,
+}) => {
+  const page = await browser.newPage({ javaScriptEnabled: false });
+  const email = "all-entries@example.com";
+  await comeHome(page, email, "--plan", "licensed", "--credits", "1000");
+  const own = `(SELECT id FROM accounts WHERE email = '${email}')`;
+  for (let nth = 1; nth <= 30; nth++) {
+    runSql(`INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
+      VALUES ('entry-${nth}', ${own}, 0, 'day ${nth}', ${clock.now() - nth * 24 * 60 * 60 * 1000})`);
+  }
+  await page.reload();
+  const entries = page.locator(".entries li");
+  await expect(entries).toHaveCount(5);
+  await page.getByRole("link", { name: "Older entries" }).click();
+  await expect(entries).toHaveCount(20);
+  await page.getByRole("link", { name: "Older entries" }).click();
+  await expect(entries).toHaveCount(6);
+  await expect(entries.last()).toContainText("Day 30");
+  await expect(page.getByRole("link", { name: "Older entries" })).toHaveCount(0);
+  await page.getByRole("link", { name: "Latest entries" }).click();
+  await expect(entries).toHaveCount(5);
+  await page.close();
+});
+
+test("a trial of one hour has one hour of one, and UTC is named once", async ({ browser }) => {
+  const page = await browser.newPage({ javaScriptEnabled: false });
+  const inAnHour = new Date(clock.now() + 60 * 60 * 1000).toISOString();
+  await comeHome(page, "one-hour@example.com", "--trial-ends", inAnHour);
+  await expect(page.getByRole("img", { name: "1 hour left of 1" })).toBeVisible();
+  await expect(page.getByText(/^Checked at \d\d:\d\d UTC\./)).toBeVisible();
+  await page.close();
+});
+
+test("a plan without an end lists no step about the end of a trial", async ({ page }) => {
+  await comeHome(page, "no-trial@example.com", "--plan", "hobby");
+  const firstDays = page.getByRole("region", { name: "Your first days" });
+  await expect(firstDays.getByRole("status")).toContainText("1 of 3 done");
+  await expect(firstDays).not.toContainText("trial");
+});
+
 test("an app is given another week, and the mails about its end are switched off and on", async ({
   page,
 }) => {
@@ -229,6 +270,8 @@ test("an unreadable account is not shown as signed out", async ({ page }) => {
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("We cannot read your account");
   await expect(page.getByRole("button", { name: "Copy a token" })).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Sign out" })).toBeVisible();
+  const help = verdict(page).getByRole("link", { name: "Email support" });
+  await expect(help).toHaveAttribute("href", /\?subject=[^&]+$/);
 });
 
 test("an outage is shown as an outage, and the page recovers by itself", async ({ page }) => {

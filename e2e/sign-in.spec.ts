@@ -95,6 +95,9 @@ test("a wrong code is refused, and after five tries a new one must be requested"
     await expect(page).toHaveTitle(/^That code is not correct\..* · Enter the code/);
     await expect(page.getByLabel("Code")).toBeFocused();
   }
+  await expect(
+    page.getByRole("alert").filter({ hasText: "Only the code of the newest email counts." }),
+  ).toBeVisible();
   // Not Enter: on a busy machine a late Enter would reach the next page and request another code.
   await page.waitForLoadState();
   await settle(page);

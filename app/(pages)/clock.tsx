@@ -26,9 +26,9 @@ export function Clock({ atMs, shows }: ClockProps) {
   );
 }
 
-/** Names the time zone of the times shown. */
+/** Names the reader's time zone, in parentheses. Times of the server name theirs themselves. */
 export function Zone() {
-  return useReadersClock()
-    ? new Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ")
-    : "UTC";
+  return (
+    useReadersClock() && ` (${new Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ")})`
+  );
 }

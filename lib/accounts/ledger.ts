@@ -94,20 +94,27 @@ export async function* listCreditEntries(db: Db, accountId: string) {
 
 export type CreditEntry = { id: string; thousandths: number; reason: string; atMs: number };
 
-/** The latest entries of an account's ledger, newest first, at most `maxEntries`. */
+/** The latest entries of an account's ledger, or the latest before another, newest first, at most `maxEntries`. */
 export async function listLatestEntries(
   db: Db,
   accountId: string,
   maxEntries: number,
+  before?: Pick<CreditEntry, "atMs" | "id">,
 ): Promise<CreditEntry[]> {
-  const rows = await db
+  let query = db
     .selectFrom("credit_entries")
     .select(["id", "thousandths", "reason", "created_at_ms"])
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", "desc")
     .orderBy("id", "desc")
-    .limit(maxEntries)
-    .execute();
+    .limit(maxEntries);
+  if (before) {
+    const { atMs, id } = before;
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple("created_at_ms", "id"), "<", tuple(atMs, id)),
+    );
+  }
+  const rows = await query.execute();
   return rows.map(({ id, thousandths, reason, created_at_ms }) => ({
     id,
     reason,

@@ -5,8 +5,8 @@ import type { HomeState } from "./state";
 export function Checked({ state, nowMs }: { state: HomeState; nowMs: number }) {
   return (
     <p className="quiet">
-      Checked at <Clock atMs={nowMs} shows="time" /> (<Zone />
-      ).{" "}
+      Checked at <Clock atMs={nowMs} shows="time" />
+      <Zone />.{" "}
       <span className="with-script">
         Next automatic check{" "}
         {state.checkAgainAfterSeconds < 60 ? (

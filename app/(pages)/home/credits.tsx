@@ -2,18 +2,27 @@ import type { Account } from "@/lib/accounts/account";
 import { type CreditEntry, listLatestEntries, toCredits } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
 import { store } from "@/lib/db/store";
+import { pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
 
 const drawnDays = 30;
 const maxDrawn = 500; // entries: a line 300 points wide cannot show more
-const listed = 5;
+const listed = { latest: 5, older: 20 };
 
-type CreditsProps = { account: Account; nowMs: number };
+type CreditsProps = {
+  account: Account;
+  /** The entry after those to list, as a link of this section names it; else the latest are listed. */
+  before: string | string[] | undefined;
+  nowMs: number;
+};
 
-/** The credit balance, its history as a line, and the last entries with their reasons. */
-export async function Credits({ account, nowMs }: CreditsProps) {
-  const entries = await readEntries(account.id);
+/** The credit balance, its history as a line, and the entries with their reasons, page by page. */
+export async function Credits({ account, before, nowMs }: CreditsProps) {
+  const after = parseEntry(before);
+  const entries = await readEntries(account.id, maxDrawn);
+  const older = after ? await readEntries(account.id, listed.older + 1, after) : entries;
+  const page = older?.slice(0, after ? listed.older : listed.latest);
   return (
     <section className="card credits" aria-labelledby="credits">
       <dl>
@@ -24,7 +33,7 @@ export async function Credits({ account, nowMs }: CreditsProps) {
         <>
           <StepLine entries={entries} balance={account.creditThousandths} nowMs={nowMs} />
           <ol className="entries">
-            {entries.slice(0, listed).map((entry) => (
+            {page?.map((entry) => (
               <li key={entry.id}>
                 <span>{entry.reason}</span>
                 <Clock atMs={entry.atMs} shows="day and time" />
@@ -35,6 +44,10 @@ export async function Credits({ account, nowMs }: CreditsProps) {
               </li>
             ))}
           </ol>
+          <EntryLinks
+            hasNewer={after !== undefined}
+            oldest={page && older && older.length > page.length ? page.at(-1) : undefined}
+          />
         </>
       )}
       {entries?.length === 0 && <p className="quiet">No entries yet.</p>}
@@ -43,10 +56,34 @@ export async function Credits({ account, nowMs }: CreditsProps) {
   );
 }
 
+type Position = Pick<CreditEntry, "atMs" | "id">;
+
+function parseEntry(text: string | string[] | undefined): Position | undefined {
+  const [, atMs, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(String(text)) ?? [];
+  return atMs && id ? { atMs: Number(atMs), id } : undefined;
+}
+
+type EntryLinksProps = { hasNewer: boolean; oldest: Position | undefined };
+
+function EntryLinks({ hasNewer, oldest }: EntryLinksProps) {
+  if (!hasNewer && !oldest) return null;
+  const { path } = pages.home;
+  return (
+    <p className="entry-links">
+      {hasNewer && <a href={`${path}#credits`}>Latest entries</a>}
+      {oldest && <a href={`${path}?before=${oldest.atMs}.${oldest.id}#credits`}>Older entries</a>}
+    </p>
+  );
+}
+
 /** Returns `undefined` if the entries cannot be read: the rest of the page does not need them. */
-async function readEntries(accountId: string): Promise<CreditEntry[] | undefined> {
+async function readEntries(
+  accountId: string,
+  maxEntries: number,
+  before?: Position,
+): Promise<CreditEntry[] | undefined> {
   try {
-    return await listLatestEntries(await store(), accountId, maxDrawn);
+    return await listLatestEntries(await store(), accountId, maxEntries, before);
   } catch (failure) {
     log().error({ err: failure }, "credit entries could not be listed");
     return undefined;

@@ -9,6 +9,12 @@ const firstDaysMs = 14 * dayMs;
 
 type Step = { isDone: boolean; title: string; how: ReactNode };
 
+const planStep = (): Step => ({
+  isDone: false,
+  title: "Get a plan before the trial ends",
+  how: settings().billing ? "Choose a licence above." : "Contact us to choose a plan.",
+});
+
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
 function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
   const apps = sessions.filter(({ kind }) => kind !== "browser");
@@ -29,11 +35,7 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
       title: "Let it check whether your company may run",
       how: "It checks as soon as it is connected.",
     },
-    {
-      isDone: plan !== "trial",
-      title: "Get a plan before the trial ends",
-      how: settings().billing ? "Choose a licence above." : "Contact us to choose a plan.",
-    },
+    ...(plan === "trial" ? [planStep()] : []),
   ];
 }
 

@@ -33,7 +33,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
   const requestHeaders = await headers();
   const nowMs = Date.now();
   const isLocal = settings().signIn.kind === "local";
-  const { renewed, away, ended, extended, checkout, removed, renamed, ...query } = await searchParams;
+  const { renewed, away, ended, extended, before, checkout, removed, renamed, ...query } = await searchParams;
   const problem = findProblem(query, problems);
   const caller = await identifyCaller(
     requestHeaders,
@@ -61,7 +61,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       {account && (
         <div className="facts">
           {account.assistantLimit !== null && <Assistants limit={account.assistantLimit} />}
-          <Credits account={account} nowMs={nowMs} />
+          <Credits account={account} before={before} nowMs={nowMs} />
         </div>
       )}
       <Checked state={state} nowMs={nowMs} />

@@ -12,7 +12,8 @@ export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
   const isLastDay = leftMs <= dayMs;
   const unitMs = isLastDay ? hourMs : dayMs;
   const left = Math.ceil(leftMs / unitMs);
-  const all = isLastDay ? 24 : Math.max(left, Math.round((endsAtMs - startedAtMs) / dayMs));
+  const whole = Math.max(left, Math.round((endsAtMs - startedAtMs) / unitMs));
+  const all = isLastDay ? Math.min(24, whole) : whole;
   const unit = isLastDay ? "hour" : "day";
   const words = `${left} ${unit}${left === 1 ? "" : "s"} left`;
   return (

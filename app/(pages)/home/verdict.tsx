@@ -38,10 +38,10 @@ function WriteForHelp({ state, account }: Omit<VerdictProps, "nowMs">) {
   // There are buttons that buy a licence.
   if (billing && state.status === "trial-ended") return null;
   const subject = encodeURIComponent(`Corner Office: ${state.heading.toLowerCase()}`);
-  const body = encodeURIComponent(`My account is ${account?.email ?? ""}.\n\n`);
+  const body = account ? `&body=${encodeURIComponent(`My account is ${account.email}.\n\n`)}` : "";
   return (
     <p className="actions">
-      <a className="button" href={`mailto:${supportEmail}?subject=${subject}&body=${body}`}>
+      <a className="button" href={`mailto:${supportEmail}?subject=${subject}${body}`}>
         Email support
       </a>
     </p>

@@ -50,6 +50,7 @@ describe.each(engines)("the waitlist on $name", (engine) => {
         : readFileSync(join(service.dataDir, "store.sqlite-wal")).toString("latin1");
     for (const email of ["known@example.com", "invited@example.com"])
       expect(await joinList(email)).toBe("/waitlist?joined");
+    expect((await service.ask("/waitlist?joined")).text).toContain("<title>You are on the list");
     await stage.query("UPDATE waitlist SET invited_at_ms = 1 WHERE email = 'invited@example.com'");
     const before = await stage.query("SELECT * FROM waitlist ORDER BY email");
     for (const email of ["known@example.com", "invited@example.com"]) {

@@ -124,7 +124,11 @@ describe.each(engines)("a person's data on $name", (engine) => {
 
     const download = await browser.pressAtHome("/home/export");
     expect(download.status).toBe(200);
-    expect(download.headers["content-disposition"]).toBe('attachment; filename="corner-office.json"');
+    const day = new Date().toISOString().slice(0, 10);
+    const file = `attachment; filename="corner-office-${day}.json"`;
+    expect(download.headers["content-disposition"]).toBe(file);
+    expect(download.headers["content-type"]).toBe("application/json");
+    expect(download.text).toMatch(/^\{\n {2}"email": /);
     expect(download.headers["cache-control"]).toContain("no-store");
     expect(JSON.parse(download.text)).toMatchObject({ email, account: { plan: "licensed" } });
     const stranger = await service.submit("/home/export", {});

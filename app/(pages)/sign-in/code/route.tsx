@@ -163,15 +163,15 @@ function problemsOf(isLong: boolean, left: number): Record<string, Problem> {
   const shape = isLong ? "The long code has twelve letters and digits" : "A code has six digits";
   return {
     form: { words: `${shape}. Check it and try again: this did not count as a try.`, isTyped: true },
-    wrong: wrongCode(left),
+    wrong: wrongCode(isLong, left),
   };
 }
 
-function wrongCode(left: number): Problem {
+function wrongCode(isLong: boolean, left: number): Problem {
   const tries = left === 1 ? "one more try" : `${left} more tries`;
   const isSound = Number.isInteger(left) && left >= 1 && left <= maxTries;
   return {
-    words: `That code is not correct. You have ${isSound ? tries : "a few more tries"}.`,
+    words: `That code is not correct. ${isLong ? "" : "Only the code of the newest email counts. "}You have ${isSound ? tries : "a few more tries"}.`,
     isTyped: true,
   };
 }
