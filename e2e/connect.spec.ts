@@ -120,7 +120,9 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByRole("button", { name: "Continue" }).click();
       await expect(heading(page)).toHaveText("Connect a device?");
       await expect(page.getByText(`shows the code ${device.user_code} is asking`)).toBeVisible();
-      await expect(page.getByText("127.0.0.x, which is not the network that you are on now")).toBeVisible();
+      await expect(
+        page.getByText("127.0.0.0/24, which is not the network that you are on now"),
+      ).toBeVisible();
       await expect(page.getByText("If someone sent or told you the code, decline")).toBeVisible();
       await page.getByRole("button", { name: "Approve" }).click();
       await expect(heading(page)).toHaveText("Connected");

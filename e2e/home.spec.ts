@@ -124,7 +124,7 @@ test("every credit entry is reached by the links to older ones, also without Jav
   await expect(entries).toHaveCount(20);
   await page.getByRole("link", { name: "Older entries" }).click();
   await expect(entries).toHaveCount(6);
-  await expect(entries.last()).toContainText("Day 30");
+  await expect(entries.last()).toContainText("day 30");
   await expect(page.getByRole("link", { name: "Older entries" })).toHaveCount(0);
   await page.getByRole("link", { name: "Latest entries" }).click();
   await expect(entries).toHaveCount(5);
@@ -145,6 +145,45 @@ test("a plan without an end lists no step about the end of a trial", async ({ pa
   const firstDays = page.getByRole("region", { name: "Your first days" });
   await expect(firstDays.getByRole("status")).toContainText("1 of 3 done");
   await expect(firstDays).not.toContainText("trial");
+});
+
+test("sessions have names of their own in three lists, and a list ends after a question, without JavaScript", async ({
+  browser,
+}) => {
+  const page = await browser.newPage({ javaScriptEnabled: false });
+  const email = "three-lists@example.com";
+  await comeHome(page, email, "--plan", "licensed");
+  const own = `(SELECT id FROM accounts WHERE email = '${email}')`;
+  const add = (id: string, kind: string, name: string) =>
+    runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, expires_at_ms, begun_by, network)
+      VALUES ('${id}', ${own}, '${kind}', '${name}', ${clock.now() - 60_000}, ${clock.now() + 3_600_000}, 'owner', '203.0.113.0/24')`);
+  for (const nth of [1, 2, 3]) add(`three-browser-${nth}`, "browser", "Firefox on Windows");
+  for (const nth of [1, 2]) add(`three-app-${nth}`, "app", "Desk");
+  for (let nth = 1; nth <= 14; nth++) await service.token(email);
+  await page.reload();
+  await expect(page.getByText("14 tokens from the operator", { exact: true })).toBeVisible();
+  const row = page.getByRole("listitem").filter({ hasText: "Firefox on Windows (2)" });
+  await expect(row).toContainText("UTC from the address 203.0.113.0/24, not used yet");
+  const names = await page
+    .locator(".sessions button")
+    .evaluateAll((buttons) =>
+      buttons.map((button) => button.getAttribute("aria-label") ?? button.textContent),
+    );
+  expect(new Set(names).size).toBe(names.length);
+  const signOut = page.getByRole("button", { name: "Sign out of 3 browsers" });
+  await expect(signOut).not.toBeVisible();
+  await page.getByText("Sign out of all other browsers").click();
+  await signOut.click();
+  await expect(
+    page.getByRole("status").filter({ hasText: "Signed out of all other browsers." }),
+  ).toBeVisible();
+  await expect(page.getByText("Firefox on Windows")).toHaveCount(0);
+  await expect(page.getByText("Desk", { exact: true })).toBeVisible();
+  await page.getByText("Disconnect all apps").click();
+  await page.getByRole("button", { name: "Disconnect 2 apps" }).click();
+  await expect(page.getByText("No apps connected yet.")).toBeVisible();
+  await expect(page.getByText("14 tokens from the operator", { exact: true })).toBeVisible();
+  await page.close();
 });
 
 test("an app is given another week, and the mails about its end are switched off and on", async ({

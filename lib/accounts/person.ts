@@ -35,10 +35,11 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     sessions: (await listSessions(db, id, nowMs)).map(
-      ({ kind, name, begunAtMs, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy }) => ({
+      ({ kind, name, begunAtMs, startedIn, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy }) => ({
         kind,
         name,
         begunAt: toInstant(begunAtMs),
+        startedIn,
         lastSeenAt: toInstant(lastSeenAtMs),
         endsAt: toInstant(endsAtMs),
         confirmedAt: toInstant(confirmedAtMs),

@@ -1,6 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { keyRing } from "@/lib/auth/key-ring";
-import { type Confirmation, endSession, mintSessionId, startSession } from "@/lib/auth/session";
+import {
+  type Confirmation,
+  endSession,
+  mintSessionId,
+  type StartedIn,
+  startSession,
+} from "@/lib/auth/session";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -21,7 +27,12 @@ export function isRecentlyConfirmed(confirmedAtMs: number | null | undefined, no
 /** Starts a browser session. Returns the secret that renews it; only its hash is stored. */
 export async function startBrowserSession(
   db: Db,
-  { accountId, name, confirmedBy }: { accountId: string; name: string; confirmedBy: Confirmation },
+  {
+    accountId,
+    name,
+    confirmedBy,
+    startedIn,
+  }: { accountId: string; name: string; confirmedBy: Confirmation; startedIn: StartedIn },
   nowMs: number,
 ): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
@@ -38,6 +49,7 @@ export async function startBrowserSession(
       client_hash: hashSecret(secret),
       clerk_session: null,
       confirmed_by: confirmedBy,
+      startedIn,
     },
     nowMs,
   );

@@ -7,7 +7,7 @@ import {
   startBrowserSession,
 } from "@/lib/auth/browser-session";
 import { type Confirmation, confirmSession } from "@/lib/auth/session";
-import { describeBrowser } from "@/lib/auth/session-name";
+import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { sendSignInMailsNow } from "@/lib/auth/sign-in-runner";
@@ -59,7 +59,8 @@ export async function signIn(
   let client = readCookie(headers, "office-client");
   if (client && current?.accountId === account.id) await confirmSession(db, current, by, nowMs);
   else {
-    const browser = { accountId: account.id, name: describeBrowser(headers), confirmedBy: by };
+    const startedIn = describeStart(headers);
+    const browser = { accountId: account.id, name: describeBrowser(headers), confirmedBy: by, startedIn };
     client = await startBrowserSession(db, browser, nowMs);
   }
   const session = await renewBrowserSession(db, client, nowMs);

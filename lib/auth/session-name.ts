@@ -1,3 +1,6 @@
+import type { Session, StartedIn } from "@/lib/auth/session";
+import { clientNetwork } from "@/lib/rate-limit/client-address";
+
 /*
  * The names of sessions that owners see. They are built from fixed words; no text that a client sends appears in them.
  */
@@ -34,6 +37,22 @@ export function describeBrowser(headers: Pick<Headers, "get">): string {
   const isChromium =
     browser === "Chrome" && brands.includes('"Chromium"') && !brands.includes('"Google Chrome"');
   return `${isChromium ? "Chromium" : (browser ?? "A browser")}${system ? ` on ${system}` : ""}`;
+}
+
+/** Where a session that this browser starts was started. */
+export function describeStart(headers: Headers): StartedIn {
+  return { browser: describeBrowser(headers), network: clientNetwork(headers) ?? null };
+}
+
+/** Numbers sessions that share a name, oldest first, so that each row of a list has a name of its own. */
+export function distinctNames(sessions: readonly Pick<Session, "id" | "name">[]): Map<string, string> {
+  const counts = new Map<string, number>();
+  const names = [...sessions].reverse().map(({ id, name }) => {
+    const nth = (counts.get(name) ?? 0) + 1;
+    counts.set(name, nth);
+    return [id, nth === 1 ? name : `${name} (${nth})`] as const;
+  });
+  return new Map(names);
 }
 
 /** For example "Token copied on 21 November". */

@@ -14,8 +14,10 @@ export type Session = {
   kind: SessionKind;
   /** The name that the owner sees. */
   name: string;
-  /** Unknown for sessions that an older build started. */
+  /** Unknown for sessions that an older build started, as are the next two. */
   begunAtMs: number | null;
+  isOperators: boolean;
+  startedIn: StartedIn;
   /** Accurate to an hour; `null` until the session is used. */
   lastSeenAtMs: number | null;
   /** The session is valid before this instant. */
@@ -27,6 +29,9 @@ export type Session = {
 
 /** A way to prove in a browser who one is. */
 export type Confirmation = "code" | "passkey";
+
+/** Where a session was started, as its owner sees it; `null` if that is not known. */
+export type StartedIn = { browser: string | null; network: string | null };
 
 const sessionKinds = ["browser", "program", "app"] as const;
 export type SessionKind = (typeof sessionKinds)[number];
@@ -44,6 +49,7 @@ type NewProgram = {
   by: "owner" | "operator";
   name: string;
   madeIn?: { sessionId: string; endsAtMs: number } | undefined;
+  startedIn?: StartedIn | undefined;
   clerkSession?: string | undefined;
 };
 
@@ -54,7 +60,7 @@ type NewProgram = {
 export async function startProgramSession(
   db: Db,
   account: { id: string; subject: string },
-  { by, name, madeIn, clerkSession }: NewProgram,
+  { by, name, madeIn, startedIn, clerkSession }: NewProgram,
   nowMs: number,
 ): Promise<MintedToken> {
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
@@ -73,6 +79,7 @@ export async function startProgramSession(
       expires_at_ms: minted.expiresAtMs,
       client_hash: null,
       clerk_session: clerkSession ?? null,
+      startedIn,
     },
     nowMs,
   );
@@ -84,6 +91,7 @@ type NewApp = {
   accountId: string;
   name: string;
   endsAtMs: number;
+  startedIn?: StartedIn | undefined;
   /** The session at Clerk in which the owner approved the app. */
   clerkSession?: string | undefined;
 };
@@ -91,7 +99,7 @@ type NewApp = {
 /** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
 export async function startAppSession(
   db: Db,
-  { id, accountId, name, endsAtMs, clerkSession }: NewApp,
+  { id, accountId, name, endsAtMs, startedIn, clerkSession }: NewApp,
   nowMs: number,
 ): Promise<void> {
   await startSession(
@@ -107,6 +115,7 @@ export async function startAppSession(
       client_hash: null,
       clerk_session: clerkSession ?? null,
       end_mail_at_ms: endsAtMs - endMailBeforeMs,
+      startedIn,
     },
     nowMs,
   );
@@ -172,6 +181,8 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
         kind,
         name: row.name ?? (kind === "browser" ? "A browser" : "A token"),
         begunAtMs: row.begun_at_ms,
+        isOperators: row.begun_by === "operator",
+        startedIn: { browser: row.begun_in, network: row.network },
         lastSeenAtMs: row.last_seen_at_ms,
         endsAtMs: row.expires_at_ms,
         confirmedAtMs: row.confirmed_at_ms,
@@ -214,11 +225,14 @@ export async function endSession(db: Db, source: AuditSource, id: string, nowMs:
   if (row) await endSessionsOf(db, source, row.account_id, { id }, nowMs);
 }
 
-/** Selects sessions of an account: all, one, all but one, or those of some kinds that were made in a Clerk session. */
+/** All sessions of a kind, or of those the ones that the operator started, except one. */
+export type SessionGroup = { kind: SessionKind; begunBy?: "operator"; allBut?: string | undefined };
+
+/** Selects sessions of an account: all, one, those of a kind, or those of some kinds that were made in a Clerk session. */
 export type Which =
   | "all"
   | { id: string }
-  | { allBut: string }
+  | SessionGroup
   | { clerkSession: string; kinds: readonly SessionKind[] };
 
 /** Ends sessions of an account. Returns whether there was any. */
@@ -233,8 +247,12 @@ export function endSessionsOf(
     let deletion = transaction.deleteFrom("local_sessions").where("account_id", "=", accountId);
     if (which !== "all") {
       if ("id" in which) deletion = deletion.where("id", "=", which.id);
-      else if ("allBut" in which) deletion = deletion.where("id", "!=", which.allBut);
-      else {
+      else if ("kind" in which) {
+        const { kind, begunBy, allBut } = which;
+        deletion = deletion.where("kind", "=", kind);
+        if (begunBy) deletion = deletion.where("begun_by", "=", begunBy);
+        if (allBut) deletion = deletion.where("id", "!=", allBut);
+      } else {
         const { clerkSession, kinds } = which;
         deletion = deletion.where("clerk_session", "=", clerkSession).where("kind", "in", kinds);
       }
@@ -248,17 +266,26 @@ export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_ha
   return sessionKinds.find((kind) => kind === row.kind) ?? (row.client_hash === null ? "program" : "browser");
 }
 
-type NewSession = Omit<
-  Tables["local_sessions"],
-  "begun_at_ms" | "last_seen_at_ms" | "end_mail_at_ms" | "confirmed_at_ms" | "confirmed_by"
-> &
-  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">> & { confirmed_by?: Confirmation };
+type SetAtStart =
+  | "begun_at_ms"
+  | "last_seen_at_ms"
+  | "end_mail_at_ms"
+  | "confirmed_at_ms"
+  | "confirmed_by"
+  | "begun_by"
+  | "begun_in"
+  | "network";
+type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
+  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">> & {
+    confirmed_by?: Confirmation;
+    startedIn?: StartedIn | undefined;
+  };
 
 /** Starts a session, and deletes all sessions that have expired. */
 export async function startSession(
   db: Db,
   source: AuditSource,
-  session: NewSession,
+  { startedIn, ...session }: NewSession,
   nowMs: number,
 ): Promise<void> {
   await changeSessions(db, source, session.account_id, nowMs, async (transaction) => {
@@ -272,6 +299,9 @@ export async function startSession(
         confirmed_at_ms: session.confirmed_by ? nowMs : null,
         begun_at_ms: nowMs,
         last_seen_at_ms: null,
+        begun_by: source.by,
+        begun_in: startedIn?.browser ?? null,
+        network: startedIn?.network ?? null,
       })
       .execute();
   });

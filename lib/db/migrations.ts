@@ -446,6 +446,13 @@ export const migrations: Record<string, SchemaChange> = {
       billing_subscriptions_current: "billing_subscriptions (period_ends_ms) where licence_until_ms > 0",
     },
   },
+  "070-session-starts": {
+    async up(db: Kysely<unknown>) {
+      for (const column of ["begun_by", "begun_in", "network"]) {
+        await db.schema.alterTable("local_sessions").addColumn(column, "text").execute();
+      }
+    },
+  },
   // Most sessions were made in none: after ANALYZE, SQLite scanned them all for each that ended.
   "080-sessions-made": {
     makeIndexes: { local_sessions_made: "local_sessions (made_in) where made_in is not null" },

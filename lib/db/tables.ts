@@ -150,6 +150,12 @@ export type Tables = {
     /** When the owner last proved in this browser who they are, and by which way: `code` or `passkey`. */
     confirmed_at_ms: number | null;
     confirmed_by: string | null;
+    /** `owner` or `operator`. */
+    begun_by: string | null;
+    /** The browser in which its owner started it, for example "Chromium on Linux". */
+    begun_in: string | null;
+    /** The network that it was started from, as `clientNetwork` writes it. Null if it was not known. */
+    network: string | null;
   };
   /** The passkeys of local sign-in. */
   passkeys: {

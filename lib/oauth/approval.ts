@@ -1,6 +1,7 @@
 import type { AdapterPayload, InteractionResults } from "oidc-provider";
 import type { Owner } from "@/lib/accounts/owner";
 import { endSession, startAppSession } from "@/lib/auth/session";
+import { describeStart } from "@/lib/auth/session-name";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
@@ -68,12 +69,17 @@ export async function findOutcome(
   return stored.error || stored.result?.error ? "declined" : "approved";
 }
 
-/** Approves a pending request for this account: starts the app's session of a week, and the app can get its tokens. */
+/**
+ * Approves a pending request for this account: starts the app's session of a week, and the app can get its tokens.
+ *
+ * @param headers - those of the browser in which the owner approves
+ */
 export async function approve(
   db: Db,
   authorizationRequest: AuthorizationRequest,
   client: RequestingClient,
   { account, clerkSession }: Owner,
+  headers: Headers,
   nowMs: number,
 ): Promise<void> {
   const params = (await readPending(authorizationRequest))?.params;
@@ -86,6 +92,7 @@ export async function approve(
     accountId: account.id,
     name: nameSession(client),
     endsAtMs,
+    startedIn: describeStart(headers),
     clerkSession,
   };
   await startAppSession(db, session, nowMs);

@@ -69,7 +69,7 @@ export function clientNetwork(headers: Headers): string | undefined {
   const grouped = groupAddress(address);
   return grouped.includes(":")
     ? `${grouped.split(":").slice(0, 3).join(":")}::/48`
-    : grouped.replace(/\d+$/, "x");
+    : grouped.replace(/\d+$/, "0/24");
 }
 
 /** Whether APP_URL is https but no proxy is configured: we do not speak https, so the peer is an unknown proxy. */

@@ -56,9 +56,9 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     const program = { kind: "program", name: expect.stringMatching(/^Token copied on /) };
     expect(await news()).toEqual([{ ...owner, what: "token", before: [], after: [program] }]);
 
-    await browser.pressAtHome("/home/sessions/end", { session: "others" });
+    await browser.pressAtHome("/home/sessions/end", { session: "tokens" });
     expect(await news()).toEqual([{ ...owner, what: "session end", before: [program], after: [] }]);
-    await browser.pressAtHome("/home/sessions/end", { session: "others" });
+    await browser.pressAtHome("/home/sessions/end", { session: "tokens" });
     expect(await news()).toEqual([]);
 
     await browser.submit("/sign-in/out");

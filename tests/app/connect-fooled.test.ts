@@ -155,7 +155,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       expect(text).toContain("Connect a device?");
       expect(text).not.toContain("on this computer");
       expect(text).toMatch(/It asked at <time dateTime="[^"]+" data-shows="time">\d\d:\d\d UTC<\/time>/);
-      expect(text).toContain("127.77.66.x</strong>, which is not the network that you are on now");
+      expect(text).toContain("127.77.66.0/24</strong>, which is not the network that you are on now");
       expect(text).not.toContain("127.77.66.55");
       await answerShown(owner);
       const sessions = await service.adminJson<object[]>("session", "list", email);

@@ -186,8 +186,8 @@ export const sessions: Mutant[] = [
   {
     file: "lib/auth/session.ts",
     mistake: "who ends all other sessions is signed out",
-    was: 'deletion.where("id", "!=", which.allBut)',
-    becomes: "deletion",
+    was: 'if (allBut) deletion = deletion.where("id", "!=", allBut);',
+    becomes: "",
     tests: ["tests/app/pages/home-sessions.test.ts"],
   },
   {

@@ -83,7 +83,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
             accountId={account.id}
             ownId={session.sessionId}
             isLocal={isLocal}
-            hasEnded={ended !== undefined}
+            ended={ended?.toString()}
             hasExtended={extended !== undefined}
             nowMs={nowMs}
           />

@@ -1,6 +1,7 @@
 import type { Account } from "@/lib/accounts/account";
 import { wantsAppEndMails } from "@/lib/accounts/app-end-switch";
 import { listReplayedSessions, listSessions, type Session } from "@/lib/auth/session";
+import { distinctNames } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
@@ -15,31 +16,32 @@ type SessionsProps = {
   /** The session that this page is shown in. */
   ownId: string;
   isLocal: boolean;
-  /** Whether the owner has just ended a session. */
-  hasEnded: boolean;
+  /** The list of sessions that the owner has just ended, or any other text for one session. */
+  ended: string | undefined;
   /** Whether the owner has just given an app another week. */
   hasExtended: boolean;
   nowMs: number;
 };
 
-/** The account's sessions (apps, browsers and programs), each with a button that ends it. */
-export function Sessions({ read, accountId, ownId, isLocal, hasEnded, hasExtended, nowMs }: SessionsProps) {
-  const sessions = read?.sessions;
-  const list = (some: Session[]) => (
-    <SessionList sessions={some} accountId={accountId} ownId={ownId} nowMs={nowMs} />
-  );
-  const apps = sessions?.filter(({ kind }) => kind === "app") ?? [];
-  const others = sessions?.filter(({ kind }) => kind !== "app") ?? [];
-  const endable = sessions?.filter(({ id }) => id !== ownId) ?? [];
+/** The account's sessions, in three lists: apps, browsers, and tokens that were copied for programs. */
+export function Sessions({ read, accountId, ownId, isLocal, ended, hasExtended, nowMs }: SessionsProps) {
+  const sessions = read?.sessions ?? [];
+  const shown = { accountId, ownId, nowMs, names: distinctNames(sessions) };
+  const [apps, browsers, tokens] = (["app", "browser", "program"] as const).map((kind) =>
+    sessions.filter((session) => session.kind === kind),
+  ) as [Session[], Session[], Session[]];
+  const others = browsers.filter(({ id }) => id !== ownId);
+  const copied = tokens.filter(({ isOperators }) => !isOperators);
+  const operators = tokens.filter(({ isOperators }) => isOperators);
   return (
     <section id="sessions">
-      {hasEnded && (
+      {ended !== undefined && (
         <p role="status" id="ended" tabIndex={-1}>
-          Disconnected. It no longer has access.
+          {endedWords.get(ended) ?? "Disconnected. It no longer has access."}
         </p>
       )}
       {hasExtended && <p role="status">The app has another week.</p>}
-      {!sessions && (
+      {!read && (
         <p className="quiet">
           We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
         </p>
@@ -52,19 +54,33 @@ export function Sessions({ read, accountId, ownId, isLocal, hasEnded, hasExtende
           trust the device that it runs on.
         </p>
       ))}
-      {apps.length > 0 && list(apps)}
-      {sessions && apps.length === 0 && <p className="quiet">No apps connected yet.</p>}
+      <SessionList sessions={apps} {...shown} />
+      {read && apps.length === 0 && <p className="quiet">No apps connected yet.</p>}
+      {apps.length > 0 && (
+        <EndAll
+          accountId={accountId}
+          group="apps"
+          summary="Disconnect all apps"
+          button={`Disconnect ${count(apps, "app")}`}
+        >
+          Each app has to be connected again before it can check whether your company may run.
+        </EndAll>
+      )}
       {read && apps.length > 0 && <MailSwitch accountId={accountId} isOn={read.wantsAppEndMails} />}
       <p className="quiet">
         Is a device showing you a code? <a href={pages.connect.path}>Connect it</a>
       </p>
-      <h2>{isLocal ? "Where you are signed in" : "Programs with a token"}</h2>
-      {others.length > 0 && list(others)}
-      {sessions && others.length === 0 && <p className="quiet">No program has a token.</p>}
-      {endable.length > 1 && (
-        <EndButton accountId={accountId} session="others">
-          {isLocal ? "End all others" : "End all"}
-        </EndButton>
+      <h2>{isLocal ? "Browsers you are signed in to" : "Browsers"}</h2>
+      <SessionList sessions={browsers} {...shown} />
+      {others.length > 0 && (
+        <EndAll
+          accountId={accountId}
+          group="browsers"
+          summary="Sign out of all other browsers"
+          button={`Sign out of ${count(others, "browser")}`}
+        >
+          This browser stays signed in. Tokens that were copied in the others end too; apps stay connected.
+        </EndAll>
       )}
       {!isLocal && (
         <p className="quiet">
@@ -72,9 +88,33 @@ export function Sessions({ read, accountId, ownId, isLocal, hasEnded, hasExtende
           Security.
         </p>
       )}
+      <h2>Copied tokens</h2>
+      <SessionList sessions={copied} {...shown} />
+      {operators.length > 0 && <OperatorsTokens tokens={operators} accountId={accountId} nowMs={nowMs} />}
+      {read && tokens.length === 0 && <p className="quiet">No program has a token.</p>}
+      {copied.length > 1 && (
+        <EndAll
+          accountId={accountId}
+          group="tokens"
+          summary="End all tokens"
+          button={`End ${count(tokens, "token")}`}
+        >
+          Programs that use them are refused from their next request on.
+        </EndAll>
+      )}
     </section>
   );
 }
+
+/** What the page says after a list was ended, by the list's name in the form. */
+const endedWords = new Map([
+  ["apps", "All apps are disconnected."],
+  ["browsers", "Signed out of all other browsers."],
+  ["tokens", "All tokens have ended."],
+  ["operator-tokens", "The operator’s tokens have ended."],
+]);
+
+const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
 
 /** What this section shows of an account; `undefined` if it cannot be read. */
 export async function readSessions({ id, email }: Pick<Account, "id" | "email">, nowMs: number) {
@@ -91,37 +131,80 @@ export async function readSessions({ id, email }: Pick<Account, "id" | "email">,
   }
 }
 
-type SessionListProps = { sessions: Session[] } & Pick<SessionsProps, "accountId" | "ownId" | "nowMs">;
+type SessionListProps = {
+  sessions: Session[];
+  /** The name of each session, by its id. */
+  names: Map<string, string>;
+} & Pick<SessionsProps, "accountId" | "ownId" | "nowMs">;
 
-function SessionList({ sessions, accountId, ownId, nowMs }: SessionListProps) {
+function SessionList({ sessions, names, accountId, ownId, nowMs }: SessionListProps) {
+  if (sessions.length === 0) return null;
   return (
     <ul className="sessions">
-      {sessions.map((session) => (
-        <li key={session.id}>
-          <div>
-            <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
-            {session.kind === "app" && <AnotherWeek accountId={accountId} session={session} nowMs={nowMs} />}
-          </div>
-          {session.id !== ownId && (
-            <EndButton accountId={accountId} session={session.id} name={session.name}>
-              End
-            </EndButton>
-          )}
-        </li>
-      ))}
+      {sessions
+        .map((session) => ({ ...session, name: names.get(session.id) ?? session.name }))
+        .map((session) => (
+          <li key={session.id}>
+            <div>
+              <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
+              {session.kind === "app" && (
+                <AnotherWeek accountId={accountId} session={session} nowMs={nowMs} />
+              )}
+            </div>
+            {session.id !== ownId && (
+              <EndButton accountId={accountId} session={session.id} label={`End “${session.name}”`}>
+                End
+              </EndButton>
+            )}
+          </li>
+        ))}
     </ul>
   );
 }
 
+/** The operator's tokens as one row: their owner did not start them and cannot tell one from the other. */
+function OperatorsTokens({
+  tokens,
+  accountId,
+  nowMs,
+}: { tokens: Session[] } & Pick<SessionsProps, "accountId" | "nowMs">) {
+  const lastSeenAtMs = Math.max(...tokens.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null;
+  return (
+    <ul className="sessions">
+      <li>
+        <div>
+          <strong>{count(tokens, "token")} from the operator</strong>
+          <p className="quiet">
+            {seenInWords(lastSeenAtMs, nowMs)}, until{" "}
+            <Clock atMs={Math.max(...tokens.map(({ endsAtMs }) => endsAtMs))} shows="day and time" />
+          </p>
+        </div>
+        <EndAll
+          accountId={accountId}
+          group="operator-tokens"
+          summary="End the operator’s tokens"
+          button={`End ${count(tokens, "token")} from the operator`}
+        >
+          Ask the operator if you do not know what they are for.
+        </EndAll>
+      </li>
+    </ul>
+  );
+}
+
+const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
+
 function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
-  const { name, begunAtMs, lastSeenAtMs, endsAtMs } = session;
+  const { kind, name, begunAtMs, startedIn, lastSeenAtMs, endsAtMs } = session;
   return (
     <>
       <strong>{name}</strong> {isOwn && <span className="tag">This browser</span>}
       <p className="quiet">
         {begunAtMs !== null && (
           <>
-            Since <Clock atMs={begunAtMs} shows="day and time" />,{" "}
+            {startWords[kind]} on <Clock atMs={begunAtMs} shows="day and time" />
+            {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
+            {startedIn.network && ` from the address ${startedIn.network}`},{" "}
           </>
         )}
         {isOwn ? "in use now" : seenInWords(lastSeenAtMs, nowMs)}, until{" "}
@@ -182,20 +265,29 @@ function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean }) {
   );
 }
 
-type EndButtonProps = { accountId: string; session: string; name?: string; children: string };
+type EndAllProps = { accountId: string; group: string; summary: string; button: string; children: string };
 
-/** A button that ends a session by its id, or `others`. */
-function EndButton({ accountId, session, name, children }: EndButtonProps) {
+/** Ends a list of sessions, after a question that also works without JavaScript. */
+function EndAll({ accountId, group, summary, button, children }: EndAllProps) {
+  return (
+    <details className="confirm">
+      <summary className="button plain">{summary}</summary>
+      <p>{children}</p>
+      <EndButton accountId={accountId} session={group}>
+        {button}
+      </EndButton>
+    </details>
+  );
+}
+
+type EndButtonProps = { accountId: string; session: string; label?: string; children: string };
+
+/** A button that ends a session by its id, or a list of them by its name. */
+function EndButton({ accountId, session, label, children }: EndButtonProps) {
   return (
     <form method="post" action={actions.endSession.path}>
       <input type="hidden" name="account" value={accountId} />
-      <button
-        type="submit"
-        name="session"
-        value={session}
-        className="plain"
-        aria-label={name && `End “${name}”`}
-      >
+      <button type="submit" name="session" value={session} className="plain" aria-label={label}>
         {children}
       </button>
     </form>

@@ -58,7 +58,7 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     under: "local",
   },
   local_sessions: {
-    what: "Your sessions: the kind of browser and system, or the app's name, the beginning, and the hour of the last use",
+    what: "Your sessions: the kind of browser and system, or the app's name, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), and the hour of the last use",
     until: `Until they end, after at most ${describeSeconds(Math.max(browserSessionSeconds, lifetimes.session))}`,
   },
   billing_customers: {

@@ -28,6 +28,9 @@ const columns = {
     "name",
     "begun_at_ms",
     "last_seen_at_ms",
+    "begun_by",
+    "begun_in",
+    "network",
   ],
 } as const;
 

@@ -175,7 +175,7 @@ describe.each(engines)("Clerk on $name", (engine) => {
       const owner = await addOwner();
       expect(await entitlement(owner.mint(act))).toBe(200);
       owner.browser.cookies.set("__session", owner.mint(act));
-      const fields = { account: owner.account, session: "others" };
+      const fields = { account: owner.account, session: "apps" };
       await owner.browser.submit("/home/sessions/end", fields);
       expect((await audit(owner.email))[0]).toMatchObject({
         who: "impersonator user_support",

@@ -175,21 +175,28 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
 
     it("show each session's kind, start, last use and expiry, and mark this browser", async () => {
       const own = await Browser.signIn(service, email);
-      await Browser.signIn(service, email);
+      const other = await Browser.signIn(service, email);
       await copyToken(own);
       await connectApp();
       const rows = readRows(await own.open("/home"));
       const moment = String.raw`\d+ \w+ at \d\d:\d\d UTC`;
       const day = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+      const from = (browser: Browser) => `from the address ${browser.address.replace(/\d+$/, "0/24")}`;
       expect(rows.map(({ words }) => words)).toEqual([
         expect.stringMatching(
-          `^Studio &lt;b&gt;5&lt;/b&gt; Since ${moment}, used 2 days ago, until ${moment}$`,
+          `^Studio &lt;b&gt;5&lt;/b&gt; Approved on ${moment}, used 2 days ago, until ${moment}$`,
         ),
-        expect.stringMatching(`^Token copied on ${day} Since ${moment}, not used yet, until ${moment}$`),
-        expect.stringMatching(`^Chromium on Linux Since ${moment}, not used yet, until ${moment}$`),
-        expect.stringMatching(`^Chromium on Linux This browserSince ${moment}, in use now, until ${moment}$`),
+        expect.stringMatching(
+          String.raw`^Chromium on Linux \(2\) Signed in on ${moment} ${from(other)}, not used yet, until ${moment}$`,
+        ),
+        expect.stringMatching(
+          `^Chromium on Linux This browserSigned in on ${moment} ${from(own)}, in use now, until ${moment}$`,
+        ),
+        expect.stringMatching(
+          `^Token copied on ${day} Copied on ${moment} in Chromium on Linux ${from(own)}, not used yet, until ${moment}$`,
+        ),
       ]);
-      expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, true, false]);
+      expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, false, true]);
     });
 
     it("end one by one, whether app, program or browser, from the next request on", async () => {
@@ -210,14 +217,27 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect((await own.open("/home?ended")).text).toContain("Disconnected. It no longer has access.");
     });
 
-    it("end all at once except this browser's", async () => {
+    it("end by kind, each with a button of its own, except this browser's", async () => {
       const [own, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
       const [mine, theirs] = [await copyToken(own), await copyToken(other)];
       await connectApp();
-      expect((await own.pressAtHome(endPath, { session: "others" })).headers.location).toBe(ended);
-      for (const token of [mine, theirs, other.valueOf("__session")]) expect(await ask(token)).toBe(401);
+      const operators = await service.token(email);
+      const page = (await own.open("/home")).text;
+      expect(page).toContain("Sign out of all other browsers");
+      expect(page).toContain("Sign out of 1 browser");
+      expect(page).toContain("Disconnect 1 app");
+      const end = (session: string) => own.pressAtHome(endPath, { session });
+      expect((await end("browsers")).headers.location).toBe("/home?ended=browsers#sessions");
+      for (const token of [theirs, other.valueOf("__session")]) expect(await ask(token)).toBe(401);
+      const kinds = async () => (await list()).map(({ kind }) => kind).sort();
+      expect(await kinds()).toEqual(["app", "browser", "program", "program"]);
+      expect((await end("operator-tokens")).headers.location).toBe("/home?ended=operator-tokens#sessions");
+      expect([await ask(mine), await ask(operators)]).toEqual([200, 401]);
+      expect((await end("tokens")).headers.location).toBe("/home?ended=tokens#sessions");
+      expect(await ask(mine)).toBe(401);
+      expect((await end("apps")).headers.location).toBe("/home?ended=apps#sessions");
+      expect(await kinds()).toEqual(["browser"]);
       expect(await ask(own.valueOf("__session"))).toBe(200);
-      expect(await list()).toMatchObject([{ kind: "browser" }]);
     });
 
     it("can only be ended from their owner's own page", async () => {
@@ -228,7 +248,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       const [{ id } = { id: "" }] = before;
       const fields = [
         { session: id },
-        { session: "others" },
+        { session: "tokens" },
         {},
         { session: "" },
         { session: "' OR 1=1 --" },
@@ -255,7 +275,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       const before = await list();
       const [account, others] = [await auditedAccount(email), await auditedAccount("other@example.com")];
       for (const shown of [others, ""]) {
-        const fields = { account: shown, session: "others" };
+        const fields = { account: shown, session: "tokens" };
         const end = await own.submit(endPath, fields);
         expect([end.status, end.headers.location]).toEqual([303, "/home?problem=account"]);
         const file = await own.submit("/home/export", fields);
@@ -281,7 +301,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       const cookie = `__session=${await copyToken(own)}`;
       const { text } = await service.ask("/home", { headers: { cookie } });
       expect(text).toContain(email);
-      expect(text).not.toContain("Where you are signed in");
+      expect(text).not.toContain("Browsers you are signed in to");
     });
   });
 });
@@ -378,8 +398,8 @@ describe.each(engines)("under Clerk, on $name", (engine) => {
       const statuses = await Promise.all(tokens.map(ask));
       expect(statuses.filter((status) => status === 401)).toHaveLength(1);
       const byProgram = { cookie: `__session=${tokens[statuses.indexOf(200)]}` };
-      expect((await service.submit(endPath, { session: "others" }, { headers: byProgram })).status).toBe(403);
-      await service.submit(endPath, { account, session: "others" }, { headers: headers() });
+      expect((await service.submit(endPath, { session: "tokens" }, { headers: byProgram })).status).toBe(403);
+      await service.submit(endPath, { account, session: "tokens" }, { headers: headers() });
       expect(await service.adminJson("session", "list", email)).toEqual([]);
       for (const token of tokens) expect(await ask(token)).toBe(401);
       expect(await ask(clerk.mint({ sub }))).toBe(200);

@@ -34,13 +34,10 @@ export const POST = form(
       const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
       if (!owner) return { to: `${withProblem(page, "again")}&away` };
       if (answer === "approve") await rejectImpersonator(owner, "app approve refused", nowMs);
-      await (answer === "approve" ? approve : decline)(
-        await store(),
-        authorizationRequest,
-        client,
-        owner,
-        nowMs,
-      );
+      const db = await store();
+      if (answer === "approve") {
+        await approve(db, authorizationRequest, client, owner, submission.headers, nowMs);
+      } else await decline(db, authorizationRequest, client, owner, nowMs);
     }
     const outcome = await findOutcome(authorizationRequest);
     return { to: outcome ? `${page}?answered=${authorizationRequest.by}&outcome=${outcome}` : page };

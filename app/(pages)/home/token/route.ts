@@ -1,6 +1,6 @@
 import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
 import { startProgramSession } from "@/lib/auth/session";
-import { nameCopiedToken } from "@/lib/auth/session-name";
+import { describeStart, nameCopiedToken } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
 import { readFields } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
@@ -12,8 +12,9 @@ export const POST = createHandler(actions.mintToken, async (call) => {
   const owner = await requireOwner(call, readFields(call)("account"));
   await rejectImpersonator(owner, "token refused", nowMs);
   const { account, session, clerkSession } = owner;
+  const startedIn = describeStart(call.headers);
   const name = nameCopiedToken(nowMs);
-  const program = { by: "owner", name, madeIn: session, clerkSession } as const;
+  const program = { by: "owner", name, madeIn: session, startedIn, clerkSession } as const;
   const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
   return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
 });

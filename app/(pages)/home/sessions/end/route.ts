@@ -1,20 +1,28 @@
 import { requireOwner } from "@/lib/accounts/owner";
-import { endSessionsOf } from "@/lib/auth/session";
+import { endSessionsOf, type SessionGroup } from "@/lib/auth/session";
 import { store } from "@/lib/db/store";
 import { form } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 
-/** Ends one of the owner's sessions by its id, or with `others` all but the browser's own. */
+/** The lists of sessions on home that one button ends. */
+const groups = new Map<string, SessionGroup>([
+  ["browsers", { kind: "browser" }],
+  ["apps", { kind: "app" }],
+  ["tokens", { kind: "program" }],
+  ["operator-tokens", { kind: "program", begunBy: "operator" }],
+]);
+
+/** Ends one of the owner's sessions by its id, or a list of them, except the browser's own. */
 export const POST = form(
   actions.endSession,
   () => pages.home.path,
   async (submission) => {
     const { account, session, by } = await requireOwner(submission, submission.field("account"));
-    const { nowMs } = submission;
     const named = submission.field("session");
-    const others = session ? { allBut: session.sessionId } : "all";
+    const group = groups.get(named);
+    const which = group ? { ...group, allBut: session?.sessionId } : { id: named };
     const about = { by, what: "session end" } as const;
-    await endSessionsOf(await store(), about, account.id, named === "others" ? others : { id: named }, nowMs);
-    return { to: `${pages.home.path}?ended#ended` };
+    await endSessionsOf(await store(), about, account.id, which, submission.nowMs);
+    return { to: `${pages.home.path}?ended${group ? `=${named}` : ""}#ended` };
   },
 );
