@@ -186,6 +186,45 @@ test("sessions have names of their own in three lists, and a list ends after a q
   await page.close();
 });
 
+test("home names what each agent needs to connect, and the app that was connected", async ({ page }) => {
+  const email = "connecting@example.com";
+  await comeHome(page, email, "--plan", "licensed");
+  const card = page.locator("#connect-something");
+  const address = `${service.url}/mcp`;
+  await expect(card.getByRole("definition").filter({ hasText: "custom connector" })).toBeVisible();
+  const lines = [
+    address,
+    `claude mcp add --transport http corner-office ${address} && claude mcp login corner-office`,
+    `codex mcp add corner-office --url ${address} && codex mcp login corner-office`,
+  ];
+  await expect(card.locator("code")).toHaveText(lines);
+  const hrefOf = async (name: string) =>
+    new URL(String(await card.getByRole("link", { name }).getAttribute("href")));
+  const cursor = await hrefOf("Add to Cursor");
+  expect(`${cursor.protocol}//${cursor.host}${cursor.pathname}`).toBe(
+    "cursor://anysphere.cursor-deeplink/mcp/install",
+  );
+  const config = Buffer.from(String(cursor.searchParams.get("config")), "base64").toString();
+  expect(JSON.parse(config)).toEqual({ url: address });
+  const code = await hrefOf("Add to VS Code");
+  expect([code.protocol, code.pathname]).toEqual(["vscode:", "mcp/install"]);
+  expect(JSON.parse(decodeURIComponent(code.search.slice(1)))).toEqual({
+    name: "corner-office",
+    type: "http",
+    url: address,
+  });
+  await expect(card.getByText("is connected")).toHaveCount(0);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await card.getByRole("button", { name: "Copy the line for Codex" }).click();
+  await expect(card.getByText("Copied.")).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(lines[2]);
+  runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, expires_at_ms)
+    SELECT 'sess_connecting', id, 'app', 'Desk', ${clock.now()}, ${clock.now() + 60 * 60 * 1000}
+    FROM accounts WHERE email = '${email}'`);
+  await page.reload();
+  await expect(card.getByText(/^“Desk” is connected since /)).toBeVisible();
+});
+
 test("an app is given another week, and the mails about its end are switched off and on", async ({
   page,
 }) => {

@@ -3,7 +3,6 @@ import type { Account } from "@/lib/accounts/account";
 import type { Session } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/pages";
 
 const firstDaysMs = 14 * dayMs;
 
@@ -25,8 +24,7 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
       title: "Connect an app",
       how: (
         <>
-          The app opens this site and asks for your approval, or shows a code to enter on the{" "}
-          <a href={pages.connect.path}>Connect</a> page.
+          <a href="#connect-something">Connect something</a> has a line for each of the usual ones.
         </>
       ),
     },

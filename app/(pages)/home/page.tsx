@@ -15,6 +15,7 @@ import { Assistants } from "./assistants";
 import { Billing, CheckoutNote } from "./billing";
 import { Checked } from "./checked";
 import { ComeBack } from "./come-back";
+import { ConnectSomething } from "./connect-something";
 import { Credits } from "./credits";
 import { FirstDays } from "./first-days";
 import { ForPrograms } from "./for-programs";
@@ -78,6 +79,7 @@ export default async function HomePage({ searchParams }: PageProps<"/home">) {
       )}
       {account && isPersons && (
         <>
+          {read && <ConnectSomething sessions={read.sessions} />}
           <Sessions
             read={read}
             accountId={account.id}

@@ -2,11 +2,13 @@ import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
+import { mcpClients } from "@/lib/docs/mcp-clients";
 import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { documentPages, pages } from "@/lib/http/pages";
 
 const address = `${placeholderAddress}/mcp`;
 const accountAddress = `${address}/account`;
+const clients = mcpClients(address);
 const json = (value: object) => code("json", JSON.stringify(value, null, 2));
 
 export const mcp: DocumentPage = {
@@ -59,25 +61,25 @@ You never paste a token, and no line below contains one. The client stores its t
 
 ### Claude Code
 
-${code("console", `claude mcp add --transport http corner-office ${address}\nclaude mcp login corner-office`)}
+${code("console", clients.claudeCode.join("\n"))}
 
 You can also approve with \`/mcp\` in a session.
 
 ### Codex
 
-${code("console", `codex mcp add corner-office --url ${address}\ncodex mcp login corner-office`)}
+${code("console", clients.codex.join("\n"))}
 
 ### VS Code
 
 In \`.vscode/mcp.json\`:
 
-${json({ servers: { "corner-office": { type: "http", url: address } } })}
+${json(clients.vsCode.settings)}
 
 ### Cursor
 
 In \`~/.cursor/mcp.json\`:
 
-${json({ mcpServers: { "corner-office": { url: address } } })}
+${json(clients.cursor.settings)}
 
 ### Claude and ChatGPT
 
