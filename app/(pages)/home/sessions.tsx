@@ -92,7 +92,7 @@ export function Sessions({ read, accountId, ownId, isLocal, ended, hasExtended, 
       <SessionList sessions={copied} {...shown} />
       {operators.length > 0 && <OperatorsTokens tokens={operators} accountId={accountId} nowMs={nowMs} />}
       {read && tokens.length === 0 && <p className="quiet">No program has a token.</p>}
-      {copied.length > 1 && (
+      {copied.length > 0 && tokens.length > 1 && (
         <EndAll
           accountId={accountId}
           group="tokens"

@@ -226,6 +226,8 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       expect(page).toContain("Sign out of all other browsers");
       expect(page).toContain("Sign out of 1 browser");
       expect(page).toContain("Disconnect 1 app");
+      expect(page).toContain("End 3 tokens");
+      expect(page).toContain("End 1 token from the operator");
       const end = (session: string) => own.pressAtHome(endPath, { session });
       expect((await end("browsers")).headers.location).toBe("/home?ended=browsers#sessions");
       for (const token of [theirs, other.valueOf("__session")]) expect(await ask(token)).toBe(401);
