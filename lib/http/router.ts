@@ -96,7 +96,7 @@ export function redirectTrailingSlash(
   query: string,
   headers: Pick<Headers, "get">,
 ): Response | undefined {
-  if (!path.endsWith("/") || !readMethods.includes(method)) return undefined;
+  if (!path.endsWith("/") || path === "//" || !readMethods.includes(method)) return undefined;
   const page = pageAt(path.slice(0, -1));
   if (!page) return undefined;
   const location = page.path + query.replace(/[^!-~]/g, encodeURIComponent);

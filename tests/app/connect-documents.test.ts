@@ -163,9 +163,8 @@ describe.each(engines)("the metadata document of an agent, on $name", (engine) =
   });
 
   it("is accepted with the choice of an account, which Copilot CLI asks for", async () => {
-    const { status, headers } = await service.ask(
-      `${authorizePath(agents[0]?.[1] ?? "")}&prompt=select_account`,
-    );
+    const [, address = "", , to = ""] = agents[0] ?? [];
+    const { status, headers } = await service.ask(`${authorizePath(address, to)}&prompt=select_account`);
     expect(status).toBe(303);
     expect(headers.location).toBe("/connect");
   });

@@ -275,10 +275,10 @@ export const connect: Mutant[] = [
     tests: ["tests/lib/mcp/tools.test.ts"],
   },
   {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "the document of a web application may name any address for the answer",
-    was: "(client.redirectUris ?? []).every(isAllowedRedirectUri)",
-    becomes: "(client.redirectUris ?? []).length > 0",
+    file: "lib/oauth/metadata-document.ts",
+    mistake: "the document of an app may name any address for the answer",
+    was: "uris.filter(isAllowedRedirectUri)",
+    becomes: "uris",
     tests: ["tests/lib/mcp/authorization.test.ts"],
   },
 ];

@@ -123,7 +123,7 @@ export const quotas: Mutant[] = [
   {
     file: "lib/oauth/registration.ts",
     mistake: "an address registers as many apps as it likes",
-    was: "await consumeRequestLimit(headers);",
+    was: "await consumeRegistrationLimit(headers);",
     becomes: "",
     tests: ["tests/app/connect-floods.test.ts"],
   },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
 const appUrl = "https://office.example.com";
@@ -8,6 +9,7 @@ describe("a page under another host than APP_URL's", () => {
   let service: Service;
   beforeAll(async () => {
     service = await Service.start({ APP_URL: appUrl, SIGN_IN: "local" });
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
   });
   afterAll(() => service.stop());
 
