@@ -34,7 +34,7 @@ test("an operator invites, Clerk signs up, and its webhook opens the account", a
     await expect(heading).toHaveText("Your company may run", { timeout: 1000 });
   }).toPass();
   await expect(page.getByText("30 days left of 30")).toBeVisible();
-  await expect(page.getByRole("definition")).toHaveText(["4", "1,250.5"]);
+  await expect(page.locator(".facts").getByRole("definition")).toHaveText(["4", "1,250.5"]);
 });
 
 test("signs in by a code; cookie, bearer and copied token work until sign-out", async ({

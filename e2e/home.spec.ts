@@ -74,7 +74,7 @@ test("shows a licensed company's CEO that it may run, its assistants and its cre
   );
   await expect(verdict(page)).toContainText("Licensed");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
-  await expect(page.getByRole("definition")).toHaveText(["30", "0"]);
+  await expect(page.locator(".facts").getByRole("definition")).toHaveText(["30", "0"]);
   await expect(page.getByText("+18"), "beside the twelve that are drawn").toBeVisible();
   await expect(page.getByText("licensed@example.com")).toBeVisible();
 });
@@ -97,7 +97,7 @@ test("credits are shown as a line, with the last entries and their reasons", asy
     await service.adminJson("credits", "add", "ledger@example.com", amount, "--reason", `worth ${amount}`);
   }
   await page.reload();
-  await expect(page.getByRole("definition")).toHaveText(["101.5"]);
+  await expect(page.locator(".facts").getByRole("definition")).toHaveText(["101.5"]);
   await expect(page.getByRole("main"), "a limit that is not set").not.toContainText(/limit|hire/i);
   await expect(page.getByRole("img", { name: "between 87.5 and 107.5 credits" })).toBeVisible();
   const entries = page.locator(".entries li");

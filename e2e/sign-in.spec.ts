@@ -37,7 +37,7 @@ test.describe("from waitlist to sign-out", () => {
         await expect(page).toHaveURL("/home");
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
         await expect(page.getByRole("img", { name: "30 days left of 30" })).toBeVisible();
-        await expect(page.getByRole("definition")).toHaveText(["4", "1,250.5"]);
+        await expect(page.locator(".facts").getByRole("definition")).toHaveText(["4", "1,250.5"]);
 
         await page.goto("/sign-in");
         await expect(page).toHaveURL(/\/home/);

@@ -22,7 +22,7 @@ export async function startTarget(environment: Environment): Promise<Service> {
   const settings = { RATE_LIMIT_HEALTH: "100000000", RATE_LIMIT_MCP: "100000000", TRUSTED_PROXY_HOPS: "1" };
   const service = await Service.start({ LOG_LEVEL: "warn", ...settings, ...environment }, { program });
   // The page renderer starts later.
-  await service.ask(pages.signIn.path);
+  await service.ask(`${pages.search.path}?q=token`);
   return service;
 }
 
