@@ -22,7 +22,10 @@ test("ending a session leads the focus to what happened", async ({ page, office 
   await office.service.adminJson("account", "add", email, "--plan", "licensed");
   await Browser.signIn(office.service, email);
   await signIn(page, office, email);
-  await page.getByRole("button", { name: /^End “/ }).first().focus();
+  await page
+    .getByRole("button", { name: /^End “/ })
+    .first()
+    .focus();
   await page.keyboard.press("Enter");
   await expect(page.getByText("Disconnected. It no longer has access.")).toBeFocused();
 });
