@@ -429,7 +429,7 @@ test("a promo is shown on public pages only, a warning everywhere", async ({ pag
   }
   await page.goto(`${service.url}/docs/client`);
   await page.getByRole("button", { name: "Dismiss this notice" }).press("Enter");
-  await expect(page).toHaveURL(`${service.url}/docs/client`);
+  await expect(page).toHaveURL(`${service.url}/docs/client#main`);
   await expect(notice).toHaveCount(0);
   await page.goto(`${service.url}/home`);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

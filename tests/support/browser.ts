@@ -1,5 +1,4 @@
-import { eventually } from "@/tests/support/databases";
-import { mailsTo } from "@/tests/support/mailbox";
+import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import type { Answer, Service } from "@/tests/support/service";
 
 const chromium = {
@@ -33,16 +32,9 @@ export class Browser {
    */
   static async signIn(service: Service, email: string, dataDirs = [service.dataDir]): Promise<Browser> {
     const browser = new Browser(service);
-    const readCodes = async () => {
-      const mails = await Promise.all(dataDirs.map((dataDir) => mailsTo(dataDir, email)));
-      return mails.flat().flatMap(({ subject = "" }) => /\d{6}/.exec(subject)?.[0] ?? []);
-    };
-    const before = await readCodes();
+    const earlier = await codesTo(dataDirs, email);
     await browser.submit("/sign-in/send", { email });
-    const code = await eventually(async () => {
-      const [made] = (await readCodes()).filter((code) => !before.includes(code));
-      return made ?? Promise.reject(new Error(`no code for ${email}`));
-    });
+    const code = await newCodeTo(dataDirs, email, earlier);
     const { headers } = await browser.submit("/sign-in/redeem", { code });
     if (headers.location !== "/home") throw new Error(`signed in to ${headers.location}`);
     return browser;

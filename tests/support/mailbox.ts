@@ -27,8 +27,21 @@ export async function mailsTo(dataDir: string, email: string): Promise<Email[]> 
   return mails.filter((mail) => mail.to?.some(({ address }) => address === email));
 }
 
+/** The sign-in codes that were mailed to an email, of six digits each, by the data folders of all who may send one. */
+export async function codesTo(dataDirs: string[], email: string): Promise<string[]> {
+  const mails = await Promise.all(dataDirs.map((dataDir) => mailsTo(dataDir, email)));
+  return mails.flat().flatMap(({ subject = "" }) => /\d{6}/.exec(subject)?.[0] ?? []);
+}
+
+/** Waits for a sign-in code that is none of the earlier ones. */
+export function newCodeTo(dataDirs: string[], email: string, earlier: string[]): Promise<string> {
+  return eventually(async () => {
+    const made = (await codesTo(dataDirs, email)).findLast((code) => !earlier.includes(code));
+    return made ?? Promise.reject(new Error(`no code for ${email}`));
+  });
+}
+
 /** The six digits of the mailed sign-in code, if only one was requested. */
-export async function codeTo(dataDir: string, email: string): Promise<string> {
-  const { subject } = await mailTo(dataDir, email, /sign-in code/);
-  return /\d{6}/.exec(subject ?? "")?.[0] ?? "";
+export function codeTo(dataDir: string, email: string): Promise<string> {
+  return newCodeTo([dataDir], email, []);
 }
