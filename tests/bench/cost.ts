@@ -11,7 +11,7 @@ const { health, siteBanner, entitlement } = operations;
 const [mcp] = mcpServer.paths;
 const rounds = 5;
 const seconds = 2;
-/** Clients behind one proxy. Each stays within its rate limit, so the load is what a real service gets. */
+/** Clients behind one proxy, others for each cost. Each stays within its rate limit, as the load of a real service. */
 const addresses = 2000;
 
 type Request = { path: string; headers?: Record<string, string>; body?: string; status?: number };
@@ -55,7 +55,9 @@ const costs: { name: string; most: number; request: Request }[] = [
 
 /** Measures the CPU time per request as a ratio to bare `node:http` with the same headers, both alternately. */
 export async function measureCosts(service: Service): Promise<void> {
-  for (const { name, most, request } of costs) await measureCost(service, name, most, request);
+  for (const [index, { name, most, request }] of costs.entries()) {
+    await measureCost(service, name, most, request, index * addresses);
+  }
 }
 
 /** Measures a health check that is refused, at a service that allows one per client. */
@@ -106,6 +108,7 @@ async function measureCost(
   name: string,
   most: number,
   { path, headers = {}, body, status = 200 }: Request,
+  from = 0,
 ): Promise<void> {
   const answer = await service.ask(path, {
     headers: { "X-Forwarded-For": "10.0.0.99", ...headers },
@@ -119,7 +122,7 @@ async function measureCost(
   // The first round warms up.
   for (let round = -1; round < rounds; round++) {
     const least = await costOf(bare.child.pid ?? 0, () => load(bare.url, { seconds, script }));
-    const found = await costOf(service.pid, () => load(ours, { seconds, script }));
+    const found = await costOf(service.pid, () => load(ours, { seconds, script, from }));
     if (found.failed !== (status === 200 ? 0 : found.requests)) {
       throw new Error(`${found.failed} of ${found.requests} responses of ${path} were not ${status}`);
     }

@@ -45,17 +45,17 @@ export async function latenciesAt(url: string, perSecond: number, headers: Recor
 
 type RequestScript = { path: string; headers?: Record<string, string>; body?: string; addresses: number };
 
-/** A wrk script that sends a request from so many client addresses in turn, starting at `from`. */
+/** A wrk script that sends a request from so many client addresses in turn, the first of them at `from`. */
 export function scriptOf({ path, headers = {}, body, addresses }: RequestScript): string {
   const file = join(mkdtempSync(join(tmpdir(), "bench-")), "requests.lua");
   const fields = Object.entries(headers).map(([name, value]) => `["${name}"] = "${value}"`);
   writeFileSync(
     file,
-    `local n = 0
-     function init(args) n = tonumber(args[1]) end
+    `local n, from = 0, 0
+     function init(args) from = tonumber(args[1]) end
      function request()
+       local client = from + n % ${addresses}
        n = n + 1
-       local client = n % ${addresses}
        local address = string.format("10.%d.%d.%d", math.floor(client / 65536) % 256, math.floor(client / 256) % 256, client % 256)
        local headers = { ${["Host = 'localhost'", '["X-Forwarded-For"] = address', ...fields].join(", ")} }
        return wrk.format("${body ? "POST" : "GET"}", "${path}", headers, ${body ? `[[${body}]]` : "nil"})
