@@ -1,3 +1,4 @@
+import { trialEndedMail, trialEndingMail } from "@/lib/accounts/trial-mails";
 import { codeMail, invitationMail } from "@/lib/auth/sign-in-mail";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
@@ -22,6 +23,8 @@ function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
     ["code", codeMail({ to, code: "123456", isLong: false })],
     ["long-code", codeMail({ to, code: "ABCD2345EFGH", isLong: true })],
     ["app-end", appEndMail({ to, name: "Claude Code", endsAtMs: Date.now() + dayMs })],
+    ["trial-ending", trialEndingMail({ to, endsAtMs: Date.now() + 3 * dayMs })],
+    ["trial-ended", trialEndedMail({ to, endsAtMs: Date.now() })],
     ...onboardingKinds.map((kind) => [kind, renderOnboarding(kind, "acc_preview")] as const),
   ]);
 }
