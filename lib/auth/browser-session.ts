@@ -10,10 +10,17 @@ export const sessionTokenSeconds = 60;
 /** How long a browser stays signed in: the default of Clerk's sessions. */
 export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
 
+type NewBrowser = {
+  accountId: string;
+  name: string;
+  /** Whether the owner gets a mail, because the account was used in other browsers so far. */
+  isNew: boolean;
+};
+
 /** Starts a browser session. Returns the secret that renews it; only its hash is stored. */
 export async function startBrowserSession(
   db: Db,
-  { accountId, name }: { accountId: string; name: string },
+  { accountId, name, isNew }: NewBrowser,
   nowMs: number,
 ): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
@@ -29,6 +36,7 @@ export async function startBrowserSession(
       expires_at_ms: nowMs + browserSessionSeconds * 1000,
       client_hash: hashSecret(secret),
       clerk_session: null,
+      mail: isNew ? "new browser" : undefined,
     },
     nowMs,
   );

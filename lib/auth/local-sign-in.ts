@@ -9,7 +9,9 @@ import { describeBrowser } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { sendSignInMailsNow } from "@/lib/auth/sign-in-runner";
-import { store } from "@/lib/db/store";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import { type Db, store } from "@/lib/db/store";
 import { clearCookie, writeCookie } from "@/lib/http/cookies";
 import type { FormSubmission, Redirect } from "@/lib/http/form";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
@@ -45,9 +47,14 @@ export async function signIn(
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
 ): Promise<Redirect | undefined> {
   const db = await store();
-  const account = await db.selectFrom("accounts").select("id").where("email", "=", email).executeTakeFirst();
+  const account = await db
+    .selectFrom("accounts")
+    .select(["id", "created_at_ms"])
+    .where("email", "=", email)
+    .executeTakeFirst();
   if (!account) return undefined;
-  const browser = { accountId: account.id, name: describeBrowser(headers) };
+  const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
+  const browser = { accountId: account.id, name: describeBrowser(headers), isNew };
   const client = await startBrowserSession(db, browser, nowMs);
   const session = await renewBrowserSession(db, client, nowMs);
   if (!session) return undefined;
@@ -61,6 +68,23 @@ export async function signIn(
       clearCookie("office-email"),
     ],
   };
+}
+
+/**
+ * Whether an account has been signed in to, by the audit. The audit forgets after `RETENTION_DAYS`, so an account that is
+ * older than that counts as used.
+ */
+async function hasSignedIn(db: Db, email: string, createdAtMs: number, nowMs: number): Promise<boolean> {
+  if (createdAtMs <= nowMs - settings().retentionDays * dayMs) return true;
+  const entry = await db
+    .selectFrom("audit_entries")
+    .select("id")
+    .where("whom", "=", email)
+    .where("what", "=", "sign in")
+    .where("at_ms", ">=", createdAtMs)
+    .limit(1)
+    .executeTakeFirst();
+  return entry !== undefined;
 }
 
 /** The `Set-Cookie` of a session token; the cookie lives as long as the token. */

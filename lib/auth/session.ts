@@ -6,6 +6,7 @@ import { dayMs } from "@/lib/config/durations";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 
 /** A session in our store. With Clerk, Clerk itself keeps the sessions of browsers. */
 export type Session = {
@@ -101,6 +102,7 @@ export async function startAppSession(
       client_hash: null,
       clerk_session: clerkSession ?? null,
       end_mail_at_ms: endsAtMs - endMailBeforeMs,
+      mail: "new app",
     },
     nowMs,
   );
@@ -240,22 +242,34 @@ export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_ha
   return sessionKinds.find((kind) => kind === row.kind) ?? (row.client_hash === null ? "program" : "browser");
 }
 
-type NewSession = Omit<Tables["local_sessions"], "begun_at_ms" | "last_seen_at_ms" | "end_mail_at_ms"> &
-  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">>;
+type NewSession = Omit<
+  Tables["local_sessions"],
+  "name" | "begun_at_ms" | "last_seen_at_ms" | "end_mail_at_ms"
+> &
+  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">> & {
+    name: string;
+    /** The mail to the owner about the session, if there is one. */
+    mail?: "new browser" | "new app" | undefined;
+  };
+
+const securityMailMs = 2 * dayMs; // how long a mail about a new session is tried
 
 /** Starts a session, and deletes all sessions that have expired. */
 export async function startSession(
   db: Db,
   source: AuditSource,
-  session: NewSession,
+  { mail: kind, ...session }: NewSession,
   nowMs: number,
 ): Promise<void> {
-  await changeSessions(db, source, session.account_id, nowMs, async (transaction) => {
+  await changeSessions(db, source, session.account_id, nowMs, async (transaction, to) => {
     await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
     await transaction
       .insertInto("local_sessions")
       .values({ end_mail_at_ms: null, ...session, begun_at_ms: nowMs, last_seen_at_ms: null })
       .execute();
+    if (!kind || !to) return;
+    const mail = { kind, to, name: session.name, atMs: nowMs };
+    await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
   });
 }
 
@@ -268,7 +282,7 @@ async function changeSessions<T>(
   source: AuditSource,
   accountId: string,
   nowMs: number,
-  change: (transaction: Db) => Promise<T>,
+  change: (transaction: Db, email: string | undefined) => Promise<T>,
 ): Promise<T> {
   const account = await db
     .selectFrom("accounts")
@@ -283,7 +297,7 @@ async function changeSessions<T>(
     db,
     { ...source, whom: account?.email ?? accountId, look: readState },
     nowMs,
-    change,
+    (transaction) => change(transaction, account?.email),
   );
 }
 

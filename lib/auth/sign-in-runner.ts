@@ -1,7 +1,7 @@
 import { printCode } from "@/lib/auth/code-terminal";
 import { findInvitationProblem, invitationUrl } from "@/lib/auth/invitation-token";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
-import { codeMail, invitationMail } from "@/lib/auth/sign-in-mail";
+import { codeMail, invitationMail, newAppMail, newBrowserMail } from "@/lib/auth/sign-in-mail";
 import { type Db, store } from "@/lib/db/store";
 import { type Mail, type SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { processQueue } from "@/lib/mail/queue";
@@ -96,7 +96,7 @@ function retryAfterMs(attempts: number): number {
   return (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000;
 }
 
-/** Whether a mail is still wanted: codes are sent only to accounts, and an invitation may have been used by now. */
+/** Whether a mail is still wanted: the account may be gone or never have been, and the invitation may have been used. */
 async function isExpected(db: Db, mail: SignInMail, nowMs: number): Promise<boolean> {
   if (mail.kind === "invitation") return !(await findInvitationProblem(db, mail.token, nowMs));
   const account = await db
@@ -109,7 +109,16 @@ async function isExpected(db: Db, mail: SignInMail, nowMs: number): Promise<bool
 }
 
 function render(mail: SignInMail): Omit<Mail, "id"> {
-  return mail.kind === "code" ? codeMail(mail) : invitationMail(mail.to, invitationUrl(mail.token));
+  switch (mail.kind) {
+    case "code":
+      return codeMail(mail);
+    case "invitation":
+      return invitationMail({ ...mail, url: invitationUrl(mail.token) });
+    case "new browser":
+      return newBrowserMail(mail);
+    case "new app":
+      return newAppMail(mail);
+  }
 }
 
 /**

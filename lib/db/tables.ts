@@ -116,7 +116,7 @@ export type Tables = {
     long_code_until_ms: number;
   };
   /**
-   * The outbox of codes and invitations. A row lasts until its mail is accepted, or its code or link expires. Codes for
+   * The outbox of codes, invitations and security mails. A row lasts until its mail is accepted or expires. Codes for
    * emails without an account are stored as well, but not sent.
    */
   sign_in_mails: {

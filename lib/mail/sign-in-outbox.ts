@@ -1,20 +1,35 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
+import type { Purpose } from "@/lib/runtime/app-secret";
 import { seal, unseal } from "@/lib/runtime/seal";
 
-/** A sign-in code or an invitation. */
+/** A sign-in code, an invitation, or a mail that tells an owner who got access to the account. */
 export type SignInMail = z.infer<typeof signInMail>;
 
 const signInMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("code"), to: z.string(), code: z.string(), isLong: z.boolean().default(false) }),
-  z.object({ kind: z.literal("invitation"), to: z.string(), token: z.string() }),
+  z.object({
+    kind: z.literal("invitation"),
+    to: z.string(),
+    token: z.string(),
+    isOnWaitlist: z.boolean().default(false),
+  }),
+  z.object({ kind: z.enum(["new browser", "new app"]), to: z.string(), name: z.string(), atMs: z.int() }),
 ]);
+
+/** The kinds of later builds have a key of their own: a build that cannot read a kind drops the mail. */
+const purposeOf: Record<SignInMail["kind"], Purpose> = {
+  code: "sign-in-mail:v1",
+  invitation: "sign-in-mail:v1",
+  "new browser": "security-mail:v1",
+  "new app": "security-mail:v1",
+};
 
 /** A mail that only this runner may send, until its lease expires. */
 export type ClaimedMail = {
   id: string;
-  /** `undefined` if no current or previous secret decrypts it. */
+  /** `undefined` if no current or previous secret decrypts it, or if its kind is not known. */
   mail: SignInMail | undefined;
   attempts: number;
   expiresAtMs: number;
@@ -22,7 +37,8 @@ export type ClaimedMail = {
 };
 
 /**
- * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code or invitation.
+ * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code, invitation or
+ * session.
  *
  * @param untilMs - when the code or invitation expires (Unix milliseconds); the mail is not sent after that
  * @returns the mail's id
@@ -38,7 +54,7 @@ export async function enqueueSignInMail(
     .values({
       id,
       kind: mail.kind,
-      sealed: seal("sign-in-mail:v1", id, JSON.stringify(mail)),
+      sealed: seal(purposeOf[mail.kind], id, JSON.stringify(mail)),
       next_attempt_at_ms: nowMs,
       expires_at_ms: untilMs,
     })
@@ -80,8 +96,8 @@ export async function deleteSignInMailsTo(transaction: Db, email: string): Promi
 }
 
 function openMail(id: string, sealed: string): SignInMail | undefined {
-  const opened = unseal("sign-in-mail:v1", id, sealed);
-  return opened === undefined ? undefined : signInMail.parse(JSON.parse(opened));
+  const opened = unseal("sign-in-mail:v1", id, sealed) ?? unseal("security-mail:v1", id, sealed);
+  return opened === undefined ? undefined : signInMail.safeParse(JSON.parse(opened)).data;
 }
 
 /** Deletes a mail, if its lease is still ours. */

@@ -12,6 +12,7 @@ export type Purpose =
   | "connect-refusal:v1"
   | "known-browser:v1"
   | "log-subject:v1"
+  | "security-mail:v1"
   | "sign-in-code:v1"
   | "sign-in-mail:v1"
   | "signing-key:v1"
