@@ -36,7 +36,7 @@ export async function startBrowserSession(
       expires_at_ms: nowMs + browserSessionSeconds * 1000,
       client_hash: hashSecret(secret),
       clerk_session: null,
-      mail: isNew ? "new browser" : undefined,
+      mail: isNew ? { kind: "new browser" } : undefined,
     },
     nowMs,
   );

@@ -81,12 +81,14 @@ type NewApp = {
   endsAtMs: number;
   /** The session at Clerk in which the owner approved the app. */
   clerkSession?: string | undefined;
+  /** The id of the mail about it: the same for every click on one approval, so that the owner gets one mail. */
+  mailId?: string;
 };
 
 /** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
 export async function startAppSession(
   db: Db,
-  { id, accountId, name, endsAtMs, clerkSession }: NewApp,
+  { id, accountId, name, endsAtMs, clerkSession, mailId }: NewApp,
   nowMs: number,
 ): Promise<void> {
   await startSession(
@@ -102,7 +104,7 @@ export async function startAppSession(
       client_hash: null,
       clerk_session: clerkSession ?? null,
       end_mail_at_ms: endsAtMs - endMailBeforeMs,
-      mail: "new app",
+      mail: { kind: "new app", id: mailId },
     },
     nowMs,
   );
@@ -249,7 +251,7 @@ type NewSession = Omit<
   Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">> & {
     name: string;
     /** The mail to the owner about the session, if there is one. */
-    mail?: "new browser" | "new app" | undefined;
+    mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
   };
 
 const securityMailMs = 2 * dayMs; // how long a mail about a new session is tried
@@ -258,7 +260,7 @@ const securityMailMs = 2 * dayMs; // how long a mail about a new session is trie
 export async function startSession(
   db: Db,
   source: AuditSource,
-  { mail: kind, ...session }: NewSession,
+  { mail, ...session }: NewSession,
   nowMs: number,
 ): Promise<void> {
   await changeSessions(db, source, session.account_id, nowMs, async (transaction, to) => {
@@ -267,9 +269,9 @@ export async function startSession(
       .insertInto("local_sessions")
       .values({ end_mail_at_ms: null, ...session, begun_at_ms: nowMs, last_seen_at_ms: null })
       .execute();
-    if (!kind || !to) return;
-    const mail = { kind, to, name: session.name, atMs: nowMs };
-    await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+    if (!mail || !to) return;
+    const about = { kind: mail.kind, to, name: session.name, atMs: nowMs };
+    await enqueueSignInMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
   });
 }
 

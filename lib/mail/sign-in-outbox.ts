@@ -40,15 +40,15 @@ export type ClaimedMail = {
  * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code, invitation or
  * session.
  *
+ * @param id - if the outbox has a mail with this id, it keeps that one
  * @param untilMs - when the code or invitation expires (Unix milliseconds); the mail is not sent after that
  * @returns the mail's id
  */
 export async function enqueueSignInMail(
   transaction: Db,
   mail: SignInMail,
-  { nowMs, untilMs }: { nowMs: number; untilMs: number },
+  { id = randomUUID(), nowMs, untilMs }: { id?: string | undefined; nowMs: number; untilMs: number },
 ): Promise<string> {
-  const id = randomUUID();
   await transaction
     .insertInto("sign_in_mails")
     .values({
@@ -58,6 +58,7 @@ export async function enqueueSignInMail(
       next_attempt_at_ms: nowMs,
       expires_at_ms: untilMs,
     })
+    .onConflict((conflict) => conflict.column("id").doNothing())
     .execute();
   return id;
 }

@@ -3,6 +3,7 @@ import type { Owner } from "@/lib/accounts/owner";
 import { endSession, startAppSession } from "@/lib/auth/session";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { deriveMailId } from "@/lib/mail/mail";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
@@ -77,6 +78,7 @@ export async function approve(
     name: nameSession(client),
     endsAtMs,
     clerkSession,
+    mailId: deriveMailId(`new-app:v1:${storageOf(authorizationRequest).id}`),
   };
   await startAppSession(db, session, nowMs);
   await new RegisteredClients().extend(client.clientId, lifetimes.usedClient);

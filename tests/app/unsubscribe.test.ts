@@ -123,6 +123,16 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
     );
   });
 
+  it("keeps its button while the store is frozen and the state cannot be read", async () => {
+    const { target } = await recipient();
+    stage.freeze();
+    const page = await service.ask(target);
+    stage.thaw();
+    expect(page.status).toBe(200);
+    expect(titleOf(page.text)).toBe("Stop the onboarding emails?");
+    expect(page.text).toContain("<form");
+  });
+
   it("takes no body over its bound", async () => {
     const { target, states } = await recipient();
     const page = await service.ask(target, { method: "POST", body: "x".repeat(4 * 1024 + 1) });
