@@ -84,7 +84,7 @@ export function newAppMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
     subject: "An app was connected to your account",
     preview: `“${name}”, on ${inWords(atMs)}`,
     body: [
-      `“${name}”, as the app calls itself, was connected to your account on ${inWords(atMs)}. It can read whether your company may run, and your credits. It can't approve anything for you.`,
+      `An app was connected to your account on ${inWords(atMs)}. Your home page lists it as “${name}”. It can read whether your company may run, and your credits. It can't approve anything for you.`,
       "If you approved it, you have nothing to do.",
       "If you didn't, end its access on your home page now: someone else may be signed in as you.",
       homeLink(),

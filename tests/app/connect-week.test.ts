@@ -82,7 +82,8 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     const [mail] = (await named()).slice(-1);
     const sessions = await service.adminJson<{ kind: string; name: string }[]>("session", "list", email);
     const { name = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
-    expect(mail?.text).toContain(`“${name}”, as the app calls itself, was connected to your account on `);
+    expect(mail?.text).toMatch(/^An app was connected to your account on .+ UTC\./);
+    expect(mail?.text).toContain(`Your home page lists it as “${name}”.`);
     expect(mail?.text).toContain(`${service.url}/home`);
   });
 
