@@ -7,7 +7,10 @@ import { dayMs } from "@/lib/config/durations";
 import { type Db, Store } from "@/lib/db/store";
 import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
+import { makeClock } from "@/tests/support/clock";
 import { engines, type Stage } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
+import { Service } from "@/tests/support/service";
 
 const atMs = Date.parse("2026-11-14T09:00:00Z");
 const minuteMs = 60_000;
@@ -222,5 +225,23 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
         expect(part).not.toMatch(/token|v1\./);
       }
     }
+  });
+});
+
+describe("`emails send-due`", () => {
+  it("sends the mail at the end of a trial, and no onboarding mail that is due after it", async () => {
+    const clock = makeClock();
+    const service = await Service.make({ SIGN_IN: "local", ...clock.environment });
+    await service.adminJson("account", "add", email, "--trial-days", "1");
+    await service.adminJson("emails", "send-due");
+    clock.pass(dayMs);
+    for (let n = 0; n < 2; n++) await service.adminJson("emails", "send-due");
+    const mails = await mailsTo(service.dataDir, email);
+    expect(mails.map(({ subject }) => subject)).toEqual([
+      "Welcome to your corner office",
+      "Your trial has ended",
+    ]);
+    const series = await service.adminJson<{ kind: string; state: string }[]>("emails", "list", email);
+    expect(series[1]).toMatchObject({ kind: "first-assistant", state: "stopped" });
   });
 });
