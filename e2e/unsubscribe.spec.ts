@@ -25,6 +25,11 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole("button", { name: "Stop these emails" }).click();
     expect(await (await posted).headerValue("origin")).toBe("null");
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("The onboarding emails are stopped");
+    await page.goto(`/unsubscribe${search}`);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(
+      "The onboarding emails are already stopped",
+    );
+    await expect(page.getByRole("button")).toHaveCount(0);
     expect(faults).toEqual([]);
     const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
     expect(mails.slice(1).map(({ state }) => state)).toEqual(Array(4).fill("stopped"));

@@ -26,6 +26,8 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
           trialEndsAt: toInstant(account && "trialEndsAtMs" in account ? account.trialEndsAtMs : null),
           assistantLimit: row.assistant_limit,
           credits: toCredits(row.credit_thousandths),
+          lastTrialMailDueAt: toInstant(row.trial_mail_done_ms),
+          nextTrialMailAttemptAt: toInstant(row.trial_mail_next_at_ms),
           createdAt: toInstant(row.created_at_ms),
         }
       : null,

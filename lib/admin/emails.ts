@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
+import { sendTrialMails } from "@/lib/accounts/trial-mails";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asLines, asTable } from "@/lib/admin/print";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
@@ -50,6 +51,7 @@ export function addEmailCommands(program: Command, run: Run): void {
       run(async (db) => {
         await sendSignInMails(db, sender());
         await sendAppEndMails(db, sender());
+        await sendTrialMails(db, sender());
         const tally = await sendDueMails(db, sender());
         await deleteExpired(db, Date.now());
         await sweepState(db, Date.now());

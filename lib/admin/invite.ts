@@ -109,7 +109,12 @@ async function sendOurselves(db: Db, email: string, terms: AccountTerms): Promis
   const about = { by: "operator", what: "invite", ...auditedInvitation(email) } as const;
   const { id, token } = await auditedTransaction(db, about, nowMs, async (transaction) => {
     const token = await invite(transaction, email, terms, nowMs);
-    const mail = { kind: "invitation", to: email, token } as const;
+    const mail = {
+      kind: "invitation",
+      to: email,
+      token,
+      isOnWaitlist: await isOnWaitlist(transaction, email),
+    } as const;
     return {
       id: await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs }),
       token,

@@ -23,16 +23,19 @@ const confirmationMs = 5 * 60 * 1000; // 5 minutes
 export function isRecentlyConfirmed(confirmedAtMs: number | null | undefined, nowMs: number): boolean {
   return confirmedAtMs != null && Math.abs(nowMs - confirmedAtMs) < confirmationMs;
 }
+type NewBrowser = {
+  accountId: string;
+  name: string;
+  confirmedBy: Confirmation;
+  startedIn: StartedIn;
+  /** Whether the owner gets a mail, because the account was used in other browsers so far. */
+  isNew: boolean;
+};
 
 /** Starts a browser session. Returns the secret that renews it; only its hash is stored. */
 export async function startBrowserSession(
   db: Db,
-  {
-    accountId,
-    name,
-    confirmedBy,
-    startedIn,
-  }: { accountId: string; name: string; confirmedBy: Confirmation; startedIn: StartedIn },
+  { accountId, name, confirmedBy, startedIn, isNew }: NewBrowser,
   nowMs: number,
 ): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
@@ -50,6 +53,7 @@ export async function startBrowserSession(
       clerk_session: null,
       confirmed_by: confirmedBy,
       startedIn,
+      mail: isNew ? { kind: "new browser" } : undefined,
     },
     nowMs,
   );

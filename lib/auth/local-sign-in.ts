@@ -11,6 +11,8 @@ import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { sendSignInMailsNow } from "@/lib/auth/sign-in-runner";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { FormSubmission, Redirect } from "@/lib/http/form";
@@ -53,14 +55,20 @@ export async function signIn(
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
 ): Promise<Redirect | undefined> {
   const db = await store();
-  const account = await db.selectFrom("accounts").select("id").where("email", "=", email).executeTakeFirst();
+  const account = await db
+    .selectFrom("accounts")
+    .select(["id", "created_at_ms"])
+    .where("email", "=", email)
+    .executeTakeFirst();
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
   let client = readCookie(headers, "office-client");
   if (client && current?.accountId === account.id) await confirmSession(db, current, by, nowMs);
   else {
     const startedIn = describeStart(headers);
-    const browser = { accountId: account.id, name: describeBrowser(headers), confirmedBy: by, startedIn };
+    const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
+    const name = describeBrowser(headers);
+    const browser = { accountId: account.id, name, confirmedBy: by, startedIn, isNew };
     client = await startBrowserSession(db, browser, nowMs);
   }
   const session = await renewBrowserSession(db, client, nowMs);
@@ -81,6 +89,23 @@ export async function signIn(
 export async function findOwnSession(db: Db, headers: Headers, nowMs: number) {
   const client = readCookie(headers, "office-client");
   return client ? findBrowserSession(db, client, nowMs) : undefined;
+}
+
+/**
+ * Whether an account has been signed in to, by the audit. The audit forgets after `RETENTION_DAYS`, so an account that is
+ * older than that counts as used.
+ */
+async function hasSignedIn(db: Db, email: string, createdAtMs: number, nowMs: number): Promise<boolean> {
+  if (createdAtMs <= nowMs - settings().retentionDays * dayMs) return true;
+  const entry = await db
+    .selectFrom("audit_entries")
+    .select("id")
+    .where("whom", "=", email)
+    .where("what", "=", "sign in")
+    .where("at_ms", ">=", createdAtMs)
+    .limit(1)
+    .executeTakeFirst();
+  return entry !== undefined;
 }
 
 /** The `Set-Cookie` of a session token; the cookie lives as long as the token. */

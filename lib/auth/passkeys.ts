@@ -1,17 +1,14 @@
 import { randomBytes } from "node:crypto";
 import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { consumeChallenge } from "@/lib/auth/passkey-challenge";
-import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
+import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
 import { log } from "@/lib/runtime/log";
 
 export const maxPasskeys = 10;
 export const maxNameCharacters = 60;
-
-const mailMs = 3 * dayMs; // how long the mail about a change is tried
 
 /** A passkey as its owner sees it. */
 export type Passkey = {
@@ -239,5 +236,5 @@ async function enqueueChangeMail(
   nowMs: number,
 ): Promise<void> {
   const mail = { kind: "passkey", to, change, name, atMs: nowMs } as const;
-  await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + mailMs });
+  await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
 }

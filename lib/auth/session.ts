@@ -6,6 +6,7 @@ import { dayMs } from "@/lib/config/durations";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
 
 /** A session in our store. With Clerk, Clerk itself keeps the sessions of browsers. */
 export type Session = {
@@ -94,12 +95,14 @@ type NewApp = {
   startedIn?: StartedIn | undefined;
   /** The session at Clerk in which the owner approved the app. */
   clerkSession?: string | undefined;
+  /** The id of the mail about it: the same for every click on one approval, so that the owner gets one mail. */
+  mailId?: string;
 };
 
 /** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
 export async function startAppSession(
   db: Db,
-  { id, accountId, name, endsAtMs, startedIn, clerkSession }: NewApp,
+  { id, accountId, name, endsAtMs, startedIn, clerkSession, mailId }: NewApp,
   nowMs: number,
 ): Promise<void> {
   await startSession(
@@ -116,6 +119,7 @@ export async function startAppSession(
       clerk_session: clerkSession ?? null,
       end_mail_at_ms: endsAtMs - endMailBeforeMs,
       startedIn,
+      mail: { kind: "new app", id: mailId },
     },
     nowMs,
   );
@@ -267,6 +271,7 @@ export function readKind(row: Pick<Tables["local_sessions"], "kind" | "client_ha
 }
 
 type SetAtStart =
+  | "name"
   | "begun_at_ms"
   | "last_seen_at_ms"
   | "end_mail_at_ms"
@@ -277,18 +282,21 @@ type SetAtStart =
   | "network";
 type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
   Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">> & {
+    name: string;
     confirmed_by?: Confirmation;
     startedIn?: StartedIn | undefined;
+    /** The mail to the owner about the session, if there is one. */
+    mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
   };
 
 /** Starts a session, and deletes all sessions that have expired. */
 export async function startSession(
   db: Db,
   source: AuditSource,
-  { startedIn, ...session }: NewSession,
+  { startedIn, mail, ...session }: NewSession,
   nowMs: number,
 ): Promise<void> {
-  await changeSessions(db, source, session.account_id, nowMs, async (transaction) => {
+  await changeSessions(db, source, session.account_id, nowMs, async (transaction, to) => {
     await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
     await transaction
       .insertInto("local_sessions")
@@ -304,6 +312,9 @@ export async function startSession(
         network: startedIn?.network ?? null,
       })
       .execute();
+    if (!mail || !to) return;
+    const about = { kind: mail.kind, to, name: session.name, atMs: nowMs };
+    await enqueueSignInMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
   });
 }
 
@@ -332,7 +343,7 @@ async function changeSessions<T>(
   source: AuditSource,
   accountId: string,
   nowMs: number,
-  change: (transaction: Db) => Promise<T>,
+  change: (transaction: Db, email: string | undefined) => Promise<T>,
 ): Promise<T> {
   const account = await db
     .selectFrom("accounts")
@@ -352,7 +363,7 @@ async function changeSessions<T>(
     db,
     { ...source, whom: account?.email ?? accountId, look: readState },
     nowMs,
-    change,
+    (transaction) => change(transaction, account?.email),
   );
 }
 

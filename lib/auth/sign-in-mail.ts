@@ -3,7 +3,7 @@ import { codeMinutes, groupLongCode, longCodeHours } from "@/lib/auth/sign-in-co
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
-import { transactionalMail } from "@/lib/mail/mail-content";
+import { accountMailNote, homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
 
 type CodeMail = { to: string; code: string; isLong: boolean };
 
@@ -42,17 +42,56 @@ function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
   });
 }
 
+type InvitationMail = { to: string; url: string; isOnWaitlist: boolean };
+
 /** The mail with an invitation. */
-export function invitationMail(to: string, url: string): Omit<Mail, "id"> {
+export function invitationMail({ to, url, isOnWaitlist }: InvitationMail): Omit<Mail, "id"> {
   return transactionalMail(to, {
     subject: "Your invitation to Corner Office",
     preview: "Your place is ready.",
     body: [
-      "Your place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.",
+      `${isOnWaitlist ? "You joined our waitlist, and your" : "Your"} place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.`,
       { label: "Open your account", url },
       `The link works once, only for this email, and expires in ${invitationDays} days.`,
     ],
-    footer: ["You received this email because someone invited you. If that was a mistake, ignore it."],
+    footer: [
+      isOnWaitlist
+        ? "You received this email because this address joined our waitlist. If that wasn't you, ignore it."
+        : "You received this email because someone invited you. If that was a mistake, ignore it.",
+    ],
+  });
+}
+
+type SecurityMail = { to: string; name: string; atMs: number };
+
+/** The mail about a sign-in in a browser that had not signed in to the account before. */
+export function newBrowserMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
+  return transactionalMail(to, {
+    subject: "A new browser signed in to your account",
+    preview: `${name}, on ${inWords(atMs)}`,
+    body: [
+      "A browser signed in to your account that had not done so before:",
+      { points: [`Browser: ${name}`, `Time: ${inWords(atMs)}`] },
+      "If that was you, you have nothing to do.",
+      "If it wasn't, sign out all other browsers on your home page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+      homeLink(),
+    ],
+    footer: [accountMailNote],
+  });
+}
+
+/** The mail about an app that the owner has approved. */
+export function newAppMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
+  return transactionalMail(to, {
+    subject: "An app was connected to your account",
+    preview: `“${name}”, on ${inWords(atMs)}`,
+    body: [
+      `An app was connected to your account on ${inWords(atMs)}. Your home page lists it as “${name}”. It can read whether your company may run, and your credits. It can't approve anything for you.`,
+      "If you approved it, you have nothing to do.",
+      "If you didn't, end its access on your home page now: someone else may be signed in as you.",
+      homeLink(),
+    ],
+    footer: [accountMailNote],
   });
 }
 

@@ -1,7 +1,7 @@
 import { printCode } from "@/lib/auth/code-terminal";
 import { findInvitationProblem, invitationUrl } from "@/lib/auth/invitation-token";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
-import { codeMail, invitationMail, passkeyMail } from "@/lib/auth/sign-in-mail";
+import { codeMail, invitationMail, newAppMail, newBrowserMail, passkeyMail } from "@/lib/auth/sign-in-mail";
 import { type Db, store } from "@/lib/db/store";
 import { type Mail, type SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { processQueue } from "@/lib/mail/queue";
@@ -109,8 +109,18 @@ async function isExpected(db: Db, mail: SignInMail, nowMs: number): Promise<bool
 }
 
 function render(mail: SignInMail): Omit<Mail, "id"> {
-  if (mail.kind === "passkey") return passkeyMail(mail);
-  return mail.kind === "code" ? codeMail(mail) : invitationMail(mail.to, invitationUrl(mail.token));
+  switch (mail.kind) {
+    case "code":
+      return codeMail(mail);
+    case "invitation":
+      return invitationMail({ ...mail, url: invitationUrl(mail.token) });
+    case "passkey":
+      return passkeyMail(mail);
+    case "new browser":
+      return newBrowserMail(mail);
+    case "new app":
+      return newAppMail(mail);
+  }
 }
 
 /**

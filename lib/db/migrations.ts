@@ -458,6 +458,22 @@ export const migrations: Record<string, SchemaChange> = {
     makeIndexes: { local_sessions_made: "local_sessions (made_in) where made_in is not null" },
     dropIndexes: ["local_sessions_made_in"],
   },
+  "081-trial-mails": {
+    async up(db: Kysely<unknown>) {
+      const accounts = () => db.schema.alterTable("accounts");
+      await accounts().addColumn("trial_mail_done_ms", "bigint").execute();
+      await accounts().addColumn("trial_mail_next_at_ms", "bigint").execute();
+    },
+  },
+  // Every instance looks once a minute for mails that are due: three days before the end of a trial, and at its end.
+  "082-trial-mails-due": {
+    makeIndexes: {
+      accounts_trial_ending:
+        "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)",
+      accounts_trial_ended:
+        "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)",
+    },
+  },
 };
 
 /** The tables that migration 003 reads and writes, as of that migration. */

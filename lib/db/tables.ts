@@ -18,6 +18,10 @@ export type Tables = {
     created_at_ms: number;
     /** When its owner switched off the mails about the end of apps; null if they are wanted. */
     app_end_mails_stopped_at_ms: number | null;
+    /** When the last mail about the trial's end was due that was sent or given up: at the end, or three days before. */
+    trial_mail_done_ms: number | null;
+    /** When a runner may next take such a mail, after an attempt; while it is being sent, the end of the lease. */
+    trial_mail_next_at_ms: number | null;
   };
   /** The ledger. Entries are only added, together with the change of the account's balance. */
   credit_entries: {
@@ -112,7 +116,7 @@ export type Tables = {
     long_code_until_ms: number;
   };
   /**
-   * The outbox of codes and invitations. A row lasts until its mail is accepted, or its code or link expires. Codes for
+   * The outbox of codes, invitations and security mails. A row lasts until its mail is accepted or expires. Codes for
    * emails without an account are stored as well, but not sent.
    */
   sign_in_mails: {

@@ -40,7 +40,7 @@ export const operationWords: Record<
   },
   unsubscribe: {
     page: documentPages.unsubscribeOperation.path,
-    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
+    about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. Emails about sign-in, security and the state of the account go on. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
     example: "The later onboarding emails are stopped.",
   },
 };

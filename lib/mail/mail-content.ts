@@ -1,5 +1,7 @@
+import { settings } from "@/lib/config/settings";
 import { colours, type } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
+import { pages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
 
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
@@ -17,6 +19,22 @@ export type MailContent = {
 export type Block = string | { steps: string[] } | { points: string[] } | { code: string } | Link;
 
 type Link = { label: string; url: string };
+
+/** The button of a mail about the account. It carries no secret, so the recipient has to be signed in. */
+export function homeLink(): Link {
+  return { label: "Open your home page", url: settings().appUrl + pages.home.path };
+}
+
+/** The footer of a mail that goes on after an unsubscribe. */
+export const accountMailNote =
+  "You received this email because it is about your account. Emails about sign-in, security and the state of your account go on after you have stopped the onboarding emails.";
+
+const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
+
+/** An instant as a mail names it, for example "Saturday 28 November 2026 at 09:00 UTC". */
+export function inWords(ms: number): string {
+  return `${words.format(ms)} UTC`;
+}
 
 /** A mail that is no marketing: it has no unsubscribe link, and automatic replies are suppressed (RFC 3834 §5). */
 export function transactionalMail(to: string, content: MailContent): Omit<Mail, "id"> {

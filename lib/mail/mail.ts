@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { recordOutage } from "@/lib/runtime/outages";
@@ -16,6 +17,12 @@ export type Mail = {
   /** Additional headers, in ASCII. */
   headers: Readonly<Record<string, string>>;
 };
+
+/** Derives a mail's id from what it is about, so that every attempt has the same: a UUID (RFC 9562 §5.8). */
+export function deriveMailId(about: string): string {
+  const hex = createHash("sha256").update(`corner-office:${about}`).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
 
 /** Delivers mails: by SMTP, by Resend or to files. */
 export type Sender = {

@@ -99,12 +99,15 @@ const leasedRow = z.object({
   attempts: z.int(),
   first_attempt_at_ms: z.int(),
   email: z.string().nullable(),
+  plan: z.string().nullable(),
+  trial_ends_at_ms: z.int().nullable(),
   suppressed_hash: z.string().nullable(),
 });
 
 /**
- * Adds the account's current address to leased mails. Mails to suppressed addresses or deleted accounts are stopped,
- * those first tried too long ago fail, and those whose account has a new address are rescheduled for that address.
+ * Adds the account's current address to leased mails. Mails to suppressed addresses, to deleted accounts and
+ * about a company whose trial has ended are stopped, those first tried too long ago fail, and those whose account has a
+ * new address are rescheduled for that address.
  */
 async function resolveRecipients(
   db: Db,
@@ -116,14 +119,14 @@ async function resolveRecipients(
     .leftJoin("accounts", "accounts.id", "mail.account_id")
     .leftJoin("email_suppressions as stop", "stop.email_hash", "mail.recipient_hash")
     .select(["mail.id", "account_id", "recipient_hash", "kind", "attempts", "first_attempt_at_ms"])
-    .select(["accounts.email", "stop.email_hash as suppressed_hash"])
+    .select(["accounts.email", "plan", "trial_ends_at_ms", "stop.email_hash as suppressed_hash"])
     .where("mail.id", "in", ids)
     .execute();
   const claimed: ClaimedEmail[] = [];
   const others = { unwanted: [] as string[], expired: [] as string[] };
   for (const row of z.array(leasedRow).parse(rows)) {
     const { id, account_id, kind, attempts, email } = row;
-    if (email === null || row.suppressed_hash !== null) {
+    if (email === null || row.suppressed_hash !== null || hasEnded(row, nowMs)) {
       others.unwanted.push(id);
     } else if (row.first_attempt_at_ms <= nowMs - giveUpAfterMs) {
       others.expired.push(id);
@@ -155,6 +158,10 @@ async function resolveRecipients(
       .execute();
   }
   return claimed;
+}
+
+function hasEnded({ plan, trial_ends_at_ms }: z.infer<typeof leasedRow>, nowMs: number): boolean {
+  return plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs;
 }
 
 /** The outcome of a claimed mail. `mayArrive`: the delivery is unknown, so the lease has to expire. */

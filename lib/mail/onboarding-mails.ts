@@ -31,6 +31,7 @@ function footerOf(unsubscribeLink: string, supportEmail: string | undefined): Bl
   return [
     `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
     { label: "Stop these emails", url: unsubscribeLink },
+    "Emails about sign-in, security and the state of your account go on.",
     ...(supportEmail
       ? [`Questions? Just reply, or write to ${supportEmail}. A person reads every email.`]
       : []),
@@ -102,7 +103,7 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
           "If an assistant repeats itself, shorten its brief before you give it more to do.",
         ],
       },
-      "Your apps can read the balance too, and warn you. When your trial ends, they notice at their next check and your assistants pause.",
+      "Your apps can read the balance too, and warn you.",
       { label: "See your balance", url: `${appUrl}${pages.home.path}` },
     ],
   }),

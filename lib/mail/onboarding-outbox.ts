@@ -80,6 +80,14 @@ export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): 
   }
 }
 
+/** Whether an account's later mails are stopped at every address, so that an unsubscribe would change nothing. */
+export async function areLaterEmailsStopped(db: Db, linkedId: string, nowMs: number): Promise<boolean> {
+  const accountId = await findCurrentId(db, linkedId);
+  const recipientHashes = await findRecipientHashes(db, accountId);
+  for (const hash of recipientHashes) if (!(await isSuppressed(db, hash))) return false;
+  return !(await isAnyPending(db, isTo(recipientHashes, accountId), nowMs));
+}
+
 /** The account's id, or its pseudonym if the person was erased. */
 async function findCurrentId(db: Db, id: string): Promise<string> {
   const pseudonym = pseudonymOf(id);

@@ -4,7 +4,7 @@ export const onboardingSeries = [
   { kind: "first-assistant", afterDays: 1 },
   { kind: "approvals", afterDays: 4 },
   { kind: "credits", afterDays: 8 },
-  { kind: "next-steps", afterDays: 14 },
+  { kind: "next-steps", afterDays: 13 },
 ] as const;
 
 export type OnboardingKind = (typeof onboardingSeries)[number]["kind"];

@@ -1,14 +1,22 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
+import type { Purpose } from "@/lib/runtime/app-secret";
 import { seal, unseal } from "@/lib/runtime/seal";
 
-/** A sign-in code, an invitation, or the news that a passkey was added or removed. */
+/** A sign-in code, an invitation, or a mail that tells an owner who can sign in to the account. */
 export type SignInMail = z.infer<typeof signInMail>;
 
 const signInMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("code"), to: z.string(), code: z.string(), isLong: z.boolean().default(false) }),
-  z.object({ kind: z.literal("invitation"), to: z.string(), token: z.string() }),
+  z.object({
+    kind: z.literal("invitation"),
+    to: z.string(),
+    token: z.string(),
+    isOnWaitlist: z.boolean().default(false),
+  }),
+  z.object({ kind: z.enum(["new browser", "new app"]), to: z.string(), name: z.string(), atMs: z.int() }),
   z.object({
     kind: z.literal("passkey"),
     to: z.string(),
@@ -18,10 +26,22 @@ const signInMail = z.discriminatedUnion("kind", [
   }),
 ]);
 
+/** The kinds of later builds have a key of their own: a build that cannot read a kind drops the mail. */
+const purposeOf: Record<SignInMail["kind"], Purpose> = {
+  code: "sign-in-mail:v1",
+  invitation: "sign-in-mail:v1",
+  passkey: "security-mail:v1",
+  "new browser": "security-mail:v1",
+  "new app": "security-mail:v1",
+};
+
+/** How long a mail about a new session or a change of the passkeys is tried. */
+export const securityMailMs = 3 * dayMs;
+
 /** A mail that only this runner may send, until its lease expires. */
 export type ClaimedMail = {
   id: string;
-  /** `undefined` if no current or previous secret decrypts it. */
+  /** `undefined` if no current or previous secret decrypts it, or if its kind is not known. */
   mail: SignInMail | undefined;
   attempts: number;
   expiresAtMs: number;
@@ -29,27 +49,28 @@ export type ClaimedMail = {
 };
 
 /**
- * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code or invitation, or
- * changes the passkeys.
+ * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code, invitation or
+ * session, or changes the passkeys.
  *
+ * @param id - if the outbox has a mail with this id, it keeps that one
  * @param untilMs - when the code or invitation expires (Unix milliseconds); the mail is not sent after that
  * @returns the mail's id
  */
 export async function enqueueSignInMail(
   transaction: Db,
   mail: SignInMail,
-  { nowMs, untilMs }: { nowMs: number; untilMs: number },
+  { id = randomUUID(), nowMs, untilMs }: { id?: string | undefined; nowMs: number; untilMs: number },
 ): Promise<string> {
-  const id = randomUUID();
   await transaction
     .insertInto("sign_in_mails")
     .values({
       id,
       kind: mail.kind,
-      sealed: seal("sign-in-mail:v1", id, JSON.stringify(mail)),
+      sealed: seal(purposeOf[mail.kind], id, JSON.stringify(mail)),
       next_attempt_at_ms: nowMs,
       expires_at_ms: untilMs,
     })
+    .onConflict((conflict) => conflict.column("id").doNothing())
     .execute();
   return id;
 }
@@ -88,8 +109,8 @@ export async function deleteSignInMailsTo(transaction: Db, email: string): Promi
 }
 
 function openMail(id: string, sealed: string): SignInMail | undefined {
-  const opened = unseal("sign-in-mail:v1", id, sealed);
-  return opened === undefined ? undefined : signInMail.parse(JSON.parse(opened));
+  const opened = unseal("sign-in-mail:v1", id, sealed) ?? unseal("security-mail:v1", id, sealed);
+  return opened === undefined ? undefined : signInMail.safeParse(JSON.parse(opened)).data;
 }
 
 /** Deletes a mail, if its lease is still ours. */

@@ -1,6 +1,6 @@
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { StillSendingError, stopLaterEmails } from "@/lib/mail/onboarding-outbox";
+import { areLaterEmailsStopped, StillSendingError, stopLaterEmails } from "@/lib/mail/onboarding-outbox";
 import { readUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -16,20 +16,33 @@ export function readUnsubscribeLink({ searchParams }: URL): string {
   return accountId;
 }
 
-/**
- * The masked email of an account: its owner recognises it, and someone who was forwarded the mail does not learn it.
- * `undefined` if the account was deleted or cannot be read in time.
- */
-export async function readMaskedEmail(accountId: string): Promise<string | undefined> {
-  try {
-    const db = await withTimeout(readTimeoutMs, store());
-    const query = db.selectFrom("accounts").select("email").where("id", "=", accountId);
-    const account = await withTimeout(readTimeoutMs, query.executeTakeFirst());
-    return account && maskEmail(account.email);
-  } catch (failure) {
-    log().warn({ err: failure }, "the email of an unsubscribe link could not be read");
-    return undefined;
-  }
+/** What an unsubscribe link is about. */
+type Subscription = {
+  /**
+   * The masked email of the account: its owner recognises it, and someone who was forwarded the mail does not learn it.
+   * `undefined` if the account was deleted.
+   */
+  email: string | undefined;
+  /** Whether the later emails are stopped already. */
+  isStopped: boolean;
+};
+
+/** Reads the state of an unsubscribe link's account. If it cannot be read in time, the emails count as not stopped. */
+export function readSubscription(accountId: string): Promise<Subscription> {
+  const read = async (): Promise<Subscription> => {
+    const db = await store();
+    const account = await db
+      .selectFrom("accounts")
+      .select("email")
+      .where("id", "=", accountId)
+      .executeTakeFirst();
+    const isStopped = await areLaterEmailsStopped(db, accountId, Date.now());
+    return { email: account && maskEmail(account.email), isStopped };
+  };
+  return withTimeout(readTimeoutMs, read()).catch((failure) => {
+    log().warn({ err: failure }, "the state of an unsubscribe link could not be read");
+    return { email: undefined, isStopped: false };
+  });
 }
 
 /** `c•••@example.com` */

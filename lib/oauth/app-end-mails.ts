@@ -1,11 +1,8 @@
-import { createHash } from "node:crypto";
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
-import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
-import { pages } from "@/lib/http/pages";
-import { type Mail, type Sender, trySending } from "@/lib/mail/mail";
-import { transactionalMail } from "@/lib/mail/mail-content";
+import { deriveMailId, type Mail, type Sender, trySending } from "@/lib/mail/mail";
+import { homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
 import { processQueue } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -114,7 +111,7 @@ async function settle(
   const { id, name, email: to, expires_at_ms: endsAtMs } = session;
   const failure = isWanted(session, now())
     ? await trySending(mailSender, () => ({
-        id: mailId(id, endsAtMs),
+        id: deriveMailId(`app-end:v1:${id}:${endsAtMs}`),
         ...appEndMail({ to, name: name ?? "An app", endsAtMs }),
       }))
     : undefined;
@@ -139,14 +136,6 @@ function isWanted(session: z.infer<typeof row>, nowMs: number): boolean {
   );
 }
 
-/** The same for every attempt at one end, so that a mailbox gets it once (see {@link Mail}): a UUID (RFC 9562 §5.8). */
-function mailId(sessionId: string, endsAtMs: number): string {
-  const hex = createHash("sha256").update(`corner-office:app-end:v1:${sessionId}:${endsAtMs}`).digest("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-const inWords = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
-
 type AppEndMail = { to: string; name: string; endsAtMs: number };
 
 /** The mail a day before the access of an app ends. Its link is the home page: a mail carries no secret that extends. */
@@ -155,9 +144,9 @@ export function appEndMail({ to, name, endsAtMs }: AppEndMail): Omit<Mail, "id">
     subject: "An app loses access to your account tomorrow",
     preview: "Give it another week on your home page, or let it end.",
     body: [
-      `“${name}”, as the app calls itself, loses access to your account on ${inWords.format(endsAtMs)} UTC.`,
+      `“${name}”, as the app calls itself, loses access to your account on ${inWords(endsAtMs)}.`,
       "To keep it connected, sign in to your home page and press “Give it another week” next to the app. If you do nothing, it is disconnected, and you can connect it again at any time.",
-      { label: "Open your home page", url: settings().appUrl + pages.home.path },
+      homeLink(),
     ],
     footer: [
       "You received this email because you connected this app and used it in the last three days. You can switch these emails off on your home page, below the list of connected apps.",

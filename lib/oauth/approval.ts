@@ -6,6 +6,7 @@ import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
 import { pages } from "@/lib/http/pages";
+import { deriveMailId } from "@/lib/mail/mail";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
@@ -94,6 +95,7 @@ export async function approve(
     endsAtMs,
     startedIn: describeStart(headers),
     clerkSession,
+    mailId: deriveMailId(`new-app:v1:${storageOf(authorizationRequest).id}`),
   };
   await startAppSession(db, session, nowMs);
   await new RegisteredClients().extend(client.clientId, lifetimes.usedClient);

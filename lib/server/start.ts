@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startRetention } from "@/lib/accounts/retention";
+import { startTrialMailRunner } from "@/lib/accounts/trial-mails";
 import { keyRing } from "@/lib/auth/key-ring";
 import { startSignInRunner } from "@/lib/auth/sign-in-runner";
 import { startReconciler } from "@/lib/billing/reconciler";
@@ -57,6 +58,7 @@ export async function start(): Promise<void> {
   reportSunsets(Date.now());
   untilStoreIsPrepared();
   runners.push(startRunner(), startSignInRunner(), startRetention(), startStateSweep(), startAppEndRunner());
+  runners.push(startTrialMailRunner());
   if (billing) runners.push(startReconciler());
   await started;
 }

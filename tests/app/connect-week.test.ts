@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
 import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
@@ -68,6 +69,22 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     clock.pass(hourMs);
     expect(await entitlement(tokens)).toBe(401);
     await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
+  });
+
+  it("is announced to its owner by a mail when it is connected, which names it", async () => {
+    const named = async () =>
+      (await mailsTo(service.dataDir, email)).filter(
+        ({ subject }) => subject === "An app was connected to your account",
+      );
+    const before = (await named()).length;
+    await connect();
+    await eventually(async () => expect(await named()).toHaveLength(before + 1));
+    const [mail] = (await named()).slice(-1);
+    const sessions = await service.adminJson<{ kind: string; name: string }[]>("session", "list", email);
+    const { name = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
+    expect(mail?.text).toMatch(/^An app was connected to your account on .+ UTC\./);
+    expect(mail?.text).toContain(`Your home page lists it as “${name}”.`);
+    expect(mail?.text).toContain(`${service.url}/home`);
   });
 
   it("is refused from its next request on after `admin session end`, on any day", async () => {

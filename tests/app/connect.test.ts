@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines } from "@/tests/support/engines";
+import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { mailsTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
@@ -12,11 +12,12 @@ import type { Service } from "@/tests/support/service";
 const email = "ceo@example.com";
 
 describe.each(engines)("connecting an app, on $name", (engine) => {
+  let stage: Stage;
   let service: Service;
   let browser: Browser;
 
   beforeAll(async () => {
-    ({ service } = await lend(engine));
+    ({ stage, service } = await lend(engine));
     await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "5");
     browser = await Browser.signIn(service, email);
   });
@@ -209,6 +210,12 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     const { waiting, say, redeem, poll } = await askTwice(await openidClient.makeApp(service));
     const count = async () => (await service.adminJson<object[]>("session", "list", email)).length;
     const before = await count();
+    const mailed = async () =>
+      (await mailsTo(service.dataDir, email)).filter(({ subject }) => subject?.startsWith("An app was"))
+        .length;
+    const queued = () => stage.query("SELECT id FROM sign_in_mails");
+    await eventually(async () => expect(await queued()).toEqual([]));
+    const mailedBefore = await mailed();
     let back = "";
     for (const [by, open] of waiting) {
       await open();
@@ -220,6 +227,8 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     for (const tokens of [await redeem(new URL(back)), await poll()])
       expect(await entitlement(tokens.access_token)).toBe(200);
     expect(await count()).toBe(before + 2);
+    await eventually(async () => expect(await queued()).toEqual([]));
+    expect(await mailed(), "one mail for each approval").toBe(mailedBefore + 2);
   });
 
   it("allows 300 requests in ten minutes from one address, of any kind", async () => {

@@ -23,7 +23,7 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
       const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
       return mails.slice(1).map(({ state }) => state);
     };
-    return { target, states };
+    return { target, states, email };
   }
 
   /** What a browser sends for the page's own form. */
@@ -72,6 +72,27 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
+  it("says without a button that the emails are already stopped, and which emails go on", async () => {
+    const { target } = await recipient();
+    const goOn = "<p>Emails about sign-in, security and the state of your account go on.</p>";
+    for (const page of [await service.ask(target), await press(target), await service.ask(target)])
+      expect(page.text).toContain(goOn);
+    const page = await service.ask(target);
+    expect(page.status).toBe(200);
+    expect(titleOf(page.text)).toBe("The onboarding emails are already stopped");
+    expect(page.text).toContain("<strong>r•••@example.com</strong>");
+    expect(page.text).not.toContain("<form");
+  });
+
+  it("has the button again for an account that was given another address", async () => {
+    const { target, email } = await recipient();
+    await press(target);
+    await stage.query(`UPDATE accounts SET email = 'moved-${email}' WHERE email = '${email}'`);
+    expect(titleOf((await service.ask(target)).text)).toBe("Stop the onboarding emails?");
+    expect((await press(target)).status).toBe(200);
+    expect(titleOf((await service.ask(target)).text)).toBe("The onboarding emails are already stopped");
+  });
+
   it("says that a link is not ours, and how to reach a person: 400, and nothing changes", async () => {
     const { target, states } = await recipient();
     const bad = ["/unsubscribe", "/unsubscribe?token=", `${target}x`, `${target}&token=x`];
@@ -100,6 +121,16 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
     await eventually(() =>
       expect(service.takeErrors()).toEqual(["stopping the later emails failed; some may still be delivered"]),
     );
+  });
+
+  it("keeps its button while the store is frozen and the state cannot be read", async () => {
+    const { target } = await recipient();
+    stage.freeze();
+    const page = await service.ask(target);
+    stage.thaw();
+    expect(page.status).toBe(200);
+    expect(titleOf(page.text)).toBe("Stop the onboarding emails?");
+    expect(page.text).toContain("<form");
   });
 
   it("takes no body over its bound", async () => {

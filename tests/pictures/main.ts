@@ -1,11 +1,14 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "@playwright/test";
+import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from "@playwright/test";
 import Database from "libsql";
 import { onboardingDays } from "@/lib/mail/onboarding-series";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
+import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";
+import { openidClient } from "@/tests/support/oauth-libraries";
+import { answerApp } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 /*
@@ -58,6 +61,7 @@ const states: State[] = [
   { name: "terms", path: "/terms" },
   { name: "nothing-here", path: "/no/such/page" },
   { name: "unsubscribe", path: "/unsubscribe" },
+  { name: "unsubscribe-stopped", path: "/unsubscribe", act: pressAndReload },
   { name: "unsubscribe-bad-link", path: "/unsubscribe?token=x" },
   { name: "status", path: "/status" },
   { name: "changes", path: "/changes" },
@@ -121,7 +125,7 @@ process.exit(); // the open port would keep this process alive
 
 type Sessions = Map<string, BrowserContextOptions["storageState"]>;
 
-async function signEverybodyIn(browser: Browser): Promise<Sessions> {
+async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
   const sessions: Sessions = new Map();
   for (const [name, terms] of Object.entries(accounts)) {
     const email = `${name}@example.com`;
@@ -146,13 +150,17 @@ async function signEverybodyIn(browser: Browser): Promise<Sessions> {
 /** The addresses of the pages that are reached by a mailed or generated link. */
 async function findAddresses(): Promise<Record<string, string>> {
   const { url } = await service.adminJson<{ url: string }>("invite", "invited@example.com");
-  const link = ["emails", "unsubscribe-link", "trial@example.com"];
-  const stop = new URL((await service.adminJson<{ url: string }>(...link)).url);
   return {
     invitation: url.slice(service.url.length),
-    unsubscribe: `/unsubscribe${stop.search}`,
+    unsubscribe: `/unsubscribe${await unsubscribeSearch("trial@example.com")}`,
+    "unsubscribe-stopped": `/unsubscribe${await unsubscribeSearch("ended@example.com")}`,
     "connect-program": ask("native", "http://127.0.0.1:51515/callback"),
   };
+}
+
+async function unsubscribeSearch(email: string): Promise<string> {
+  const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+  return new URL(url).search;
 }
 
 /** An app's authorization URL. */
@@ -198,15 +206,29 @@ async function takeAccountsAway(page: Page): Promise<void> {
   rename("accounts_away", "accounts");
 }
 
-/** Takes pictures of an invitation, a code and the onboarding series. */
+/** Stops the emails, unless they are stopped, and opens the page again. */
+async function pressAndReload(page: Page): Promise<void> {
+  const address = page.url();
+  const button = page.getByRole("button", { name: "Stop these emails" });
+  if (await button.isVisible()) await button.click();
+  await page.goto(address);
+}
+
+/** Takes pictures of an invitation, a code, the onboarding series and the mails about the account. */
 async function takeMails(): Promise<void> {
   const email = "mails@example.com";
   const { url } = await service.adminJson<{ url: string }>("invite", email);
   const token = new URL(url).searchParams.get("token") ?? "";
   await service.submit("/invitation/accept", { token, email });
   await codeTo(service.dataDir, email);
-  clock.pass(onboardingDays * 24 * 60 * 60 * 1000);
-  await service.adminJson("emails", "send-due");
+  for (let n = 0; n < 2; n++) await Browser.signIn(service, email); // the second one is a new browser
+  const { address } = await (await openidClient.makeApp(service)).ask();
+  await answerApp(await Browser.signIn(service, email), service, address.href);
+  await service.adminJson("account", "set", email, "--trial-days", String(onboardingDays + 1));
+  for (let day = 0; day <= onboardingDays; day++) {
+    clock.pass(24 * 60 * 60 * 1000);
+    await service.adminJson("emails", "send-due");
+  }
   for (const [at, { html = "" }] of (await mailsTo(service.dataDir, email)).entries()) {
     for (const [look, options] of Object.entries(looks)) {
       const page = await browser.newPage(options);

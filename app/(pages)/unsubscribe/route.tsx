@@ -1,13 +1,13 @@
 import { settings } from "@/lib/config/settings";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
-import { readMaskedEmail, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
+import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { htmlPage, type Shown } from "../html-page";
 
 /** Explains which emails will stop, and changes nothing: link scanners open every link. */
 export const GET = unsubscribePage(async ({ url }) => {
-  const email = await readMaskedEmail(readUnsubscribeLink(url));
-  return show(words.ask, { email });
+  const { email, isStopped } = await readSubscription(readUnsubscribeLink(url));
+  return show(isStopped ? words.alreadyStopped : words.ask, { email });
 });
 
 /** The page's button, or a mail client's one-click request: only the token in the address counts. */
@@ -27,19 +27,23 @@ function unsubscribePage(handler: (call: HandlerRequest) => Shown | Promise<Show
 /** The page's text, and its button if there is something to confirm. */
 type Words = { title: string; paragraphs: string[]; button?: string };
 
+const whatGoesOn = "Emails about sign-in, security and the state of your account go on.";
+
 const words = {
   ask: {
     title: "Stop the onboarding emails?",
-    paragraphs: [
-      "We will not send you the other emails that introduce Corner Office.",
-      "You will still get sign-in codes and invitations.",
-    ],
+    paragraphs: ["We will not send you the other emails that introduce Corner Office.", whatGoesOn],
     button: "Stop these emails",
+  },
+  alreadyStopped: {
+    title: "The onboarding emails are already stopped",
+    paragraphs: ["You have nothing to do. You can close this page.", whatGoesOn],
   },
   stopped: {
     title: "The onboarding emails are stopped",
     paragraphs: [
       "We will not send you any more of them. You can close this page.",
+      whatGoesOn,
       "Your account stays as it is. The documents contain everything that these emails say.",
     ],
   },

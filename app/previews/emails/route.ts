@@ -1,4 +1,5 @@
-import { codeMail, invitationMail, passkeyMail } from "@/lib/auth/sign-in-mail";
+import { trialEndedMail, trialEndingMail } from "@/lib/accounts/trial-mails";
+import { codeMail, invitationMail, newAppMail, newBrowserMail, passkeyMail } from "@/lib/auth/sign-in-mail";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { themeAsCss } from "@/lib/config/theme";
@@ -17,13 +18,19 @@ const to = "ceo@example.com";
 
 /** Every mail, by the name used in the preview's address. */
 function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
+  const invitation = `${settings().appUrl}/invitation?token=preview`;
   return new Map([
-    ["invitation", invitationMail(to, `${settings().appUrl}/invitation?token=preview`)],
+    ["invitation", invitationMail({ to, url: invitation, isOnWaitlist: false })],
+    ["invitation-waitlist", invitationMail({ to, url: invitation, isOnWaitlist: true })],
     ["code", codeMail({ to, code: "123456", isLong: false })],
     ["long-code", codeMail({ to, code: "ABCD2345EFGH", isLong: true })],
+    ["new-browser", newBrowserMail({ to, name: "Chrome on Windows", atMs: Date.now() })],
+    ["new-app", newAppMail({ to, name: "Claude Code", atMs: Date.now() })],
     ["app-end", appEndMail({ to, name: "Claude Code", endsAtMs: Date.now() + dayMs })],
     ["passkey-added", passkeyMail({ to, change: "added", name: "Chrome on macOS", atMs: Date.now() })],
     ["passkey-removed", passkeyMail({ to, change: "removed", name: "Chrome on macOS", atMs: Date.now() })],
+    ["trial-ending", trialEndingMail({ to, endsAtMs: Date.now() + 3 * dayMs })],
+    ["trial-ended", trialEndedMail({ to, endsAtMs: Date.now() })],
     ...onboardingKinds.map((kind) => [kind, renderOnboarding(kind, "acc_preview")] as const),
   ]);
 }

@@ -17,6 +17,7 @@ import { knownSeconds } from "@/lib/http/known-browser";
 import { dismissedSeconds } from "@/lib/http/notice";
 import { documentPages, pages } from "@/lib/http/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
+import { securityMailMs } from "@/lib/mail/sign-in-outbox";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 
 /** Personal data in one table, and until when it stays there. */
@@ -27,7 +28,7 @@ const retention = () => describeSeconds(settings().retentionDays * 24 * 60 * 60)
 /** Every table of the store; `undefined` for one without personal data. The type makes a new table say what it keeps. */
 const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
   accounts: {
-    what: "Your account: email, plan, end of the trial, assistant limit, credits",
+    what: "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits",
     until: "Until your data is erased",
   },
   credit_entries: {
@@ -53,8 +54,8 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     under: "local",
   },
   sign_in_mails: {
-    what: "A mail with a code or an invitation, encrypted",
-    until: `Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires`,
+    what: "A mail with a code or an invitation, or about a new sign-in, app or passkey, encrypted",
+    until: `Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
     under: "local",
   },
   local_sessions: {

@@ -55,6 +55,18 @@ describe.each(engines)("on $name", (engine) => {
       expect(await service.adminJson("emails", "list", "new@example.com")).toHaveLength(5);
     });
 
+    it("says why it comes: someone invited the person, or the address joined the waitlist", async () => {
+      await invite("guest@example.com");
+      const guest = (await mailTo(service.dataDir, "guest@example.com", /invitation/)).text;
+      expect(guest).toContain("because someone invited you.");
+      await service.submit("/waitlist/join", { email: "waiting@example.com" });
+      await service.adminJson("waitlist", "invite", "waiting@example.com");
+      const waiting = (await mailTo(service.dataDir, "waiting@example.com", /invitation/)).text;
+      expect(waiting).toMatch(/^You joined our waitlist, and your place in Corner Office is ready\./);
+      expect(waiting).toContain("because this address joined our waitlist.");
+      expect(waiting).not.toContain("someone invited you");
+    });
+
     it("sets the end of the trial that the operator named", async () => {
       const { token } = await invite("until@example.com", "--trial-ends", "2027-01-31");
       await accept(token, "until@example.com");

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
-import { codeTo, mailsTo } from "@/tests/support/mailbox";
+import { codeTo, mailsTo, mailTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -262,6 +264,48 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     for (const path of ["/api/sign-in", "/api/sign-in/send", "/api/waitlist", "/api/home/token"]) {
       expect((await service.submit(path, {})).status).toBe(404);
     }
+  });
+
+  it("mails the owner when a browser signs in that has not done so before, but not at the first sign-in", async () => {
+    const email = "browsers@example.com";
+    const { id } = await service.adminJson<{ id: string }>("account", "add", email);
+    const security = async () =>
+      (await mailsTo(service.dataDir, email)).filter(
+        ({ subject }) => subject === "A new browser signed in to your account",
+      );
+    const queued = async () => Number((await stage.query("SELECT count(*) AS n FROM sign_in_mails"))[0]?.n);
+    const none = () => eventually(async () => expect(await queued()).toBe(0));
+    const own = await Browser.signIn(service, email);
+    await none();
+    expect(await security()).toEqual([]);
+
+    const before = await codeTo(service.dataDir, email);
+    await own.submit("/sign-in/send", { email });
+    const code = await eventually(async () => {
+      const newest = await codeTo(service.dataDir, email);
+      return newest === before ? Promise.reject(new Error("no second code")) : newest;
+    });
+    expect((await own.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
+    await none();
+    expect(await security()).toEqual([]);
+
+    const other = await Browser.signIn(service, email);
+    const secrets = [id, "token=", other.valueOf("office-client")];
+    // Signing out at once does not take the mail back.
+    await other.submit("/sign-in/out");
+    await eventually(async () => expect(await security()).toHaveLength(1));
+    const [mail] = await security();
+    expect(mail?.text).toMatch(/^\* Browser: .+ on .+\n\* Time: .+ UTC$/m);
+    expect(mail?.text).toContain(`${service.url}/home`);
+    for (const secret of secrets) expect(`${mail?.text}${mail?.html}`).not.toContain(secret);
+  });
+
+  it("mails the owner about a new browser if the account is older than the audit", async () => {
+    const email = "dormant@example.com";
+    await service.adminJson("account", "add", email);
+    await stage.query(`UPDATE accounts SET created_at_ms = 0 WHERE email = '${email}'`);
+    await Browser.signIn(service, email);
+    await mailTo(service.dataDir, email, /^A new browser signed in to your account$/);
   });
 
   it("logs no code, email or secret", async () => {

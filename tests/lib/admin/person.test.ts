@@ -110,7 +110,13 @@ describe.each(engines)("a person's data on $name", (engine) => {
     const exported = await service.adminJson("person", "export", email);
     expect(exported).toMatchObject({
       email,
-      account: { plan: "licensed", credits: 3, trialEndsAt: null },
+      account: {
+        plan: "licensed",
+        credits: 3,
+        trialEndsAt: null,
+        lastTrialMailDueAt: null,
+        nextTrialMailAttemptAt: null,
+      },
       credits: [{ credits: 3, balance: 3, reason: "given with the account" }],
       wantsAppEndMails: true,
       wantsNoMail: false,

@@ -5,7 +5,9 @@ import { sendSignInMails } from "@/lib/auth/sign-in-runner";
 import { auditedTransaction } from "@/lib/db/audit";
 import { type Db, Store } from "@/lib/db/store";
 import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
+import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { claimSignInMails, enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
+import { seal, unseal } from "@/lib/runtime/seal";
 import { engines, type Stage } from "@/tests/support/engines";
 
 const atMs = Date.parse("2026-11-21T09:00:00Z");
@@ -200,7 +202,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
           const token = await invite(transaction, to, {}, nowMs);
           await enqueueSignInMail(
             transaction,
-            { kind: "invitation", to, token },
+            { kind: "invitation", to, token, isOnWaitlist: false },
             { nowMs, untilMs: nowMs + 14 * dayMs },
           );
           return token;
@@ -223,6 +225,61 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     await stage.query("UPDATE sign_in_mails SET sealed = 'c29tZXRoaW5nIGVsc2UgdGhhdCBpcyBub3Qgb3Vycw'");
     await round();
     expect(sent).toEqual([]);
+    expect(await rows()).toEqual([]);
+  });
+
+  const announce = (kind: "new browser" | "new app", to = email) =>
+    enqueueSignInMail(db, { kind, to, name: "Desk", atMs: nowMs }, { nowMs, untilMs: nowMs + 2 * dayMs });
+
+  it("sends a mail about a new browser or app to its account, and to no one else", async () => {
+    for (const to of [email, "abc@example.com"]) {
+      await announce("new browser", to);
+      await announce("new app", to);
+    }
+    await round();
+    expect(sent.map(({ to, subject }) => [to, subject]).sort()).toEqual([
+      [email, "A new browser signed in to your account"],
+      [email, "An app was connected to your account"],
+    ]);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("goes on sending security mails after the onboarding emails were stopped", async () => {
+    await suppressEmail(db, email, nowMs);
+    await announce("new browser");
+    await round();
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.text).toContain("go on after you have stopped the onboarding emails");
+  });
+
+  it("gives a security mail up after two days", async () => {
+    await announce("new app");
+    errorParts = greylisted;
+    await round();
+    nowMs += 2 * dayMs;
+    await round();
+    expect(sent).toHaveLength(1);
+    expect(await rows()).toEqual([]);
+  });
+
+  it("seals security mails with a key that builds before them do not try, so that they drop and not fail", async () => {
+    await announce("new app");
+    const [row] = await rows();
+    expect(unseal("sign-in-mail:v1", row?.id ?? "", row?.sealed ?? "")).toBeUndefined();
+  });
+
+  it("drops a mail of a kind that it does not know, and sends the others", async () => {
+    await announce("new app");
+    const [row] = await rows();
+    const unknown = seal(
+      "security-mail:v1",
+      row?.id ?? "",
+      JSON.stringify({ kind: "new passkey", to: email }),
+    );
+    await stage.query(`UPDATE sign_in_mails SET sealed = '${unknown}'`);
+    await askForCode();
+    await round();
+    expect(sent.map(({ subject }) => subject)).toEqual([expect.stringMatching(/is your sign-in code$/)]);
     expect(await rows()).toEqual([]);
   });
 

@@ -27,7 +27,10 @@ describe("the onboarding series", () => {
     const mails = onboardingKinds.map((kind) => renderOnboarding(kind, accountId));
     expect(new Set(mails.map(({ subject }) => subject)).size).toBe(mails.length);
     const counts = "these 5 emails over your first 14 days";
-    for (const { text } of mails) expect(text).toContain(counts);
+    for (const { text } of mails) {
+      expect(text).toContain(counts);
+      expect(text).toContain("Emails about sign-in, security and the state of your account go on.");
+    }
   });
 
   describe.each(onboardingKinds)("%s", (kind) => {

@@ -1,11 +1,12 @@
 import type { KyselyPlugin } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { deleteAccount } from "@/lib/accounts/accounts";
+import { defaultTrialDays, deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { dayMs } from "@/lib/config/durations";
 import { type Db, Store } from "@/lib/db/store";
 import { type ClaimedEmail, claimDueMails, type Outcome, recordOutcomes } from "@/lib/mail/onboarding-claims";
 import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
+import { onboardingDays } from "@/lib/mail/onboarding-series";
 import { engines, type Stage } from "@/tests/support/engines";
 
 const hourMs = 60 * 60 * 1000;
@@ -18,12 +19,13 @@ describe.each(engines)("the outbox on $name", (engine) => {
   let db: Db;
   let accountId: string;
   const email = "ceo@example.com";
+  const licence = { plan: "licensed" } as const;
 
   beforeEach(async () => {
     stage = await engine.prepare();
     stores = [];
     db = await open();
-    accountId = (await addAccount(db, email, {}, atMs)).id;
+    accountId = (await addAccount(db, email, licence, atMs)).id;
   });
   afterEach(async () => {
     await Promise.all(stores.map((store) => store.close()));
@@ -60,8 +62,23 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await states()).toEqual(["sent", "sending", "scheduled", "scheduled", "scheduled"]);
   });
 
+  it("stops the mails that come due while the trial has ended, and goes on when it is extended", async () => {
+    const trialEndsAtMs = atMs + 4 * dayMs;
+    await setAccount(db, email, { plan: "trial", trialEndsAtMs }, atMs);
+    expect(kinds(await claim(trialEndsAtMs - 1))).toEqual(["welcome", "first-assistant"]);
+    expect(await claim(trialEndsAtMs)).toEqual([]);
+    expect(await states()).toEqual(["sending", "sending", "stopped", "scheduled", "scheduled"]);
+    await setAccount(db, email, { trialEndsAtMs: atMs + 9 * dayMs }, trialEndsAtMs);
+    expect(kinds(await claim(atMs + 8 * dayMs))).toContain("credits");
+    expect(await claim(atMs + 14 * dayMs)).toEqual([]);
+  });
+
+  it("ends before a trial of the default length does", () => {
+    expect(onboardingDays).toBeLessThan(defaultTrialDays);
+  });
+
   it("gives each mail to one of several concurrent runners", async () => {
-    for (let n = 0; n < 12; n++) await addAccount(db, `${n}@example.com`, {}, atMs);
+    for (let n = 0; n < 12; n++) await addAccount(db, `${n}@example.com`, licence, atMs);
     const runners = await Promise.all(Array.from({ length: 4 }, open));
     const given: ClaimedEmail[] = [];
     // A runner that loses a race for rows claims again.

@@ -1,0 +1,260 @@
+import { type KyselyPlugin, UpdateQueryNode } from "kysely";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
+import { sendTrialMails, trialEndedMail, trialEndingMail } from "@/lib/accounts/trial-mails";
+import { dayMs } from "@/lib/config/durations";
+import { type Db, Store } from "@/lib/db/store";
+import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
+import { suppressEmail } from "@/lib/mail/onboarding-outbox";
+import { makeClock } from "@/tests/support/clock";
+import { engines, type Stage } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
+import { Service } from "@/tests/support/service";
+import { StripeStandIn } from "@/tests/support/stripe-stand-in";
+
+const atMs = Date.parse("2026-11-14T09:00:00Z");
+const minuteMs = 60_000;
+const endsAtMs = atMs + 14 * dayMs;
+const email = "ceo@example.com";
+const world = { APP_SECRET: "s".repeat(32), NODE_ENV: "production", LOG_LEVEL: "error" };
+
+describe.each(engines)("the mails about the end of a trial, on $name", (engine) => {
+  let stage: Stage;
+  let stores: Store[];
+  let db: Db;
+  let nowMs: number;
+  let sent: Mail[];
+  let failure: SendError | undefined;
+  let whileSending: () => Promise<unknown>;
+  const mailSender: Sender = {
+    timeoutMs: 10_000,
+    maxConcurrent: 5,
+    async send(mail) {
+      sent.push(mail);
+      await whileSending();
+      if (failure) throw failure;
+    },
+    check: async () => "it answers",
+  };
+
+  beforeEach(async () => {
+    Object.assign(process.env, world);
+    [nowMs, sent, failure, whileSending] = [atMs, [], undefined, async () => {}];
+    stage = await engine.prepare();
+    stores = [];
+    db = await open();
+    await addAccount(db, email, { subject: "user_1", trialEndsAtMs: endsAtMs }, atMs);
+  });
+  afterEach(async () => {
+    for (const name of Object.keys(world)) delete process.env[name];
+    await Promise.all(stores.map((store) => store.close()));
+    await stage.clear();
+  });
+
+  async function open(): Promise<Db> {
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    stores.push(store);
+    return store.ready();
+  }
+  const roundAt = (ms: number) => {
+    nowMs = ms;
+    return sendTrialMails(db, mailSender, { now: () => nowMs });
+  };
+  const extendTo = (trialEndsAtMs: number) => setAccount(db, email, { trialEndsAtMs }, nowMs);
+  const subjects = () => sent.map(({ subject }) => subject);
+  const ending = expect.stringMatching(/^Your trial ends on Saturday,? 28 November 2026 at 09:00 UTC$/);
+  const ended = "Your trial has ended";
+
+  it("are sent three days before the end and at the end, once each", async () => {
+    await roundAt(endsAtMs - 3 * dayMs - 1);
+    expect(sent).toEqual([]);
+    await roundAt(endsAtMs - 3 * dayMs);
+    await roundAt(endsAtMs - 1);
+    expect(subjects()).toEqual([ending]);
+    for (const ms of [0, 1, minuteMs, dayMs, 30 * dayMs]) await roundAt(endsAtMs + ms);
+    expect(subjects()).toEqual([ending, ended]);
+    expect(sent.every(({ to }) => to === email)).toBe(true);
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it("are sent once by five instances at once", async () => {
+    const instances = await Promise.all(Array.from({ length: 5 }, open));
+    for (let n = 0; n < 40; n++)
+      await addAccount(db, `${n}@example.com`, { subject: `user-${n}`, trialEndsAtMs: endsAtMs }, atMs);
+    nowMs = endsAtMs;
+    await Promise.all(instances.map((by) => sendTrialMails(by, mailSender, { now: () => nowMs })));
+    await roundAt(endsAtMs + 20_000);
+    expect(sent).toHaveLength(41);
+    expect(new Set(sent.map(({ to }) => to)).size).toBe(41);
+  });
+
+  it("are left out when their time was missed by two days", async () => {
+    await roundAt(endsAtMs - dayMs);
+    expect(sent).toEqual([]);
+    await roundAt(endsAtMs + 2 * dayMs);
+    expect(sent).toEqual([]);
+  });
+
+  it("are sent again under the same id while that may succeed", async () => {
+    failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
+    await roundAt(endsAtMs);
+    await roundAt(endsAtMs + 14 * minuteMs);
+    expect(sent).toHaveLength(1);
+    await roundAt(endsAtMs + 15 * minuteMs);
+    expect(sent).toHaveLength(2);
+    await roundAt(endsAtMs + 2 * dayMs);
+    expect(sent).toHaveLength(2);
+    expect(new Set(sent.map(({ id, text }) => id + text)).size).toBe(1);
+  });
+
+  it("are given up when they are refused", async () => {
+    failure = new SendError("smtp: 550 RCPT TO", { mayRetry: false });
+    await roundAt(endsAtMs);
+    await roundAt(endsAtMs + 60 * minuteMs);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("are sent by another instance if the first one died, when its lease has expired", async () => {
+    await stage.query(`UPDATE accounts SET trial_mail_next_at_ms = ${endsAtMs + 15_000}`);
+    await roundAt(endsAtMs);
+    expect(sent).toEqual([]);
+    await roundAt(endsAtMs + 15_000);
+    expect(subjects()).toEqual([ended]);
+  });
+
+  it("are sent although a clock that was a year ahead left a lease", async () => {
+    await stage.query(`UPDATE accounts SET trial_mail_next_at_ms = ${endsAtMs + 365 * dayMs}`);
+    await roundAt(endsAtMs);
+    expect(subjects()).toEqual([ended]);
+  });
+
+  it("are not sent again after the clock was set back", async () => {
+    await roundAt(endsAtMs - 3 * dayMs);
+    await roundAt(endsAtMs);
+    await roundAt(endsAtMs - 3 * dayMs);
+    await roundAt(endsAtMs);
+    expect(subjects()).toEqual([ending, ended]);
+  });
+
+  it("move with the end, and are sent about the new one", async () => {
+    await roundAt(endsAtMs - 3 * dayMs);
+    await extendTo(endsAtMs + 7 * dayMs);
+    await roundAt(endsAtMs);
+    expect(subjects()).toEqual([ending]);
+    await roundAt(endsAtMs + 4 * dayMs);
+    await roundAt(endsAtMs + 7 * dayMs);
+    expect(sent).toHaveLength(3);
+    expect(subjects().at(1)).toMatch(/5 December 2026 at 09:00 UTC$/);
+    expect(subjects().at(2)).toBe(ended);
+  });
+
+  it("are sent about the new end, also if the trial is extended while a mail is sent", async () => {
+    whileSending = () => extendTo(endsAtMs + 7 * dayMs);
+    await roundAt(endsAtMs);
+    whileSending = async () => {};
+    await roundAt(endsAtMs + 15_000);
+    expect(subjects()).toEqual([ended]);
+    await roundAt(endsAtMs + 4 * dayMs);
+    expect(sent).toHaveLength(2);
+  });
+
+  it("are not sent if the trial is extended between the claim and the sending", async () => {
+    const extendAfterClaim: KyselyPlugin = {
+      transformQuery: ({ node, queryId }) => {
+        if (UpdateQueryNode.is(node)) claims.add(queryId);
+        return node;
+      },
+      async transformResult({ result, queryId }) {
+        if (claims.delete(queryId)) await extendTo(endsAtMs + 30 * dayMs);
+        return result;
+      },
+    };
+    const claims = new Set<unknown>();
+    nowMs = endsAtMs;
+    await sendTrialMails(db.withPlugin(extendAfterClaim), mailSender, { now: () => nowMs });
+    await roundAt(endsAtMs + 15_000);
+    expect(sent).toEqual([]);
+  });
+
+  it("go to the address that the account has at that moment", async () => {
+    await stage.query(`UPDATE accounts SET email = 'new@example.com'`);
+    await roundAt(endsAtMs);
+    expect(sent.map(({ to }) => to)).toEqual(["new@example.com"]);
+  });
+
+  it("go on after the onboarding emails were stopped, because they are about the account", async () => {
+    await suppressEmail(db, email, nowMs);
+    await roundAt(endsAtMs);
+    expect(subjects()).toEqual([ended]);
+    expect(sent[0]?.headers).toEqual({ "Auto-Submitted": "auto-generated" });
+  });
+
+  it("spare a trial of two days the first mail, and one of no length both", async () => {
+    await extendTo(atMs + 2 * dayMs);
+    await roundAt(atMs);
+    expect(sent).toEqual([]);
+    await roundAt(atMs + 2 * dayMs);
+    expect(subjects()).toEqual([ended]);
+    await addAccount(db, "over@example.com", { subject: "user_2", trialEndsAtMs: nowMs - 1 }, nowMs);
+    await roundAt(nowMs);
+    expect(sent).toHaveLength(1);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["has a licence by then", () => setAccount(db, email, { plan: "licensed" }, nowMs)],
+    ["is on the hobby plan by then", () => setAccount(db, email, { plan: "hobby" }, nowMs)],
+    ["was deleted", () => deleteAccount(db, email, nowMs)],
+    [
+      "belongs to no one who can sign in, as after an erasure",
+      () => stage.query("UPDATE accounts SET subject = NULL"),
+    ],
+  ])("are not sent if the account %s", async (_, change) => {
+    await change();
+    await roundAt(endsAtMs);
+    await roundAt(endsAtMs + 60 * minuteMs);
+    expect(sent).toEqual([]);
+  });
+
+  it("are rendered with a link to /home, in text and HTML, and without a token", () => {
+    for (const mail of [trialEndingMail, trialEndedMail].map((render) => render({ to: email, endsAtMs }))) {
+      for (const part of [mail.text, mail.html]) {
+        expect(part).toContain("http://localhost:3000/home");
+        expect(part).toContain("Contact us to choose one.");
+        expect(part).toContain("go on after you have stopped the onboarding emails");
+        expect(part).not.toMatch(/token|v1\./);
+      }
+    }
+  });
+});
+
+describe("`emails send-due`", () => {
+  it("sends the mail at the end of a trial, and no onboarding mail that is due after it", async () => {
+    const clock = makeClock();
+    const service = await Service.make({ SIGN_IN: "local", ...clock.environment });
+    await service.adminJson("account", "add", email, "--trial-days", "1");
+    await service.adminJson("emails", "send-due");
+    clock.pass(dayMs);
+    for (let n = 0; n < 2; n++) await service.adminJson("emails", "send-due");
+    const mails = await mailsTo(service.dataDir, email);
+    expect(mails.map(({ subject }) => subject)).toEqual([
+      "Welcome to your corner office",
+      "Your trial has ended",
+    ]);
+    const series = await service.adminJson<{ kind: string; state: string }[]>("emails", "list", email);
+    expect(series[1]).toMatchObject({ kind: "first-assistant", state: "stopped" });
+  });
+  it("sends the owner to the home page where licences are sold there", async () => {
+    const [clock, stripe] = [makeClock(), await StripeStandIn.start()];
+    const service = await Service.make({ SIGN_IN: "local", ...stripe.environment, ...clock.environment });
+    await service.adminJson("account", "add", email, "--trial-days", "1");
+    clock.pass(dayMs);
+    await service.adminJson("emails", "send-due");
+    await stripe.stop();
+    const mail = (await mailsTo(service.dataDir, email)).find(
+      ({ subject }) => subject === "Your trial has ended",
+    );
+    expect(mail?.text).toContain("You can buy one on your home page.");
+  });
+});
