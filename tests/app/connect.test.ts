@@ -3,7 +3,7 @@ import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
-import { mailsTo } from "@/tests/support/mailbox";
+import { codesTo, mailsTo, newCodeTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
 import { type App, oauthLibraries, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
@@ -170,13 +170,9 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
 
   /** Signs in by a code. Returns where that leads. */
   async function redeemCode(owner: Browser): Promise<string | undefined> {
-    const readCodes = async () => (await mailsTo(service.dataDir, email)).map(({ subject = "" }) => subject);
-    const before = await readCodes();
+    const earlier = await codesTo([service.dataDir], email);
     await owner.submit("/sign-in/send", { email });
-    const code = await eventually(async () => {
-      const subject = (await readCodes()).find((subject) => !before.includes(subject)) ?? "";
-      return /^[\w-]+(?= is your)/.exec(subject)?.[0] ?? Promise.reject(new Error("no code yet"));
-    });
+    const code = await newCodeTo([service.dataDir], email, earlier);
     return (await owner.submit("/sign-in/redeem", { code })).headers.location;
   }
 

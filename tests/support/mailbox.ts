@@ -27,10 +27,10 @@ export async function mailsTo(dataDir: string, email: string): Promise<Email[]> 
   return mails.filter((mail) => mail.to?.some(({ address }) => address === email));
 }
 
-/** The sign-in codes that were mailed to an email, of six digits each, by the data folders of all who may send one. */
+/** The sign-in codes that were mailed to an email, oldest first, by the data folders of all who may send one. */
 export async function codesTo(dataDirs: string[], email: string): Promise<string[]> {
   const mails = await Promise.all(dataDirs.map((dataDir) => mailsTo(dataDir, email)));
-  return mails.flat().flatMap(({ subject = "" }) => /\d{6}/.exec(subject)?.[0] ?? []);
+  return mails.flat().flatMap(({ subject = "" }) => /^[\w-]+(?= is your)/.exec(subject)?.[0] ?? []);
 }
 
 /** Waits for a sign-in code that is none of the earlier ones. */
@@ -41,7 +41,7 @@ export function newCodeTo(dataDirs: string[], email: string, earlier: string[]):
   });
 }
 
-/** The six digits of the mailed sign-in code, if only one was requested. */
+/** Waits for the newest sign-in code. */
 export function codeTo(dataDir: string, email: string): Promise<string> {
   return newCodeTo([dataDir], email, []);
 }

@@ -26,7 +26,7 @@ describe("the onboarding series", () => {
   it("states the number of mails and days, and has a different subject for each", () => {
     const mails = onboardingKinds.map((kind) => renderOnboarding(kind, accountId));
     expect(new Set(mails.map(({ subject }) => subject)).size).toBe(mails.length);
-    const counts = "these 5 emails over your first 14 days";
+    const counts = "these 5 emails over your first 13 days";
     for (const { text } of mails) {
       expect(text).toContain(counts);
       expect(text).toContain("Emails about sign-in, security and the state of your account go on.");

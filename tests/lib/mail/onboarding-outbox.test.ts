@@ -65,7 +65,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
   it("stops the mails that come due while the trial has ended, and goes on when it is extended", async () => {
     const trialEndsAtMs = atMs + 4 * dayMs;
     await setAccount(db, email, { plan: "trial", trialEndsAtMs }, atMs);
-    expect(kinds(await claim(trialEndsAtMs - 1))).toEqual(["welcome", "first-assistant"]);
+    expect(kinds(await claim(trialEndsAtMs - 1)).sort()).toEqual(["first-assistant", "welcome"]);
     expect(await claim(trialEndsAtMs)).toEqual([]);
     expect(await states()).toEqual(["sending", "sending", "stopped", "scheduled", "scheduled"]);
     await setAccount(db, email, { trialEndsAtMs: atMs + 9 * dayMs }, trialEndsAtMs);
