@@ -87,13 +87,13 @@ Add a custom connector with the URL \`${address}\`.
 
 ### Clients that start a program
 
-Clients that can only start a program connect through \`mcp-remote\`. It has no published client metadata, so it uses the client id for any program on your computer:
+Clients that can only start a program connect through \`mcp-remote\`:
 
-${code("console", `npx mcp-remote ${address} --static-oauth-client-info '{"client_id":"native"}'`)}
+${code("console", `npx mcp-remote ${address}`)}
 
 ### The Inspector
 
-${code("console", `npx @modelcontextprotocol/inspector --cli ${address} --transport http --client-id native --method tools/list`)}
+${code("console", `npx @modelcontextprotocol/inspector --cli ${address} --transport http --method tools/list`)}
 
 ### With a token of your own
 
