@@ -72,7 +72,12 @@ export const clients: Client[] = [
       desk.write(".gemini/settings.json", JSON.stringify({ security: { auth } }));
       await desk.run("gemini", ["mcp", "add", "--scope", "user", "--transport", "http", server, address]);
       const login = ["--skip-trust", "-i", `/mcp auth ${server}`];
-      const dialogue = { question: /Do you want to continue\?/, wanted: /Successfully authenticated/ };
+      // It sometimes takes its first command for a question to the model, before it has loaded its commands.
+      const dialogue = {
+        question: /Do you want to continue\?/,
+        wanted: /Successfully authenticated/,
+        withinMs: 15_000,
+      };
       await desk.runInTerminalUntil(dialogue, "gemini", login, gemini(desk));
     },
     call(desk) {

@@ -97,21 +97,26 @@ export class Desk {
     return this.finish(this.startInTerminal(program, parameters));
   }
 
-  /** Runs a program without an end in a terminal, until its output matches. Presses Enter at its question. */
+  /**
+   * Runs a program without an end in a terminal, until its output matches. Presses Enter at its question. Starts it
+   * again if it takes longer than this.
+   */
   async runInTerminalUntil(
-    { wanted, question }: { wanted: RegExp; question?: RegExp },
+    dialogue: { wanted: RegExp; question?: RegExp; withinMs?: number },
     program: string,
     parameters: string[],
     settings: Record<string, string> = {},
   ): Promise<void> {
+    const { wanted, question, withinMs = maxMs } = dialogue;
     const before = this.said.length;
     const child = this.startInTerminal(program, parameters, settings);
     let isAsked = false;
-    await new Promise<void>((resolve, reject) => {
+    const isDone = await new Promise<boolean>((resolve, reject) => {
+      setTimeout(resolve, withinMs, false).unref();
       child.once("close", (code) => reject(new Error(`it ended with ${code}`)));
       child.stdout?.on("data", () => {
         const said = stripVTControlCharacters(this.said.slice(before));
-        if (wanted.test(said)) resolve();
+        if (wanted.test(said)) resolve(true);
         if (isAsked || !question?.test(said)) return;
         isAsked = true;
         child.stdin?.write("\r");
@@ -120,6 +125,7 @@ export class Desk {
     const ended = new Promise((resolve) => child.once("close", resolve));
     child.kill();
     await ended;
+    if (!isDone) await this.runInTerminalUntil(dialogue, program, parameters, settings);
   }
 
   private startInTerminal(program: string, parameters: string[], settings: Record<string, string> = {}) {
