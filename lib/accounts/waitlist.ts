@@ -59,10 +59,9 @@ export async function removeFromWaitlist(db: Db, email: string, nowMs: number): 
   );
 }
 
-/** Whether an email is on the waitlist. */
-export async function isOnWaitlist(db: Db, email: string): Promise<boolean> {
-  const row = await db.selectFrom("waitlist").select("email").where("email", "=", email).executeTakeFirst();
-  return row !== undefined;
+/** The row of an email on the waitlist. */
+export function findWaiting(db: Db, email: string): Promise<Tables["waitlist"] | undefined> {
+  return db.selectFrom("waitlist").selectAll().where("email", "=", email).executeTakeFirst();
 }
 
 /** Marks an email as invited, if it is on the waitlist. */

@@ -9,7 +9,9 @@ import {
   setAccount,
 } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
+import { toCredits } from "@/lib/accounts/ledger";
 import {
+  type Confirm,
   parseBalance,
   parseCount,
   parseEmail,
@@ -39,7 +41,7 @@ export type TermOptions = {
 };
 
 /** `account add|set|show|list|delete`. */
-export function addAccountCommands(program: Command, run: Run): void {
+export function addAccountCommands(program: Command, run: Run, confirm: Confirm): void {
   const account = program.command("account").description("the accounts");
 
   withExamples(
@@ -107,9 +109,13 @@ export function addAccountCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
+        // An account that cannot be read can be deleted, too.
+        const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
+        const account = `the account of ${email} (${row?.plan}, ${toCredits(row?.credit_thousandths ?? 0)} credits)`;
+        if (row) await confirm(`This deletes ${account}, its history, sessions, apps and passkeys.`);
         await deleteCustomer(db, "email", email);
         await deleteAccount(db, email, Date.now());
-        return { json: { deleted: email }, text: `Deleted ${email}.` };
+        return { json: { deleted: email }, text: `Deleted ${account}.` };
       }),
     );
 }

@@ -1,11 +1,11 @@
 import { Argument, type Command } from "commander";
-import { parseInstant, parseWords, type Run, withExamples } from "@/lib/admin/command";
+import { type Confirm, parseInstant, parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asIso, asLines, type Result } from "@/lib/admin/print";
 import { ApiError } from "@/lib/http/errors";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 /** `banner set|clear|show`. */
-export function addBannerCommands(program: Command, run: Run): void {
+export function addBannerCommands(program: Command, run: Run, confirm: Confirm): void {
   const banner = program.command("banner").description("the notice at the top of the site");
 
   withExamples(
@@ -33,6 +33,8 @@ export function addBannerCommands(program: Command, run: Run): void {
             });
           }
           const stored = { kind, message, startsAtMs, endsAtMs };
+          const earlier = await findBanner(db);
+          if (earlier) await confirm(`This replaces the ${earlier.kind} “${earlier.message}”.`);
           await setBanner(db, stored, Date.now());
           return toResult(stored);
         },

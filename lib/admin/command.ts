@@ -1,15 +1,39 @@
+import { createInterface } from "node:readline/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
-import type { Listing, Result } from "@/lib/admin/print";
+import { type Listing, type Result, toPrintable } from "@/lib/admin/print";
 import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 
 /** Wraps a command that uses the store: opens it and prints the result. An exception ends the process. */
 export type Run = <Args extends unknown[]>(
   work: (db: Db, ...args: Args) => Promise<Result | Listing>,
 ) => (...args: Args) => Promise<void>;
+
+/**
+ * Says what a command will do and asks for it, or does not ask with `--yes`. Throws an {@link ApiError} without a yes,
+ * and where there is no terminal to ask at.
+ */
+export type Confirm = (consequence: string) => Promise<void>;
+
+/** Asks at the terminal: only `y` or `yes` goes on. */
+export async function askToConfirm(consequence: string): Promise<void> {
+  if (!process.stdin.isTTY) {
+    throw new ApiError("invalid_request", {
+      message: `${consequence} Nothing was changed.`,
+      hint: "Repeat it with --yes to do it without being asked.",
+    });
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<string>((resolve) => terminal.once("close", () => resolve("")));
+  const answer = await Promise.race([terminal.question(`${toPrintable(consequence)} Go on? [y/N] `), closed]);
+  terminal.close();
+  if (/^y(es)?$/i.test(answer.trim())) return;
+  throw new ApiError("invalid_request", { message: "Nothing was changed.", hint: "You did not confirm it." });
+}
 
 /** Adds examples to a command's help. `tests/lib/admin/help.test.ts` runs each of them. */
 export function withExamples(command: Command, ...examples: string[]): Command {

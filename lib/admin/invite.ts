@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { AccountTerms } from "@/lib/accounts/accounts";
 import { createClerkInvitation } from "@/lib/accounts/clerk-invitations";
 import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/invitations";
-import { isOnWaitlist, listWaitlist, removeFromWaitlist } from "@/lib/accounts/waitlist";
+import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
-import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, type Result } from "@/lib/admin/print";
+import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { asInstant, asIso, type Result } from "@/lib/admin/print";
 import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
 import { settings } from "@/lib/config/settings";
@@ -16,7 +16,7 @@ import { sender } from "@/lib/mail/sender";
 import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 
 /** `invite`, `waitlist list|invite|remove`. */
-export function addInviteCommands(program: Command, run: Run): void {
+export function addInviteCommands(program: Command, run: Run, confirm: Confirm): void {
   withExamples(
     withInvitedTerms(program.command("invite").description("invite an email, and print the link")),
     "invite new@example.com --plan trial --trial-days 14 --credits 100",
@@ -44,11 +44,18 @@ export function addInviteCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string, options: TermOptions) => {
-        if (await isOnWaitlist(db, email)) return sendInvitation(db, email, toTerms(options));
-        throw new ApiError("not_found", {
-          message: "This email is not on the waitlist.",
-          hint: "See 'waitlist list', or use 'invite'.",
-        });
+        const waiting = await findWaiting(db, email);
+        if (!waiting) {
+          throw new ApiError("not_found", {
+            message: "This email is not on the waitlist.",
+            hint: "See 'waitlist list', or use 'invite'.",
+          });
+        }
+        if (waiting.invited_at_ms !== null) {
+          const invited = `${email} was invited ${asInstant(asIso(waiting.invited_at_ms), Date.now())}`;
+          await confirm(`${invited}. This sends another invitation, and the earlier link stops working.`);
+        }
+        return sendInvitation(db, email, toTerms(options));
       }),
     );
 
@@ -113,7 +120,7 @@ async function sendOurselves(db: Db, email: string, terms: AccountTerms): Promis
       kind: "invitation",
       to: email,
       token,
-      isOnWaitlist: await isOnWaitlist(transaction, email),
+      isOnWaitlist: (await findWaiting(transaction, email)) !== undefined,
     } as const;
     return {
       id: await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs }),

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Run, withExamples } from "@/lib/admin/command";
+import { type Confirm, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asTable, type Result } from "@/lib/admin/print";
 import {
   findSigner,
@@ -13,7 +13,7 @@ import {
 import type { Db } from "@/lib/db/store";
 
 /** `keys list|rotate|revoke`. */
-export function addKeyCommands(program: Command, run: Run): void {
+export function addKeyCommands(program: Command, run: Run, confirm: Confirm): void {
   const keys = program.command("keys").description("the keys that sign session tokens");
 
   withExamples(keys.command("list"), "keys list")
@@ -36,8 +36,12 @@ export function addKeyCommands(program: Command, run: Run): void {
     .argument("<kid>")
     .action(
       run(async (db, kid: string) => {
+        const signed = "Everyone who has a token that it signed must renew it or sign in again.";
+        const isKnown = (await readSigningKeys(db)).some((key) => key.kid === kid);
+        if (isKnown) await confirm(`This revokes the key ${kid}, for good. ${signed}`);
         await revokeKey(db, kid, Date.now());
-        return list(db);
+        const { json, text } = await list(db);
+        return { json, text: `Revoked ${kid}. ${signed}\n\n${text}` };
       }),
     );
 }

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { erasePerson } from "@/lib/accounts/erasure";
 import { exportPerson } from "@/lib/accounts/person";
-import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { toJson } from "@/lib/admin/print";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
 
 /** `person export|erase`. */
-export function addPersonCommands(program: Command, run: Run): void {
+export function addPersonCommands(program: Command, run: Run, confirm: Confirm): void {
   const person = program.command("person").description("personal data");
 
   withExamples(person.command("export"), "person export ceo@example.com")
@@ -25,6 +25,9 @@ export function addPersonCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
+        await confirm(
+          `This erases ${email} everywhere: the account with its credits, sessions, apps, passkeys and mails, invitations, the waitlist and the name in the audit. It cannot be undone.`,
+        );
         await deleteCustomer(db, "email", email);
         await erasePerson(db, email, Date.now());
         const atClerk =

@@ -5,7 +5,7 @@ import { addBackupCommands } from "@/lib/admin/backup";
 import { addBannerCommands } from "@/lib/admin/banner";
 import { addBillingCommands } from "@/lib/admin/billing";
 import { addCheckCommand } from "@/lib/admin/check";
-import type { Run } from "@/lib/admin/command";
+import { askToConfirm, type Confirm, type Run } from "@/lib/admin/command";
 import { addConnectCommands } from "@/lib/admin/connect";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
@@ -42,6 +42,7 @@ function describeCommands(): Command {
   const program = new Command("admin")
     .description("the operator's commands")
     .option("--json", "print one JSON document")
+    .option("--yes", "do not ask before something is taken away or replaced")
     .version(version)
     .addHelpText("after", "\n'admin <command> --help' shows its options and examples.")
     .exitOverride()
@@ -58,19 +59,23 @@ function describeCommands(): Command {
     async (...args) =>
       show(await work(await store(), ...args));
 
-  addAccountCommands(program, run);
+  const confirm: Confirm = async (consequence) => {
+    if (program.opts().yes !== true) await askToConfirm(consequence);
+  };
+
+  addAccountCommands(program, run, confirm);
   addCreditCommands(program, run);
   addBillingCommands(program, run);
-  addBannerCommands(program, run);
+  addBannerCommands(program, run, confirm);
   addEmailCommands(program, run);
-  addInviteCommands(program, run);
+  addInviteCommands(program, run, confirm);
   addTokenCommand(program, run);
-  addSessionCommands(program, run);
+  addSessionCommands(program, run, confirm);
   addPasskeyCommands(program, run);
-  addKeyCommands(program, run);
+  addKeyCommands(program, run, confirm);
   addConnectCommands(program, run);
   addAuditCommands(program, run);
-  addPersonCommands(program, run);
+  addPersonCommands(program, run, confirm);
   addBackupCommands(program, show);
   addCheckCommand(program, show);
   addMigrateCommand(program, show);

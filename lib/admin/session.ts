@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
-import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asIso, asTable } from "@/lib/admin/print";
 import { endSessionsOf, listSessions, type Session } from "@/lib/auth/session";
 import { ApiError } from "@/lib/http/errors";
 
 /** `session list|end`. */
-export function addSessionCommands(program: Command, run: Run): void {
+export function addSessionCommands(program: Command, run: Run, confirm: Confirm): void {
   const session = program.command("session").description("the sessions of an account");
 
   withExamples(session.command("list"), "session list ceo@example.com")
@@ -43,6 +43,8 @@ export function addSessionCommands(program: Command, run: Run): void {
         const nowMs = Date.now();
         const about = { by: "operator", what: "session end" } as const;
         const which = sessionId === undefined ? "all" : { id: sessionId };
+        const ending = countKinds(await listSessions(db, id, nowMs));
+        if (all) await confirm(`This ends ${ending} of ${email}.`);
         const hasEnded = await endSessionsOf(db, about, id, which, nowMs);
         if (!hasEnded && !all) {
           throw new ApiError("not_found", {
@@ -50,10 +52,19 @@ export function addSessionCommands(program: Command, run: Run): void {
             hint: "See 'session list'.",
           });
         }
-        const text = all ? `Ended the sessions of ${email}.` : `Ended ${sessionId}.`;
+        const text = all ? `Ended ${ending} of ${email}.` : `Ended ${sessionId} of ${email}.`;
         return { json: { email, ended: all ? "all" : sessionId }, text };
       }),
     );
+}
+
+/** For example `2 browser sessions and 1 app session`. */
+function countKinds(sessions: Session[]): string {
+  const kinds = [...new Set(sessions.map(({ kind }) => kind))].map((kind) => {
+    const count = sessions.filter((session) => session.kind === kind).length;
+    return `${count} ${kind} session${count === 1 ? "" : "s"}`;
+  });
+  return kinds.length > 0 ? new Intl.ListFormat("en").format(kinds) : "0 sessions";
 }
 
 function describeSession(session: Session) {

@@ -237,9 +237,9 @@ export class Service {
     });
   }
 
-  /** Runs an operator's command while the server runs, with the same settings. */
+  /** Runs an operator's command while the server runs, with the same settings, and without being asked. */
   admin(...args: string[]): Promise<Outcome> {
-    return operate(args, this.environment);
+    return operate(["--yes", ...args], this.environment);
   }
 
   /** Runs another program of its build with the same settings; by default a second service. */

@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { engines, type Stage } from "@/tests/support/engines";
+import { operate } from "@/tests/support/operator";
+import { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+
+describe.each(engines)("a command that takes something away, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  const without = (...args: string[]) => operate(args, service.environment);
+
+  /** Runs a command at a terminal and types an answer to its question. */
+  function atTerminal(answer: string, ...args: string[]): Promise<{ code: number; said: string }> {
+    const command = ["node", "dist/admin/main.js", ...args].map((word) => `'${word}'`).join(" ");
+    return new Promise((resolve) => {
+      const env = { ...process.env, ...service.environment } as NodeJS.ProcessEnv;
+      const child = execFile("script", ["-qec", command, "/dev/null"], { env }, (error, stdout) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : 0, said: stdout }),
+      );
+      child.stdout?.on("data", (said) => {
+        if (said.includes("[y/N]")) child.stdin?.write(answer);
+      });
+    });
+  }
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.make({ SIGN_IN: "local", ...stage.environment });
+    await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "12.5");
+    await service.adminJson("banner", "set", "warning", "Closed on Friday");
+    await stage.query("INSERT INTO waitlist (email, joined_at_ms) VALUES ('waiting@example.com', 1)");
+    await service.adminJson("waitlist", "invite", "waiting@example.com");
+  });
+  afterAll(() => stage.clear());
+
+  it.each([
+    [
+      ["account", "delete", email],
+      "This deletes the account of ceo@example.com (licensed, 12.5 credits), its history, sessions, apps and passkeys.",
+    ],
+    [
+      ["person", "erase", email],
+      "This erases ceo@example.com everywhere: the account with its credits, sessions, apps, passkeys and mails, invitations, the waitlist and the name in the audit. It cannot be undone.",
+    ],
+    [["session", "end", email, "--all"], "This ends 0 sessions of ceo@example.com."],
+    [["banner", "set", "promo", "Half price"], "This replaces the warning “Closed on Friday”."],
+  ])("refuses `%j` where there is no terminal, and says how to go on", async (command, consequence) => {
+    const before = await service.adminJson("audit", "list");
+    expect(await without(...command)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `invalid_request: ${consequence} Nothing was changed. Repeat it with --yes to do it without being asked.\n`,
+    });
+    expect(await service.adminJson("audit", "list")).toEqual(before);
+  });
+
+  it("does not invite an email from the waitlist a second time unasked", async () => {
+    const { code, stderr } = await without("waitlist", "invite", "waiting@example.com");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^invalid_request: waiting@example\.com was invited \S+ \(now\)\. This sends another invitation, and the earlier link stops working\. Nothing was changed\. /,
+    );
+  });
+
+  it("revokes a key by --yes, and names it", async () => {
+    await service.adminJson("token", email);
+    const [{ kid }] = (await service.adminJson("keys", "list")) as unknown as [{ kid: string }];
+    const warning = "Everyone who has a token that it signed must renew it or sign in again.";
+    expect((await without("keys", "revoke", kid)).stderr).toContain(
+      `This revokes the key ${kid}, for good. ${warning}`,
+    );
+    const { code, stdout } = await without("keys", "revoke", kid, "--yes");
+    expect(code).toBe(0);
+    expect(stdout.startsWith(`Revoked ${kid}. ${warning}\n`)).toBe(true);
+  });
+
+  it("asks at a terminal, changes nothing without a yes, and does it with one", async () => {
+    await service.token(email);
+    await service.token(email);
+    const no = await atTerminal("\r", "session", "end", email, "--all");
+    expect(no.code).toBe(1);
+    expect(no.said).toContain("This ends 3 program sessions of ceo@example.com. Go on? [y/N]");
+    expect(no.said).toContain("invalid_request: Nothing was changed. You did not confirm it.");
+    expect(await service.adminJson("session", "list", email)).toHaveLength(3);
+
+    const yes = await atTerminal("y\r", "session", "end", email, "--all");
+    expect(yes.said).toContain("Ended 3 program sessions of ceo@example.com.");
+    expect(yes.code).toBe(0);
+    expect(await service.adminJson("session", "list", email)).toEqual([]);
+  });
+
+  it("takes the end of input for a no", async () => {
+    const { code, said } = await atTerminal("\x04", "account", "delete", email);
+    expect(code).toBe(1);
+    expect(said).toContain("Nothing was changed.");
+    expect(await service.adminJson("account", "show", email)).toMatchObject({ email });
+  });
+});
