@@ -40,8 +40,8 @@ export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.r
   }
 }
 
-/** A trial has ended at the very millisecond of its end. */
-function decideForAccount(account: Account, nowMs: number, chance: number): Entitlement {
+/** Decides for a known account. A trial has ended at the very millisecond of its end. */
+export function decideForAccount(account: Account, nowMs: number, chance = Math.random()): Entitlement {
   const assistants = account.assistantLimit === null ? {} : { assistantLimit: account.assistantLimit };
   const askAgainSeconds = jitter(recheckAfterSeconds.min, recheckAfterSeconds.max, chance);
   if (account.plan !== "trial") {

@@ -86,7 +86,13 @@ async function replaceAllMentions(transaction: Db, mentions: Mentions): Promise<
 
 /** Deletes the rows that are only about the address. Returns for each table whether there were any. */
 function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
-  const tables = ["waitlist", "invitations", "sign_in_codes", "sign_in_emails"] as const;
+  const tables = [
+    "waitlist",
+    "invitations",
+    "sign_in_codes",
+    "sign_in_emails",
+    "sign_in_mail_attempts",
+  ] as const;
   return Promise.all(
     tables.map(async (table) => {
       const gone = await transaction

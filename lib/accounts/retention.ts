@@ -14,7 +14,7 @@ const batchSize = 500; // so that other writers do not wait long for the lock
 
 /**
  * Deletes data older than `RETENTION_DAYS`: the waitlist, invitations, settled onboarding mails and their files, audit
- * entries, and the ended sessions that Clerk reported. Also deletes expired sessions, and mail files of erased people
+ * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions, and mail files of erased people
  * on this instance. Accounts and their ledgers stay. One audit entry counts the deleted rows of each table.
  */
 export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
@@ -24,6 +24,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
     ["invitations", "id", "created_at_ms", beforeMs],
     ["audit_entries", "id", "at_ms", beforeMs],
     ["local_sessions", "id", "expires_at_ms", nowMs],
+    ["sign_in_mail_attempts", "id", "at_ms", beforeMs],
     ["clerk_sessions_ended", "id", "ended_at_ms", beforeMs],
   ];
   for (let isMore = true; isMore && !signal?.aborted; ) {

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { toCredits } from "@/lib/accounts/ledger";
 import { namesOf } from "@/lib/accounts/person";
 import {
   parseCount,
@@ -34,7 +35,8 @@ async function list(db: Db, { of, who, since, limit }: Options): Promise<Listing
   async function* pages() {
     for await (const page of listAudit(db, { whom, who, sinceMs: since, maxRows: limit })) {
       listed += page.length;
-      yield page.map((entry) => toRow(entry, nowMs));
+      const emails = await findEmails(db, page);
+      yield page.map((entry) => toRow(entry, emails, nowMs));
     }
   }
   const after = () =>
@@ -51,19 +53,46 @@ async function findNames(db: Db, email: string): Promise<string[]> {
   return namesOf(email, account);
 }
 
-function toRow({ at_ms, who, what, whom, ...texts }: AuditEntry, nowMs: number) {
+/** The emails of the accounts that the entries name by id. */
+async function findEmails(db: Db, entries: AuditEntry[]): Promise<Map<string, string>> {
+  const ids = entries.flatMap(({ whom }) => (whom?.startsWith("acc_") ? [whom] : []));
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("accounts").select(["id", "email"]).where("id", "in", ids).execute();
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
+function toRow({ at_ms, who, what, whom, ...texts }: AuditEntry, emails: Map<string, string>, nowMs: number) {
   const before = texts.before === null ? null : JSON.parse(texts.before);
   const after = texts.after === null ? null : JSON.parse(texts.after);
   const at = new Date(at_ms).toISOString();
-  const changes = `${inWords(texts.before)} → ${inWords(texts.after)}`;
+  const person = emails.get(whom ?? "") ?? whom;
   return {
     json: { at, who, what, whom, before, after },
-    row: { at: asInstant(at, nowMs), who, what, whom, changes },
+    row: { at: asInstant(at, nowMs), who, what, whom: person, changes: describeChanges(before, after) },
   };
 }
 
-/** Formats a recorded state, with readable times. */
-function inWords(text: string | null): string {
-  if (text === null) return "nothing";
-  return text.replace(/_at_ms":(\d{1,15})\b/g, (_, ms) => `_at":"${new Date(Number(ms)).toISOString()}"`);
+type Fields = Record<string, unknown> | null;
+
+/** For example `plan trial → licensed, credits 3 → 8`. */
+function describeChanges(before: Fields, after: Fields): string {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  const changes = [...names].map((name) => {
+    const [from, to] = [before?.[name], after?.[name]].map((value) => inWords(name, value));
+    const label = name
+      .replace(/_at_ms$/, "_at")
+      .replace(/^credit_thousandths$/, "credits")
+      .replaceAll("_", " ");
+    return from === undefined ? `${label} ${to}` : `${label} ${from} → ${to ?? "gone"}`;
+  });
+  return changes.join(", ");
+}
+
+/** Formats a recorded value: a time as ISO 8601, thousandths as credits. */
+function inWords(name: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (value === null) return "none";
+  if (typeof value === "number" && name.endsWith("_at_ms")) return new Date(value).toISOString();
+  if (typeof value === "number" && name.endsWith("_thousandths")) return String(toCredits(value));
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

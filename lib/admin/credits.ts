@@ -4,6 +4,7 @@ import { listCreditEntries, toCredits, writeCreditEntry } from "@/lib/accounts/l
 import { parseAmount, parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant } from "@/lib/admin/print";
 import { auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: Command, run: Run): void {
@@ -21,9 +22,16 @@ export function addCreditCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string, thousandths: number, { reason }: { reason: string }) => {
         const nowMs = Date.now();
-        const about = { by: "operator", what: "credits add", ...auditedAccount(email) } as const;
+        const { whom, look } = auditedAccount(email);
+        let given = {};
+        const withReason = async (transaction: Db) => ({
+          ...((await look(transaction)) as object),
+          ...given,
+        });
+        const about = { by: "operator", what: "credits add", whom, look: withReason } as const;
         const balance = await auditedTransaction(db, about, nowMs, async (transaction) => {
           const { id } = await findAccount(transaction, email);
+          given = { reason };
           return writeCreditEntry(transaction, { accountId: id, thousandths, reason }, nowMs);
         });
         return {

@@ -5,9 +5,11 @@ import { sendTrialMails } from "@/lib/accounts/trial-mails";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asInstant, asLines, asTable } from "@/lib/admin/print";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
+import type { Db } from "@/lib/db/store";
 import { listEmails } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { sender } from "@/lib/mail/sender";
+import { listAttempts } from "@/lib/mail/sign-in-outbox";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { sendAppEndMails } from "@/lib/oauth/app-end-mails";
 import { sweepState } from "@/lib/oauth/sweep";
@@ -17,12 +19,14 @@ export function addEmailCommands(program: Command, run: Run): void {
   const emails = program.command("emails").description("the onboarding emails");
 
   withExamples(emails.command("list"), "emails list ceo@example.com")
-    .description("list an account's onboarding emails and their states")
+    .description(
+      "list the emails to someone, also codes and invitations, with their states and the provider's words",
+    )
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
-        const listed = await listEmails(db, (await findAccount(db, email)).id);
         const nowMs = Date.now();
+        const listed = await listAllEmails(db, email);
         // The first row names the columns.
         const rows = listed.map(({ failure, ...email }) => ({
           ...email,
@@ -58,4 +62,19 @@ export function addEmailCommands(program: Command, run: Run): void {
         return { json: tally, text: asLines(tally) };
       }),
     );
+}
+
+/** The onboarding emails in due order, then the sign-in mails, newest first. An invited email has no account yet. */
+async function listAllEmails(db: Db, email: string) {
+  const attempts = await listAttempts(db, email);
+  if (attempts.length === 0) await findAccount(db, email);
+  const account = await db.selectFrom("accounts").select("id").where("email", "=", email).executeTakeFirst();
+  const signInMails = attempts.map(({ id, kind, at_ms, state, failure }) => ({
+    id,
+    kind,
+    dueAt: new Date(at_ms).toISOString(),
+    state,
+    ...(failure === null ? {} : { failure }),
+  }));
+  return [...(account ? await listEmails(db, account.id) : []), ...signInMails];
 }

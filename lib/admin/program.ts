@@ -9,9 +9,11 @@ import { askToConfirm, type Confirm, type Run } from "@/lib/admin/command";
 import { addConnectCommands } from "@/lib/admin/connect";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
+import { addExplainCommand } from "@/lib/admin/explain";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
 import { addMigrateCommand } from "@/lib/admin/migrate";
+import { addOverviewCommand } from "@/lib/admin/overview";
 import { addPasskeyCommands } from "@/lib/admin/passkey";
 import { addPersonCommands } from "@/lib/admin/person";
 import { type Listing, print, type Result, toPrintable } from "@/lib/admin/print";
@@ -63,6 +65,8 @@ function describeCommands(): Command {
     if (program.opts().yes !== true) await askToConfirm(consequence);
   };
 
+  addOverviewCommand(program, run);
+  addExplainCommand(program, run);
   addAccountCommands(program, run, confirm);
   addCreditCommands(program, run);
   addBillingCommands(program, run);

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import { countSessions } from "@/lib/admin/explain";
 import { asInstant, asIso, asTable } from "@/lib/admin/print";
 import { endSessionsOf, listSessions, type Session } from "@/lib/auth/session";
 import { ApiError } from "@/lib/http/errors";
@@ -43,7 +44,7 @@ export function addSessionCommands(program: Command, run: Run, confirm: Confirm)
         const nowMs = Date.now();
         const about = { by: "operator", what: "session end" } as const;
         const which = sessionId === undefined ? "all" : { id: sessionId };
-        const ending = countKinds(await listSessions(db, id, nowMs));
+        const ending = countSessions(await listSessions(db, id, nowMs));
         if (all) await confirm(`This ends ${ending} of ${email}.`);
         const hasEnded = await endSessionsOf(db, about, id, which, nowMs);
         if (!hasEnded && !all) {
@@ -56,15 +57,6 @@ export function addSessionCommands(program: Command, run: Run, confirm: Confirm)
         return { json: { email, ended: all ? "all" : sessionId }, text };
       }),
     );
-}
-
-/** For example `2 browser sessions and 1 app session`. */
-function countKinds(sessions: Session[]): string {
-  const kinds = [...new Set(sessions.map(({ kind }) => kind))].map((kind) => {
-    const count = sessions.filter((session) => session.kind === kind).length;
-    return `${count} ${kind} session${count === 1 ? "" : "s"}`;
-  });
-  return kinds.length > 0 ? new Intl.ListFormat("en").format(kinds) : "0 sessions";
 }
 
 function describeSession(session: Session) {

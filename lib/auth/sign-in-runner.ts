@@ -10,6 +10,7 @@ import {
   type ClaimedMail,
   claimSignInMails,
   deleteSignInMail,
+  recordAttempt,
   rescheduleSignInMail,
   type SignInMail,
 } from "@/lib/mail/sign-in-outbox";
@@ -80,6 +81,8 @@ async function settle(
     const words = willRetry ? "a sign-in mail was not sent yet" : "a sign-in mail was given up";
     log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);
   }
+  const state = failure ? (willRetry ? "retrying" : "failed") : "sent";
+  await recordAttempt(db, id, mail, { state, failure: failure?.message }, now());
   await (willRetry ? rescheduleSignInMail(db, claimed, next) : deleteSignInMail(db, claimed));
   return failure;
 }

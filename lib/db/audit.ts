@@ -24,6 +24,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   passkey_challenges: "each is one sign-in or one new passkey, which are audited",
   sign_in_codes: "anyone may request one; sign-ins are audited",
   sign_in_emails: "as sign_in_codes",
+  sign_in_mail_attempts: "as sign_in_mails",
   sign_in_mails: "as sign_in_codes; invitations are audited",
 };
 

@@ -474,6 +474,30 @@ export const migrations: Record<string, SchemaChange> = {
         "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)",
     },
   },
+  "090-sign-in-mail-attempts": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("sign_in_mail_attempts")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("at_ms", "bigint", (column) => column.notNull())
+        .addColumn("state", "text", (column) => column.notNull())
+        .addColumn("failure", "text")
+        .execute();
+      const index = (name: string) =>
+        db.schema.createIndex(`sign_in_mail_attempts_${name}`).on("sign_in_mail_attempts");
+      await index("email").columns(["email", "at_ms"]).execute();
+      await index("at").column("at_ms").execute();
+    },
+  },
+  // For the operator's overview.
+  "091-overview": {
+    makeIndexes: {
+      accounts_trials: "accounts (trial_ends_at_ms) where plan = 'trial'",
+      email_suppressions_created: "email_suppressions (created_at_ms)",
+    },
+  },
 };
 
 /** The tables that migration 003 reads and writes, as of that migration. */

@@ -130,6 +130,19 @@ export type Tables = {
     /** When the code or link expires. */
     expires_at_ms: number;
   };
+  /** The last attempt to deliver a code, an invitation or a security mail, for the operator. */
+  sign_in_mail_attempts: {
+    /** The id of the mail, which may have left the outbox. */
+    id: string;
+    /** In lower case. */
+    email: string;
+    kind: string;
+    at_ms: number;
+    /** `sent`, `retrying` or `failed`. */
+    state: string;
+    /** The provider's words, without an address. */
+    failure: string | null;
+  };
   /** Our own sessions: all of local sign-in, and those of programs under Clerk. Ending a session deletes its row. */
   local_sessions: {
     id: string;

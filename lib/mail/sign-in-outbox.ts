@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import type { Purpose } from "@/lib/runtime/app-secret";
 import { seal, unseal } from "@/lib/runtime/seal";
 
@@ -111,6 +112,36 @@ export async function deleteSignInMailsTo(transaction: Db, email: string): Promi
 function openMail(id: string, sealed: string): SignInMail | undefined {
   const opened = unseal("sign-in-mail:v1", id, sealed) ?? unseal("security-mail:v1", id, sealed);
   return opened === undefined ? undefined : signInMail.safeParse(JSON.parse(opened)).data;
+}
+
+/** What became of a mail at its last attempt. */
+export type Attempt = { state: "sent" | "retrying" | "failed"; failure?: string | undefined };
+
+/** Notes what became of a mail, for the operator. */
+export async function recordAttempt(
+  db: Db,
+  id: string,
+  { to: email, kind }: SignInMail,
+  { state, failure = "" }: Attempt,
+  nowMs: number,
+): Promise<void> {
+  const attempt = { at_ms: nowMs, state, failure: failure || null };
+  await db
+    .insertInto("sign_in_mail_attempts")
+    .values({ id, email, kind, ...attempt })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(attempt))
+    .execute();
+}
+
+/** The last attempts of the mails to an address, newest first, of the last `RETENTION_DAYS`. */
+export function listAttempts(db: Db, email: string): Promise<Tables["sign_in_mail_attempts"][]> {
+  return db
+    .selectFrom("sign_in_mail_attempts")
+    .selectAll()
+    .where("email", "=", email)
+    .orderBy("at_ms", "desc")
+    .limit(50)
+    .execute();
 }
 
 /** Deletes a mail, if its lease is still ours. */

@@ -19,8 +19,11 @@ describe.each(engines)("a command that takes something away, on $name", (engine)
       const child = execFile("script", ["-qec", command, "/dev/null"], { env }, (error, stdout) =>
         resolve({ code: typeof error?.code === "number" ? error.code : 0, said: stdout }),
       );
-      child.stdout?.on("data", (said) => {
-        if (said.includes("[y/N]")) child.stdin?.write(answer);
+      let said = "";
+      child.stdout?.on("data", (chunk) => {
+        const wasAsked = said.includes("[y/N]");
+        said += chunk;
+        if (!wasAsked && said.includes("[y/N]")) child.stdin?.write(answer);
       });
     });
   }

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { makeClock } from "@/tests/support/clock";
+import { engines, type Stage } from "@/tests/support/engines";
+import { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+const minuteMs = 60_000;
+
+describe.each(engines)("what an operator is told, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  const clock = makeClock();
+  const explain = (whom = email) => service.adminJson<{ signIn: string; apps: string }>("explain", whom);
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.make({
+      SIGN_IN: "local",
+      ...stage.environment,
+      ...clock.environment,
+      APP_URL: "https://office.example",
+    });
+    await service.adminJson("account", "add", email, "--trial-days", "2", "--credits", "3");
+  });
+  afterAll(() => stage.clear());
+
+  /** Writes a code that was asked for a minute ago, and the last attempt to mail it. */
+  async function ask(code: { tries?: number; share?: string }, mail?: { state: string; failure?: string }) {
+    const atMs = clock.now() - minuteMs;
+    await stage.query("DELETE FROM sign_in_codes");
+    await stage.query("DELETE FROM sign_in_mail_attempts");
+    await stage.query(
+      `INSERT INTO sign_in_codes (browser_hash, email, code_hash, tries, created_at_ms, expires_at_ms, share)
+       VALUES ('b', '${email}', 'c', ${code.tries ?? 0}, ${atMs}, ${atMs + 10 * minuteMs}, '${code.share ?? "stranger"}')`,
+    );
+    if (!mail) return;
+    await stage.query(
+      `INSERT INTO sign_in_mail_attempts (id, email, kind, at_ms, state, failure)
+       VALUES ('m', '${email}', 'code', ${atMs}, '${mail.state}', ${mail.failure ? `'${mail.failure}'` : "NULL"})`,
+    );
+  }
+
+  it("says that no code was asked for", async () => {
+    expect((await explain()).signIn).toBe(
+      "Nothing stops them, and no code was asked for in a day: they can, at https://office.example/sign-in.",
+    );
+  });
+
+  it.each([
+    [{}, undefined, /^They asked for a code \S+ \(1 minute ago\), and its mail was not sent yet\.$/],
+    [
+      {},
+      { state: "sent" },
+      /^A code was mailed \S+ \(1 minute ago\), and it was not typed\. It is valid\. They should look/,
+    ],
+    [
+      { tries: 2 },
+      { state: "sent" },
+      /^A code was mailed \S+ \(1 minute ago\), and 2 wrong ones were typed\. It is valid\. /,
+    ],
+    [{ tries: 5 }, { state: "sent" }, /^They typed 5 wrong codes\. They must ask for another one\.$/],
+    [
+      { share: "long" },
+      { state: "sent" },
+      /^So many short codes were asked for in a day that only the long code/,
+    ],
+    [
+      {},
+      { state: "retrying", failure: "451 Greylisted" },
+      /^The mail with their code was not accepted \(451 Greylisted\), and is being tried again\.$/,
+    ],
+    [
+      {},
+      { state: "failed", failure: "550 No such user" },
+      /^The mail with their code was not accepted \(550 No such user\), and was given up\.$/,
+    ],
+  ])("says why a code %j with a mail %j did not help", async (code, mail, sentence) => {
+    await ask(code, mail);
+    expect((await explain()).signIn).toMatch(sentence);
+  });
+
+  it("names the mail's kind, state and the provider's words in `emails list`", async () => {
+    await ask({}, { state: "failed", failure: "550 No such user" });
+    const { stdout } = await service.admin("emails", "list", email);
+    expect(stdout).toMatch(/^m +code +\S+ \(1 minute ago\) +failed +550 No such user$/m);
+    expect(stdout).toMatch(/ welcome +/);
+  });
+
+  it("says what the API answers", async () => {
+    expect((await explain()).apps).toBe(
+      "The API answers trial, so apps may run. No app is connected, so an app without a token is told signed-out.",
+    );
+    await service.token(email);
+    expect((await explain()).apps).toBe("The API answers trial, so apps may run.");
+    await stage.query(`UPDATE accounts SET trial_ends_at_ms = ${clock.now() - 1}`);
+    expect((await explain()).apps).toMatch(/^The API answers trial-ended\. /);
+    await stage.query(`UPDATE accounts SET plan = 'odd'`);
+    expect((await explain()).apps).toMatch(
+      /^The API answers invalid\. The record of the account is not valid\./,
+    );
+    await stage.query(`UPDATE accounts SET plan = 'trial', trial_ends_at_ms = ${clock.now() + 3 * dayMs}`);
+  });
+
+  it("says why someone without an account cannot sign in", async () => {
+    expect((await explain("typo@example.com")).signIn).toMatch(
+      /^There is no account, no invitation and no entry/,
+    );
+    const joinedMs = clock.now();
+    await stage.query(`INSERT INTO waitlist (email, joined_at_ms) VALUES ('new@example.com', ${joinedMs})`);
+    const waits = "There is no account: they are on the waitlist, and were not invited.";
+    expect((await explain("new@example.com")).signIn).toBe(waits);
+    await service.adminJson("waitlist", "invite", "new@example.com");
+    const invited = "There is no account: they have not accepted their invitation.";
+    expect((await explain("new@example.com")).signIn).toBe(invited);
+    expect((await service.admin("emails", "list", "new@example.com")).stdout).toMatch(/ invitation +.* sent/);
+    await stage.query(
+      `UPDATE invitations SET expires_at_ms = ${clock.now()} WHERE email = 'new@example.com'`,
+    );
+    const expired = "There is no account: their invitation expired. Invite them again.";
+    expect((await explain("new@example.com")).signIn).toBe(expired);
+  });
+
+  it("fits on one screen", async () => {
+    const { stdout } = await service.admin("explain", email);
+    expect(stdout.split("\n").length).toBeLessThan(24);
+    expect(stdout).toMatch(/^account +trial, ends \S+ \(in 3 days\)$/m);
+    expect(stdout).toMatch(/^credits +3$/m);
+  });
+
+  it("counts in `overview` what wants attention", async () => {
+    await service.adminJson("account", "add", "two@example.com", "--plan", "licensed");
+    await service.adminJson("account", "add", "three@example.com", "--trial-days", "20");
+    await stage.query(`INSERT INTO waitlist (email, joined_at_ms) VALUES ('waits@example.com', 1)`);
+    await stage.query(
+      `INSERT INTO email_suppressions (email_hash, created_at_ms) VALUES ('x', ${clock.now()})`,
+    );
+    await ask({}, { state: "failed", failure: "550 No such user" });
+    expect(await service.adminJson("overview")).toEqual({
+      accounts: { trials: 2, endedTrials: 0, licensed: 1, hobby: 0 },
+      waiting: 1,
+      mailsFailedIn30Days: 1,
+      unsubscribedIn30Days: 1,
+      trialsEnding: [{ email, endsAt: expect.stringMatching(/Z$/) }],
+    });
+    expect((await service.admin("overview")).stdout).toMatch(/^ceo@example\.com +\S+ \(in 3 days\)$/m);
+  });
+
+  it("lists the audit in lines, with credits, reasons and emails", async () => {
+    await service.adminJson("credits", "add", email, "2.5", "--reason", "a present");
+    const { stdout } = await service.admin("audit", "list", "--of", email);
+    expect(stdout).toMatch(
+      / operator \S+ +credits add +ceo@example\.com +credits 3 → 5\.5, reason a present$/m,
+    );
+    const [entry] = (await service.adminJson("audit", "list", "--of", email)) as unknown as [object];
+    expect(entry).toMatchObject({
+      before: { credit_thousandths: 3000 },
+      after: { credit_thousandths: 5500, reason: "a present" },
+    });
+  });
+});
