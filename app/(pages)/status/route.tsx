@@ -40,7 +40,7 @@ export const GET = htmlPage(pages.status, async ({ nowMs }) => {
 });
 
 function inAWord(parts: readonly Part[]): string {
-  const [first, ...others] = parts.filter(({ colour }) => colour === "stopped" || colour === "soon");
+  const [first, ...others] = parts.filter(({ colour }) => colour !== "good");
   if (!first) return "Everything works";
   return others.length === 0 ? `Everything works except: ${first.name}` : "Some parts have problems";
 }
