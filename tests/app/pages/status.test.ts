@@ -127,7 +127,9 @@ it("shows since when mail cannot be sent", async () => {
     SMTP_URL: `smtp://127.0.0.1:${await reservePort()}`,
     EMAIL_FROM: "office@example.com",
   });
-  expect(await look(service)).toMatchObject({ heading: "Everything works", parts: { Mail: "good: Works" } });
+  await until(async () =>
+    expect(await look(service)).toMatchObject({ heading: "Everything works", parts: { Mail: "good: Works" } }),
+  );
   await service.adminJson("account", "add", "ceo@example.com");
   await service.submit("/sign-in/send", { email: "ceo@example.com" });
   await until(async () => {
