@@ -128,7 +128,10 @@ it("shows since when mail cannot be sent", async () => {
     EMAIL_FROM: "office@example.com",
   });
   await until(async () =>
-    expect(await look(service)).toMatchObject({ heading: "Everything works", parts: { Mail: "good: Works" } }),
+    expect(await look(service)).toMatchObject({
+      heading: "Everything works",
+      parts: { Mail: "good: Works" },
+    }),
   );
   await service.adminJson("account", "add", "ceo@example.com");
   await service.submit("/sign-in/send", { email: "ceo@example.com" });
