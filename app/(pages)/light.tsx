@@ -1,7 +1,5 @@
 import type { ReactNode } from "react";
-
-/** The three colours of a status, and `unknown`. */
-export type LightColour = "good" | "soon" | "stopped" | "unknown";
+import type { LightColour } from "@/lib/status/parts";
 
 /** A status light: a colour, a shape for readers who do not see the colour, and a label. */
 export function Light({ colour, children }: { colour: LightColour; children: ReactNode }) {

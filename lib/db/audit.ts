@@ -22,6 +22,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   connect_state: "an app's codes and tokens change with every use; their session is audited",
   clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
   passkey_challenges: "each is one sign-in or one new passkey, which are audited",
+  status_outages: "what the service sees of itself",
   sign_in_codes: "anyone may request one; sign-ins are audited",
   sign_in_emails: "as sign_in_codes",
   sign_in_mail_attempts: "as sign_in_mails",

@@ -474,6 +474,18 @@ export const migrations: Record<string, SchemaChange> = {
         "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)",
     },
   },
+  "085-status-outages": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("status_outages")
+        .addColumn("part", "text", (column) => column.notNull())
+        .addColumn("started_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("seen_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("ended_at_ms", "bigint")
+        .addPrimaryKeyConstraint("status_outages_key", ["part", "started_at_ms"])
+        .execute();
+    },
+  },
   "090-sign-in-mail-attempts": {
     async up(db: Kysely<unknown>) {
       await db.schema

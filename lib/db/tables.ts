@@ -130,6 +130,15 @@ export type Tables = {
     /** When the code or link expires. */
     expires_at_ms: number;
   };
+  /** Outages of a part of this service, for `/status`: at most one of a part in ten minutes, for 90 days. */
+  status_outages: {
+    part: string;
+    started_at_ms: number;
+    /** When an instance last saw it. */
+    seen_at_ms: number;
+    /** Null while it goes on. */
+    ended_at_ms: number | null;
+  };
   /** The last attempt to deliver a code, an invitation or a security mail, for the operator. */
   sign_in_mail_attempts: {
     /** The id of the mail, which may have left the outbox. */

@@ -25,6 +25,7 @@ import { createPageHandler } from "@/lib/server/render-page";
 import { createFrontServer } from "@/lib/server/server";
 import { stopOnSignal } from "@/lib/server/stop";
 import { toHeaders } from "@/lib/server/web-adapter";
+import { startOutageWatch } from "@/lib/status/outage-watch";
 
 /** Starts the service, and returns once it listens. A fault in the settings, the registers or the port ends the process. */
 export async function start(): Promise<void> {
@@ -58,7 +59,7 @@ export async function start(): Promise<void> {
   reportSunsets(Date.now());
   untilStoreIsPrepared();
   runners.push(startRunner(), startSignInRunner(), startRetention(), startStateSweep(), startAppEndRunner());
-  runners.push(startTrialMailRunner());
+  runners.push(startTrialMailRunner(), startOutageWatch());
   if (billing) runners.push(startReconciler());
   await started;
 }

@@ -1,6 +1,7 @@
 import type { Account } from "@/lib/accounts/account";
 import { settings } from "@/lib/config/settings";
-import { Light, type LightColour } from "../light";
+import type { LightColour } from "@/lib/status/parts";
+import { Light } from "../light";
 import type { HomeState } from "./state";
 import { endsSoon, TrialLeft } from "./trial-left";
 

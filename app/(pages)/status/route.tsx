@@ -1,12 +1,18 @@
+import { describeSeconds } from "@/lib/config/durations";
 import { pages } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
+import { type Outage, outageDays } from "@/lib/status/outages";
+import { clock, listParts, type Part, readOutages } from "@/lib/status/parts";
 import { htmlPage } from "../html-page";
 import { Light } from "../light";
-import { clock, listParts, type Part } from "./parts";
 
-/** The current state of this service. No history is stored, so none is shown. */
+/** The current state of this service, and its outages of the last 90 days. */
 export const GET = htmlPage(pages.status, async ({ nowMs }) => {
-  const [parts, notice] = await Promise.all([listParts(nowMs), readSiteBanner(nowMs)]);
+  const [parts, outages, notice] = await Promise.all([
+    listParts(nowMs),
+    readOutages(nowMs),
+    readSiteBanner(nowMs),
+  ]);
   return {
     title: "Status",
     description: "The current state of this service.",
@@ -24,6 +30,8 @@ export const GET = htmlPage(pages.status, async ({ nowMs }) => {
             </li>
           ))}
         </ul>
+        <h2>Last {outageDays} days</h2>
+        <History outages={outages} />
         <h2>Notice</h2>
         <p>{notice ? notice.message : "None."}</p>
         <p className="actions">
@@ -38,6 +46,39 @@ export const GET = htmlPage(pages.status, async ({ nowMs }) => {
     ),
   };
 });
+
+/** The outages of each part, or why there are none to show. */
+function History({ outages }: { outages: Outage[] | undefined }) {
+  if (!outages) return <p>The store is unavailable, and the history with it.</p>;
+  if (outages.length === 0) return <p>No outage was recorded.</p>;
+  return (
+    <ul>
+      {outages.map(({ part, startedAtMs, endedAtMs }) => (
+        <li key={`${part} ${startedAtMs}`}>
+          {part}: <Minute atMs={startedAtMs} />{" "}
+          {endedAtMs === null ? (
+            "until now"
+          ) : (
+            <>
+              to {<Minute atMs={endedAtMs} />} ({describeLength(endedAtMs - startedAtMs)})
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A time in UTC, to the minute. */
+function Minute({ atMs }: { atMs: number }) {
+  const iso = new Date(atMs).toISOString();
+  return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}</time>;
+}
+
+/** For example `3 minutes`. */
+function describeLength(ms: number): string {
+  return ms < 60_000 ? "under a minute" : describeSeconds(Math.round(ms / 60_000) * 60);
+}
 
 function inAWord(parts: readonly Part[]): string {
   const [first, ...others] = parts.filter(({ colour }) => colour !== "good");

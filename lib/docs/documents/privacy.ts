@@ -102,6 +102,7 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     what: "That you want no onboarding emails, as a hash of your email",
     until: "For good, so that none is sent again",
   },
+  status_outages: undefined,
   clerk_users: {
     what: "Your id and email at Clerk, and whether Clerk has locked you out",
     until: "Until your data is erased",

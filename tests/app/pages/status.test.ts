@@ -77,8 +77,31 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
         },
       }),
     );
+    // The service looks every ten seconds.
+    await until(async () =>
+      expect((await service.ask("/status")).text).toMatch(
+        /<h2>Last 90 days<\/h2><ul><li>Accounts and credits: <time dateTime="[^"]+">\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/time> until now<\/li>/,
+      ),
+    );
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
     await until(async () => expect((await look(service)).heading).toBe("Everything works except: Mail"));
+  });
+
+  it("lists the outages that have ended, with their length", async () => {
+    await stage.query("DELETE FROM status_outages");
+    await stage.query(
+      "INSERT INTO status_outages (part, started_at_ms, seen_at_ms, ended_at_ms) VALUES " +
+        `('Mail', ${Date.parse("2026-11-20T10:00:00Z")}, ${Date.parse("2026-11-20T10:07:20Z")}, ${Date.parse("2026-11-20T10:07:20Z")})`,
+    );
+    await until(async () =>
+      expect((await service.ask("/status")).text).toContain(
+        '<h2>Last 90 days</h2><ul><li>Mail: <time dateTime="2026-11-20T10:00:00.000Z">2026-11-20 10:00 UTC</time> to <time dateTime="2026-11-20T10:07:20.000Z">2026-11-20 10:07 UTC</time> (7 minutes)</li></ul>',
+      ),
+    );
+    await stage.query("DELETE FROM status_outages");
+    await until(async () =>
+      expect((await service.ask("/status")).text).toContain("<p>No outage was recorded.</p>"),
+    );
   });
 
   it("shows the notice", async () => {

@@ -6,10 +6,13 @@ import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import { withTimeout } from "@/lib/runtime/timeout";
-import type { LightColour } from "../light";
+import { listOutages, type Outage } from "@/lib/status/outages";
 
-/** A part of this service and its current state. */
-export type Part = { name: string; colour: LightColour; says: string };
+/** The three colours of a status, and `unknown`. */
+export type LightColour = "good" | "soon" | "stopped" | "unknown";
+
+/** A part of this service and its current state. An outage is recorded, unlike a start or a missing setting. */
+export type Part = { name: string; colour: LightColour; says: string; isOutage?: true };
 
 const foundWithinMs = 2000; // the timeout of an account read
 const countersWithinMs = 400; // the timeout of a request's counters
@@ -35,6 +38,8 @@ type Found = {
   oldestDueAtMs: number | undefined;
   /** `undefined` if each process counts for itself. */
   areCountersThere: boolean | undefined;
+  /** `undefined` without a store. */
+  outages: Outage[] | undefined;
 };
 
 /** Checks other services at most once a second. */
@@ -45,11 +50,25 @@ function lookAround(nowMs: number): Promise<Found> {
   }));
   if (!held.found || Math.abs(nowMs - held.atMs) >= lookAgainAfterMs) {
     held.atMs = nowMs;
-    held.found = Promise.all([findOldestDue(nowMs), askCounters()]).then(
-      ([oldestDueAtMs, areCountersThere]) => ({ oldestDueAtMs, areCountersThere }),
+    held.found = Promise.all([findOldestDue(nowMs), askCounters(), findOutages(nowMs)]).then(
+      ([oldestDueAtMs, areCountersThere, outages]) => ({ oldestDueAtMs, areCountersThere, outages }),
     );
   }
   return held.found;
+}
+
+/** The outages of the last 90 days; `undefined` without a store. */
+export async function readOutages(nowMs: number): Promise<Outage[] | undefined> {
+  return (await lookAround(nowMs)).outages;
+}
+
+async function findOutages(nowMs: number): Promise<Outage[] | undefined> {
+  try {
+    const db = await withTimeout(foundWithinMs, store());
+    return await withTimeout(foundWithinMs, listOutages(db, nowMs));
+  } catch {
+    return undefined;
+  }
 }
 
 async function findOldestDue(nowMs: number): Promise<number | undefined> {
@@ -86,7 +105,7 @@ function tellOfApi(): Part {
 
 function tellOfAccounts(isStoreThere: boolean): Part {
   const name = "Accounts and credits";
-  if (!isStoreThere) return { name, colour: "stopped", says: "Unavailable" };
+  if (!isStoreThere) return { name, colour: "stopped", says: "Unavailable", isOutage: true };
   if (settings().signIn.kind === "none") return { name, colour: "soon", says: "Sign-in is not set up" };
   return { name, colour: "good", says: "Works" };
 }
@@ -95,10 +114,15 @@ function tellOfMail(oldestDueAtMs: number | undefined, nowMs: number): Part {
   const name = "Mail";
   const failsSinceMs = outageSince("mail");
   if (failsSinceMs !== undefined)
-    return { name, colour: "stopped", says: `Not accepted for delivery since ${clock(failsSinceMs)}` };
+    return {
+      name,
+      colour: "stopped",
+      says: `Not accepted for delivery since ${clock(failsSinceMs)}`,
+      isOutage: true,
+    };
   if (oldestDueAtMs === undefined) return { name, colour: "unknown", says: "The store is unavailable" };
   if (oldestDueAtMs > 0 && nowMs - oldestDueAtMs > mailWaitsAfterMs)
-    return { name, colour: "soon", says: `Delayed since ${clock(oldestDueAtMs)}` };
+    return { name, colour: "soon", says: `Delayed since ${clock(oldestDueAtMs)}`, isOutage: true };
   if (settings().mail.kind === "files") return { name, colour: "unknown", says: "Not being delivered" };
   return { name, colour: "good", says: "Works" };
 }
@@ -110,6 +134,7 @@ function tellOfCounters(areThere: boolean | undefined): Part {
       name,
       colour: "soon",
       says: "Counted separately on each instance: the shared counters are unavailable",
+      isOutage: true,
     };
   return {
     name,
@@ -121,14 +146,15 @@ function tellOfCounters(areThere: boolean | undefined): Part {
 function tellOfMcp(isStoreThere: boolean): Part {
   const name = "MCP server";
   if (isStoreThere) return { ...tellOfApi(), name };
-  return { name, colour: "soon", says: "Works, except the tools that read an account" };
+  return { name, colour: "soon", says: "Works, except the tools that read an account", isOutage: true };
 }
 
 function tellOfPages(): Part {
   const name = "Pages and documents";
   const awaySinceMs = outageSince("pages");
   if (awaySinceMs === undefined) return { name, colour: "good", says: "Works" };
-  return { name, colour: "soon", says: `Only cached pages are available since ${clock(awaySinceMs)}` };
+  const says = `Only cached pages are available since ${clock(awaySinceMs)}`;
+  return { name, colour: "soon", says, isOutage: true };
 }
 
 /** A time in UTC, to the second: the reader's time zone is not known here. */

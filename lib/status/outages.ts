@@ -1,0 +1,101 @@
+import { dayMs } from "@/lib/config/durations";
+import type { Db } from "@/lib/db/store";
+
+/*
+ * The outages of the last 90 days. Every instance looks at its parts and writes what it sees; an outage ends when no
+ * instance has seen it for a while. One that the store itself took part in is written when the store is back.
+ */
+
+/** An outage of a part, in Unix milliseconds; it goes on if `endedAtMs` is null. */
+export type Outage = { part: string; startedAtMs: number; endedAtMs: number | null };
+
+export const outageDays = 90;
+
+const unseenForMs = 30_000; // 30 seconds: three rounds of every instance
+const joinedWithinMs = 10 * 60_000; // 10 minutes: a part that comes and goes has one outage
+const maxListed = 50;
+
+/** What this process saw and could not write yet, by part. */
+export type Unwritten = Map<string, { startedAtMs: number; seenAtMs: number }>;
+
+/**
+ * Writes the outages that are seen now, ends those that no instance sees any more, and deletes those of more than 90
+ * days ago. If the store fails, `unwritten` keeps what was seen for the next round.
+ */
+export async function recordOutages(
+  db: () => Promise<Db>,
+  parts: { name: string; isOutage?: true }[],
+  unwritten: Unwritten,
+  nowMs: number,
+): Promise<void> {
+  for (const { name, isOutage } of parts) {
+    if (!isOutage) continue;
+    unwritten.set(name, { startedAtMs: unwritten.get(name)?.startedAtMs ?? nowMs, seenAtMs: nowMs });
+  }
+  const connected = await db();
+  if (unwritten.size === 0 && !(await isAnyToSettle(connected, nowMs))) return;
+  await connected.transaction().execute(async (transaction) => {
+    for (const [part, seen] of unwritten) await write(transaction, part, seen);
+    await transaction
+      .updateTable("status_outages")
+      .set(({ ref }) => ({ ended_at_ms: ref("seen_at_ms") }))
+      .where("ended_at_ms", "is", null)
+      .where("seen_at_ms", "<", nowMs - unseenForMs)
+      .execute();
+    await transaction
+      .deleteFrom("status_outages")
+      .where("seen_at_ms", "<", nowMs - outageDays * dayMs)
+      .execute();
+  });
+  unwritten.clear();
+}
+
+/** Whether an outage is to be ended or deleted: usually none is, and nothing is written. */
+async function isAnyToSettle(db: Db, nowMs: number): Promise<boolean> {
+  const row = await db
+    .selectFrom("status_outages")
+    .select("part")
+    .where(({ or, eb }) =>
+      or([eb("ended_at_ms", "is", null), eb("seen_at_ms", "<", nowMs - outageDays * dayMs)]),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function write(
+  transaction: Db,
+  part: string,
+  { startedAtMs, seenAtMs }: { startedAtMs: number; seenAtMs: number },
+): Promise<void> {
+  const known = await transaction
+    .updateTable("status_outages")
+    .set({ seen_at_ms: seenAtMs, ended_at_ms: null })
+    .where("part", "=", part)
+    .where("seen_at_ms", ">", startedAtMs - joinedWithinMs)
+    .returning("part")
+    .execute();
+  if (known.length > 0) return;
+  await transaction
+    .insertInto("status_outages")
+    .values({ part, started_at_ms: startedAtMs, seen_at_ms: seenAtMs, ended_at_ms: null })
+    .onConflict((conflict) => conflict.columns(["part", "started_at_ms"]).doNothing())
+    .execute();
+}
+
+/** Lists the newest outages of the last 90 days, at most 50. */
+export async function listOutages(db: Db, nowMs: number): Promise<Outage[]> {
+  const rows = await db
+    .selectFrom("status_outages")
+    .selectAll()
+    .where("seen_at_ms", ">", nowMs - outageDays * dayMs)
+    .orderBy("started_at_ms", "desc")
+    .orderBy("part")
+    .limit(maxListed)
+    .execute();
+  return rows.map(({ part, started_at_ms, ended_at_ms }) => ({
+    part,
+    startedAtMs: started_at_ms,
+    endedAtMs: ended_at_ms,
+  }));
+}

@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { type Db, Store } from "@/lib/db/store";
+import { listOutages, recordOutages, type Unwritten } from "@/lib/status/outages";
+import { engines, type Stage } from "@/tests/support/engines";
+
+const startMs = Date.parse("2026-11-23T09:00:00Z");
+const second = 1000;
+const minute = 60 * second;
+
+describe.each(engines)("the outages of the last 90 days, on $name", (engine) => {
+  let stage: Stage;
+  let store: Store;
+  let db: Db;
+  let unwritten: Unwritten;
+  const record = (broken: string[], atMs: number, by = unwritten, from = async () => db) =>
+    recordOutages(
+      from,
+      ["Mail", "Rate limits"].map((name) => seen(name, broken)),
+      by,
+      atMs,
+    );
+  const seen = (name: string, broken: string[]) =>
+    broken.includes(name) ? { name, isOutage: true as const } : { name };
+  const list = (nowMs: number) => listOutages(db, nowMs);
+
+  beforeEach(async () => {
+    stage = await engine.prepare();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
+    db = await store.ready();
+    unwritten = new Map();
+  });
+  afterEach(async () => {
+    await store.close();
+    await stage.clear();
+  });
+
+  it("begin when they are first seen, and end when they were last seen", async () => {
+    await record([], startMs - second);
+    await record(["Mail"], startMs);
+    await record(["Mail"], startMs + 10 * second);
+    const ongoing = { part: "Mail", startedAtMs: startMs, endedAtMs: null };
+    expect(await list(startMs + 10 * second)).toEqual([ongoing]);
+    await record([], startMs + 20 * second);
+    expect(await list(startMs + 20 * second)).toEqual([ongoing]);
+    await record([], startMs + 41 * second);
+    expect(await list(startMs + 41 * second)).toEqual([{ ...ongoing, endedAtMs: startMs + 10 * second }]);
+  });
+
+  it("are one while an instance sees them, whatever the others see", async () => {
+    const other: Unwritten = new Map();
+    for (let atMs = startMs; atMs < startMs + 5 * minute; atMs += 10 * second) {
+      await record(["Mail"], atMs);
+      await record([], atMs + second, other);
+    }
+    expect(await list(startMs + 5 * minute)).toEqual([
+      { part: "Mail", startedAtMs: startMs, endedAtMs: null },
+    ]);
+  });
+
+  it("are one when a part comes and goes within ten minutes, and two when it stays for longer", async () => {
+    await record(["Mail"], startMs);
+    await record([], startMs + minute);
+    await record(["Mail"], startMs + 9 * minute);
+    await record([], startMs + 10 * minute);
+    await record(["Mail"], startMs + 20 * minute);
+    expect(await list(startMs + 20 * minute)).toEqual([
+      { part: "Mail", startedAtMs: startMs + 20 * minute, endedAtMs: null },
+      { part: "Mail", startedAtMs: startMs, endedAtMs: startMs + 9 * minute },
+    ]);
+  });
+
+  it("are written with their beginning once the store is back", async () => {
+    const away = async () => Promise.reject(new Error("the store is away"));
+    await expect(record(["Mail"], startMs, unwritten, away)).rejects.toThrow("the store is away");
+    await expect(record([], startMs + 10 * second, unwritten, away)).rejects.toThrow("the store is away");
+    await record(["Rate limits"], startMs + minute);
+    expect(await list(startMs + minute)).toEqual([
+      { part: "Rate limits", startedAtMs: startMs + minute, endedAtMs: null },
+      { part: "Mail", startedAtMs: startMs, endedAtMs: startMs },
+    ]);
+  });
+
+  it("are forgotten after 90 days, and the newest 50 are listed", async () => {
+    await record(["Mail"], startMs - 91 * dayMs);
+    for (let nth = 0; nth < 60; nth++) await record(["Mail"], startMs + nth * 20 * minute);
+    const listed = await list(startMs + dayMs);
+    expect(listed).toHaveLength(50);
+    expect(listed[0]?.startedAtMs).toBe(startMs + 59 * 20 * minute);
+    expect(await stage.query("SELECT part FROM status_outages")).toHaveLength(60);
+  });
+});
