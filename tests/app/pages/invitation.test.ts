@@ -52,7 +52,7 @@ describe.each(engines)("on $name", (engine) => {
       const days = (Date.parse(String(account.trialEndsAt)) - Date.now()) / (24 * 60 * 60 * 1000);
       expect(days).toBeCloseTo(30, 2);
       expect(await service.adminJson("credits", "history", "new@example.com")).toHaveLength(1);
-      expect(await service.adminJson("emails", "list", "new@example.com")).toHaveLength(5);
+      expect(await service.adminJson("emails", "list", "new@example.com")).toHaveLength(6);
     });
 
     it("says why it comes: someone invited the person, or the address joined the waitlist", async () => {
