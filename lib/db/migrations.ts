@@ -484,6 +484,9 @@ export const migrations: Record<string, SchemaChange> = {
         .addColumn("ended_at_ms", "bigint")
         .addPrimaryKeyConstraint("status_outages_key", ["part", "started_at_ms"])
         .execute();
+      const open =
+        "create unique index status_outages_open on status_outages (part) where ended_at_ms is null";
+      await sql.raw(open).execute(db);
     },
   },
   "090-sign-in-mail-attempts": {

@@ -35,13 +35,13 @@ export async function recordOutages(
   const connected = await db();
   if (unwritten.size === 0 && !(await isAnyToSettle(connected, nowMs))) return;
   await connected.transaction().execute(async (transaction) => {
-    for (const [part, seen] of unwritten) await write(transaction, part, seen);
     await transaction
       .updateTable("status_outages")
       .set(({ ref }) => ({ ended_at_ms: ref("seen_at_ms") }))
       .where("ended_at_ms", "is", null)
       .where("seen_at_ms", "<", nowMs - unseenForMs)
       .execute();
+    for (const [part, seen] of unwritten) await write(transaction, part, seen, nowMs);
     await transaction
       .deleteFrom("status_outages")
       .where("seen_at_ms", "<", nowMs - outageDays * dayMs)
@@ -63,23 +63,39 @@ async function isAnyToSettle(db: Db, nowMs: number): Promise<boolean> {
   return row !== undefined;
 }
 
+/** Continues the part's newest outage if it was seen shortly before, or begins one. */
 async function write(
   transaction: Db,
   part: string,
-  { startedAtMs, seenAtMs }: { startedAtMs: number; seenAtMs: number },
+  seen: { startedAtMs: number; seenAtMs: number },
+  nowMs: number,
 ): Promise<void> {
-  const known = await transaction
-    .updateTable("status_outages")
-    .set({ seen_at_ms: seenAtMs, ended_at_ms: null })
+  const { startedAtMs } = seen;
+  const stateAt = (seenAtMs: number) => ({
+    seen_at_ms: seenAtMs,
+    ended_at_ms: seenAtMs < nowMs - unseenForMs ? seenAtMs : null,
+  });
+  const newest = await transaction
+    .selectFrom("status_outages")
+    .select(["started_at_ms", "seen_at_ms"])
     .where("part", "=", part)
-    .where("seen_at_ms", ">", startedAtMs - joinedWithinMs)
-    .returning("part")
-    .execute();
-  if (known.length > 0) return;
+    .orderBy("started_at_ms", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (newest && newest.seen_at_ms > startedAtMs - joinedWithinMs) {
+    await transaction
+      .updateTable("status_outages")
+      .set(stateAt(Math.max(seen.seenAtMs, newest.seen_at_ms)))
+      .where("part", "=", part)
+      .where("started_at_ms", "=", newest.started_at_ms)
+      .execute();
+    return;
+  }
   await transaction
     .insertInto("status_outages")
-    .values({ part, started_at_ms: startedAtMs, seen_at_ms: seenAtMs, ended_at_ms: null })
-    .onConflict((conflict) => conflict.columns(["part", "started_at_ms"]).doNothing())
+    .values({ part, started_at_ms: startedAtMs, ...stateAt(seen.seenAtMs) })
+    // Another instance was first: a part has one outage at a time.
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
-import { type Db, Store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { listOutages, recordOutages, type Unwritten } from "@/lib/status/outages";
 import { engines, type Stage } from "@/tests/support/engines";
 
@@ -10,7 +10,6 @@ const minute = 60 * second;
 
 describe.each(engines)("the outages of the last 90 days, on $name", (engine) => {
   let stage: Stage;
-  let store: Store;
   let db: Db;
   let unwritten: Unwritten;
   const record = (broken: string[], atMs: number, by = unwritten, from = async () => db) =>
@@ -26,13 +25,10 @@ describe.each(engines)("the outages of the last 90 days, on $name", (engine) => 
 
   beforeEach(async () => {
     stage = await engine.prepare();
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    db = await store.ready();
+    db = await stage.open();
     unwritten = new Map();
   });
   afterEach(async () => {
-    await store.close();
     await stage.clear();
   });
 
@@ -55,6 +51,20 @@ describe.each(engines)("the outages of the last 90 days, on $name", (engine) => 
       await record([], atMs + second, other);
     }
     expect(await list(startMs + 5 * minute)).toEqual([
+      { part: "Mail", startedAtMs: startMs, endedAtMs: null },
+    ]);
+  });
+
+  it("are one when several instances see them first at the same time", async () => {
+    await Promise.all(Array.from({ length: 5 }, (_, nth) => record(["Mail"], startMs + nth, new Map())));
+    expect(await list(startMs + minute)).toHaveLength(1);
+  });
+
+  it("keep their last sight when an instance whose clock is an hour behind sees them too", async () => {
+    await record(["Mail"], startMs);
+    await record(["Mail"], startMs - 60 * minute, new Map());
+    await record([], startMs + 20 * second);
+    expect(await list(startMs + 20 * second)).toEqual([
       { part: "Mail", startedAtMs: startMs, endedAtMs: null },
     ]);
   });
