@@ -12,31 +12,28 @@ import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { expectAccessible } from "./support/axe";
 import { newEmail, type Office, test as onEmbeddedStore, signIn, typeCode } from "./support/office";
+import { perWorker } from "./support/per-worker";
 
 const onPostgres = onEmbeddedStore.extend<object, { office: Office }>({
-  office: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern.
-    async ({}, use) => {
-      const postgres = await startPostgres();
-      if (!postgres) throw new Error("PostgreSQL is not installed");
-      const clock = makeClock();
-      const port = String(await reservePort());
-      const service = await Service.start({
-        ...besideDatabaseUrl,
-        ...clock.environment,
-        DATABASE_URL: await createDatabase(postgres.url),
-        APP_URL: `http://localhost:${port}`,
-        PORT: port,
-        SIGN_IN: "local",
-        TRUSTED_PROXY_HOPS: "1",
-        LOG_LEVEL: "warn",
-      });
-      await use({ service, passTime: clock.pass });
-      await service.stop();
-      await stopDatabase(postgres);
-    },
-    { scope: "worker" },
-  ],
+  office: perWorker(async (use) => {
+    const postgres = await startPostgres();
+    if (!postgres) throw new Error("PostgreSQL is not installed");
+    const clock = makeClock();
+    const port = String(await reservePort());
+    const service = await Service.start({
+      ...besideDatabaseUrl,
+      ...clock.environment,
+      DATABASE_URL: await createDatabase(postgres.url),
+      APP_URL: `http://localhost:${port}`,
+      PORT: port,
+      SIGN_IN: "local",
+      TRUSTED_PROXY_HOPS: "1",
+      LOG_LEVEL: "warn",
+    });
+    await use({ service, passTime: clock.pass });
+    await service.stop();
+    await stopDatabase(postgres);
+  }),
 });
 
 const engines = [

@@ -3,26 +3,23 @@ import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { ClerkFrontend } from "./clerk-frontend";
+import { perWorker } from "./per-worker";
 
 /** The service in Clerk mode, and a browser that reaches only it and the fake Clerk on loopback. */
 export type Office = { clerk: ClerkInstance; frontend: ClerkFrontend; service: Service };
 
 export const test = base.extend<{ onlyKnownHosts: undefined }, { office: Office }>({
-  office: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern.
-    async ({}, use) => {
-      const clerk = await ClerkInstance.start(ClerkFrontend.host);
-      const frontend = await ClerkFrontend.start(clerk);
-      const port = String(await reservePort());
-      const APP_URL = `http://localhost:${port}`;
-      const service = await Service.start({ ...clerk.environment, PORT: port, APP_URL });
-      await use({ clerk, frontend, service });
-      await service.stop();
-      await frontend.stop();
-      await clerk.stop();
-    },
-    { scope: "worker" },
-  ],
+  office: perWorker(async (use) => {
+    const clerk = await ClerkInstance.start(ClerkFrontend.host);
+    const frontend = await ClerkFrontend.start(clerk);
+    const port = String(await reservePort());
+    const APP_URL = `http://localhost:${port}`;
+    const service = await Service.start({ ...clerk.environment, PORT: port, APP_URL });
+    await use({ clerk, frontend, service });
+    await service.stop();
+    await frontend.stop();
+    await clerk.stop();
+  }),
   launchOptions: [
     async ({ launchOptions, office }, use) => {
       const clerkIsHere = `MAP ${ClerkFrontend.host}:443 127.0.0.1:${office.frontend.port}`;

@@ -2,27 +2,24 @@ import { test as base, type Page } from "@playwright/test";
 import { makeClock } from "@/tests/support/clock";
 import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
+import { perWorker } from "./per-worker";
 
 /** The service under local sign-in, one per worker, and a function that advances its clock. */
 export type Office = { service: Service; passTime: (ms: number) => void };
 
 /** A test whose browser has a client address that no other test uses. */
 export const test = base.extend<object, { office: Office }>({
-  office: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern.
-    async ({}, use) => {
-      const clock = makeClock();
-      const service = await Service.start({
-        SIGN_IN: "local",
-        TRUSTED_PROXY_HOPS: "1",
-        LOG_LEVEL: "warn",
-        ...clock.environment,
-      });
-      await use({ service, passTime: clock.pass });
-      await service.stop();
-    },
-    { scope: "worker" },
-  ],
+  office: perWorker(async (use) => {
+    const clock = makeClock();
+    const service = await Service.start({
+      SIGN_IN: "local",
+      TRUSTED_PROXY_HOPS: "1",
+      LOG_LEVEL: "warn",
+      ...clock.environment,
+    });
+    await use({ service, passTime: clock.pass });
+    await service.stop();
+  }),
   baseURL: async ({ office }, use) => use(office.service.url),
   extraHTTPHeaders: async ({ extraHTTPHeaders }, use, { testId, retry }) => {
     const numbers = [...testId.slice(-12)].map((letter) => letter.charCodeAt(0).toString(16));

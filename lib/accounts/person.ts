@@ -5,6 +5,7 @@ import { listSessions } from "@/lib/auth/session";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { listEmails } from "@/lib/mail/onboarding-outbox";
+import { listAttempts } from "@/lib/mail/sign-in-outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 
 /**
@@ -34,6 +35,12 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     credits: await collect(listCreditEntries(db, id)),
     billing: await exportBilling(db, id),
     mails: await listEmails(db, id),
+    signInMails: (await listAttempts(db, email)).map(({ kind, at_ms, state, failure }) => ({
+      kind,
+      at: toInstant(at_ms),
+      state,
+      failure,
+    })),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     sessions: (await listSessions(db, id, nowMs)).map(

@@ -5,7 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
 import { deriveMailId, type Mail, type Sender, trySending } from "@/lib/mail/mail";
 import { accountMailNote, homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
-import { processQueue } from "@/lib/mail/queue";
+import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
@@ -19,7 +19,6 @@ import { log } from "@/lib/runtime/log";
 const missedAfterMs = 2 * dayMs; // a mail that is later than this would only confuse
 const batchSize = 20;
 const minIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
-const leaseSlackMs = 5000; // how much longer a lease is than the sender's timeout: for the store and clock skew
 const retryAfterMs = 15 * 60 * 1000; // 15 minutes
 const maxWaitMs = 60 * 60 * 1000; // 1 hour: a longer wait was written before a clock was set back
 const pollEveryMs = 60_000; // 1 minute
@@ -53,28 +52,19 @@ const trialMailKinds: TrialMailKind[] = [
 
 type RunnerOptions = { signal?: AbortSignal; now?: () => number };
 
-/**
- * Sends every mail about the end of a trial that is due, and returns when none is left. Any number of processes can do
- * this at once: the one that holds an account's lease sends its mail, and another one can when the lease has expired.
- */
+/** Sends every mail about the end of a trial that is due, as {@link sendLeasedMails} does. */
 export async function sendTrialMails(
   db: Db,
   mailSender: Sender,
   { signal, now = Date.now }: RunnerOptions = {},
 ): Promise<void> {
-  const leaseMs = mailSender.timeoutMs + leaseSlackMs;
   for (const kind of trialMailKinds) {
-    await processQueue({
-      maxConcurrent: mailSender.maxConcurrent,
+    await sendLeasedMails(mailSender, {
+      name: "a mail about a trial's end",
       batchSize,
       minIntervalMs,
-      claim: (limit) => claim(db, kind, { limit, leaseMs, nowMs: now() }),
-      processItem: (claimed) =>
-        settle(db, mailSender, { kind, ...claimed }, now).catch((failure) => {
-          // The mail is retried when its lease has expired.
-          log().warn({ err: failure }, "the outcome of a mail about a trial's end could not be recorded");
-          return 0;
-        }),
+      claim: (limit, leaseMs) => claim(db, kind, { limit, leaseMs, nowMs: now() }),
+      settle: (claimed) => settle(db, mailSender, { kind, ...claimed }, now),
       signal,
     });
   }

@@ -38,17 +38,22 @@ export async function readOverview(db: Db, nowMs: number) {
   const of = (plan: string) => plans.find((row) => row.plan === plan) ?? { all: 0, ended: 0 };
   const trials = of("trial");
   const sinceMs = nowMs - 30 * dayMs;
-  const count = async (
-    table: "onboarding_emails" | "sign_in_mail_attempts" | "email_suppressions",
-    at: string,
-  ) => {
-    const query = db
-      .selectFrom(table as "sign_in_mail_attempts")
-      .select(({ fn }) => fn.countAll().as("count"));
-    const recent = query.where(at as "at_ms", ">=", sinceMs);
-    const failed = table === "email_suppressions" ? recent : recent.where("state", "=", "failed");
-    return Number((await failed.executeTakeFirstOrThrow()).count);
-  };
+  const failedOnboarding = db
+    .selectFrom("onboarding_emails")
+    .where("state", "=", "failed")
+    .where("next_attempt_at_ms", ">=", sinceMs);
+  const failedSignIn = db
+    .selectFrom("sign_in_mail_attempts")
+    .where("state", "=", "failed")
+    .where("at_ms", ">=", sinceMs);
+  const unsubscribed = db.selectFrom("email_suppressions").where("created_at_ms", ">=", sinceMs);
+  const counts = await db
+    .selectNoFrom(({ fn }) => [
+      failedOnboarding.select(fn.countAll<number>().as("count")).as("onboarding"),
+      failedSignIn.select(fn.countAll<number>().as("count")).as("signIn"),
+      unsubscribed.select(fn.countAll<number>().as("count")).as("unsubscribed"),
+    ])
+    .executeTakeFirstOrThrow();
   const ending = await db
     .selectFrom("accounts")
     .select(["email", "trial_ends_at_ms"])
@@ -66,9 +71,8 @@ export async function readOverview(db: Db, nowMs: number) {
       hobby: Number(of("hobby").all),
     },
     waiting: await countWaiting(db),
-    mailsFailedIn30Days:
-      (await count("onboarding_emails", "due_at_ms")) + (await count("sign_in_mail_attempts", "at_ms")),
-    unsubscribedIn30Days: await count("email_suppressions", "created_at_ms"),
+    mailsFailedIn30Days: Number(counts.onboarding) + Number(counts.signIn),
+    unsubscribedIn30Days: Number(counts.unsubscribed),
     trialsEnding: ending.map(({ email, trial_ends_at_ms }) => ({ email, endsAt: asIso(trial_ends_at_ms) })),
   };
 }

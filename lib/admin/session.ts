@@ -44,7 +44,7 @@ export function addSessionCommands(program: Command, run: Run, confirm: Confirm)
         const nowMs = Date.now();
         const about = { by: "operator", what: "session end" } as const;
         const which = sessionId === undefined ? "all" : { id: sessionId };
-        const ending = countSessions(await listSessions(db, id, nowMs));
+        const ending = all ? countSessions(await listSessions(db, id, nowMs)) : sessionId;
         if (all) await confirm(`This ends ${ending} of ${email}.`);
         const hasEnded = await endSessionsOf(db, about, id, which, nowMs);
         if (!hasEnded && !all) {
@@ -53,8 +53,7 @@ export function addSessionCommands(program: Command, run: Run, confirm: Confirm)
             hint: "See 'session list'.",
           });
         }
-        const text = all ? `Ended ${ending} of ${email}.` : `Ended ${sessionId} of ${email}.`;
-        return { json: { email, ended: all ? "all" : sessionId }, text };
+        return { json: { email, ended: all ? "all" : sessionId }, text: `Ended ${ending} of ${email}.` };
       }),
     );
 }

@@ -23,6 +23,7 @@ const confirmationMs = 5 * 60 * 1000; // 5 minutes
 export function isRecentlyConfirmed(confirmedAtMs: number | null | undefined, nowMs: number): boolean {
   return confirmedAtMs != null && Math.abs(nowMs - confirmedAtMs) < confirmationMs;
 }
+
 type NewBrowser = {
   accountId: string;
   name: string;

@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
-import * as z from "zod";
 import { keyRing } from "@/lib/auth/key-ring";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
-import { dayMs } from "@/lib/config/durations";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -87,76 +85,6 @@ export async function startProgramSession(
   return minted;
 }
 
-type NewApp = {
-  id: string;
-  accountId: string;
-  name: string;
-  endsAtMs: number;
-  startedIn?: StartedIn | undefined;
-  /** The session at Clerk in which the owner approved the app. */
-  clerkSession?: string | undefined;
-  /** The id of the mail about it: the same for every click on one approval, so that the owner gets one mail. */
-  mailId?: string;
-};
-
-/** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
-export async function startAppSession(
-  db: Db,
-  { id, accountId, name, endsAtMs, startedIn, clerkSession, mailId }: NewApp,
-  nowMs: number,
-): Promise<void> {
-  await startSession(
-    db,
-    { by: "owner", what: "app approve" },
-    {
-      id,
-      account_id: accountId,
-      kind: "app",
-      name,
-      made_in: null,
-      expires_at_ms: endsAtMs,
-      client_hash: null,
-      clerk_session: clerkSession ?? null,
-      end_mail_at_ms: endsAtMs - endMailBeforeMs,
-      startedIn,
-      mail: { kind: "new app", id: mailId },
-    },
-    nowMs,
-  );
-}
-
-/** How long before an app's end its owner gets a mail. */
-const endMailBeforeMs = dayMs;
-
-/** Moves the end of an app's session, as its owner asks in the browser. Returns false if it has ended. */
-export function extendAppSession(
-  db: Db,
-  account: { id: string; email: string },
-  { id, endsAtMs }: { id: string; endsAtMs: number },
-  nowMs: number,
-): Promise<boolean> {
-  const readState = async (transaction: Db) => {
-    const session = await transaction
-      .selectFrom("local_sessions")
-      .select(["name", "expires_at_ms"])
-      .where("id", "=", id)
-      .executeTakeFirst();
-    return session && { id, name: session.name, endsAt: new Date(session.expires_at_ms).toISOString() };
-  };
-  const about = { by: "owner", what: "app extend", whom: account.email, look: readState } as const;
-  return auditedTransaction(db, about, nowMs, async (transaction) => {
-    const { numUpdatedRows } = await transaction
-      .updateTable("local_sessions")
-      .set({ expires_at_ms: endsAtMs, end_mail_at_ms: endsAtMs - endMailBeforeMs })
-      .where("id", "=", id)
-      .where("account_id", "=", account.id)
-      .where("kind", "=", "app")
-      .where("expires_at_ms", ">", nowMs)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0;
-  });
-}
-
 /** When a session ends, in Unix milliseconds; `undefined` if it has ended. */
 export async function findSessionEnd(db: Db, id: string, nowMs: number): Promise<number | undefined> {
   const row = await db
@@ -194,29 +122,6 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
       };
     })
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
-}
-
-/** An app's session that ended because one of its tokens was used again. */
-export type ReplayedSession = { name: string; endedAtMs: number };
-
-const endedSessions = z
-  .string()
-  .transform((text): unknown => JSON.parse(text))
-  .pipe(z.record(z.string(), z.object({ name: z.string() })));
-
-/** The app sessions of an account that ended in the last week because a token was used again, newest first. */
-export async function listReplayedSessions(db: Db, email: string, nowMs: number): Promise<ReplayedSession[]> {
-  const entries = await db
-    .selectFrom("audit_entries")
-    .select(["before", "at_ms"])
-    .where("whom", "=", email)
-    .where("what", "=", "app replay")
-    .where("at_ms", ">", nowMs - 7 * dayMs)
-    .orderBy("at_ms", "desc")
-    .execute();
-  return entries.flatMap(({ before, at_ms }) =>
-    Object.values(endedSessions.parse(before)).map(({ name }) => ({ name, endedAtMs: at_ms })),
-  );
 }
 
 /** Ends the session of this id and the sessions that were made in it. */

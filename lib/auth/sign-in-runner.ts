@@ -4,7 +4,7 @@ import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { codeMail, invitationMail, newAppMail, newBrowserMail, passkeyMail } from "@/lib/auth/sign-in-mail";
 import { type Db, store } from "@/lib/db/store";
 import { type Mail, type SendError, type Sender, trySending } from "@/lib/mail/mail";
-import { processQueue } from "@/lib/mail/queue";
+import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import {
   type ClaimedMail,
@@ -19,7 +19,6 @@ import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/backgrou
 import { log } from "@/lib/runtime/log";
 
 const maxConcurrent = 5;
-const leaseSlackMs = 5000; // how much longer a lease is than the sender's timeout: for the store and clock skew
 const pollEveryMs = 250;
 const sweepEveryMs = 60_000; // 1 minute
 
@@ -30,33 +29,22 @@ const lastRetryAfterSeconds = 60 * 60; // 1 hour, for invitations
 /** The id of a mail that was not sent, and the reason. */
 export type UnsentMail = { id: string; failure: string };
 
-/**
- * Sends every sign-in mail that is due, and returns when none is left. Any number of processes can do this at once: the
- * one that holds a mail's lease sends it, and another one can when the lease has expired.
- */
+/** Sends every sign-in mail that is due, as {@link sendLeasedMails} does. Returns those that were not sent. */
 export async function sendSignInMails(
   db: Db,
   mailSender: Sender,
   { signal, now = Date.now }: { signal?: AbortSignal | undefined; now?: () => number } = {},
 ): Promise<UnsentMail[]> {
-  const leaseMs = mailSender.timeoutMs + leaseSlackMs;
   const unsent: UnsentMail[] = [];
-  const processItem = async (claimed: ClaimedMail) => {
-    const failure = await settle(db, mailSender, claimed, now);
-    if (failure) unsent.push({ id: claimed.id, failure: failure.message });
-    return failure?.pauseMs ?? 0;
-  };
-  await processQueue({
-    maxConcurrent,
+  await sendLeasedMails(mailSender, {
+    name: "a sign-in mail",
     batchSize: maxConcurrent,
-    minIntervalMs: 0,
-    claim: (limit) => claimSignInMails(db, { limit, leaseMs, nowMs: now() }),
-    processItem: (claimed) =>
-      processItem(claimed).catch((failure) => {
-        // The mail is retried when its lease has expired.
-        log().warn({ err: failure, id: claimed.id }, "the outcome of a sign-in mail could not be recorded");
-        return 0;
-      }),
+    claim: (limit, leaseMs) => claimSignInMails(db, { limit, leaseMs, nowMs: now() }),
+    async settle(claimed) {
+      const failure = await settle(db, mailSender, claimed, now);
+      if (failure) unsent.push({ id: claimed.id, failure: failure.message });
+      return failure?.pauseMs ?? 0;
+    },
     signal,
   });
   return unsent;
@@ -81,9 +69,10 @@ async function settle(
     const words = willRetry ? "a sign-in mail was not sent yet" : "a sign-in mail was given up";
     log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);
   }
+  await (willRetry ? rescheduleSignInMail(db, claimed, next) : deleteSignInMail(db, claimed));
+  // After the mail has left the queue: if this fails, only the note is lost, and no mail is sent twice.
   const state = failure ? (willRetry ? "retrying" : "failed") : "sent";
   await recordAttempt(db, id, mail, { state, failure: failure?.message }, now());
-  await (willRetry ? rescheduleSignInMail(db, claimed, next) : deleteSignInMail(db, claimed));
   return failure;
 }
 

@@ -9,14 +9,13 @@ import {
   recordOutcomes,
 } from "@/lib/mail/onboarding-claims";
 import { renderOnboarding } from "@/lib/mail/onboarding-mails";
-import { processQueue } from "@/lib/mail/queue";
+import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
 const minIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
 const batchSize = 20; // the embedded store is written to ten times a second instead of 200
-const leaseSlackMs = 5000; // how much longer a lease is than the sender's timeout: for the store and clock skew
 const writeEveryMs = 100;
 const retryWriteAfterMs = 250;
 const pollEveryMs = 5000; // 5 seconds

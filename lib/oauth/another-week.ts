@@ -1,7 +1,6 @@
-import { extendAppSession } from "@/lib/auth/session";
 import type { Db } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { grantOfSession } from "@/lib/oauth/app-session";
+import { extendAppSession, grantOfSession } from "@/lib/oauth/app-session";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { RegisteredClients } from "@/lib/oauth/registered-clients";
 

@@ -3,7 +3,7 @@ import { dayMs } from "@/lib/config/durations";
 import { type Db, store } from "@/lib/db/store";
 import { deriveMailId, type Mail, type Sender, trySending } from "@/lib/mail/mail";
 import { homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
-import { processQueue } from "@/lib/mail/queue";
+import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
@@ -15,7 +15,6 @@ import { log } from "@/lib/runtime/log";
 
 const usedWithinMs = 3 * dayMs;
 const batchSize = 20;
-const leaseSlackMs = 5000; // how much longer a lease is than the sender's timeout: for the store and clock skew
 const retryAfterMs = 15 * 60 * 1000; // 15 minutes, until the session ends
 const pollEveryMs = 60_000; // 1 minute
 
@@ -33,27 +32,17 @@ type Claimed = z.infer<typeof row> & { leaseUntilMs: number };
 
 type RunnerOptions = { signal?: AbortSignal; now?: () => number };
 
-/**
- * Sends every mail that is due, and returns when none is left. Any number of processes can do this at once: the one that
- * holds a session's lease sends its mail, and another one can when the lease has expired.
- */
-export async function sendAppEndMails(
+/** Sends every mail that is due, as {@link sendLeasedMails} does. */
+export function sendAppEndMails(
   db: Db,
   mailSender: Sender,
   { signal, now = Date.now }: RunnerOptions = {},
 ): Promise<void> {
-  const leaseMs = mailSender.timeoutMs + leaseSlackMs;
-  await processQueue({
-    maxConcurrent: mailSender.maxConcurrent,
+  return sendLeasedMails(mailSender, {
+    name: "a mail about an app's end",
     batchSize,
-    minIntervalMs: 0,
-    claim: (limit) => claim(db, { limit, leaseMs, nowMs: now() }),
-    processItem: (claimed) =>
-      settle(db, mailSender, claimed, now).catch((failure) => {
-        // The mail is retried when its lease has expired.
-        log().warn({ err: failure }, "the outcome of a mail about an app's end could not be recorded");
-        return 0;
-      }),
+    claim: (limit, leaseMs) => claim(db, { limit, leaseMs, nowMs: now() }),
+    settle: (claimed) => settle(db, mailSender, claimed, now),
     signal,
   });
 }

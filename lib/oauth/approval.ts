@@ -1,6 +1,6 @@
 import type { AdapterPayload, InteractionResults } from "oidc-provider";
 import type { Owner } from "@/lib/accounts/owner";
-import { endSession, startAppSession } from "@/lib/auth/session";
+import { endSession } from "@/lib/auth/session";
 import { describeStart } from "@/lib/auth/session-name";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -8,7 +8,7 @@ import { readCookie } from "@/lib/http/cookies";
 import { pages } from "@/lib/http/pages";
 import { deriveMailId } from "@/lib/mail/mail";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { appSessionId } from "@/lib/oauth/app-session";
+import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { RegisteredClients } from "@/lib/oauth/registered-clients";

@@ -39,7 +39,7 @@ const jwt = (header: object) =>
 const bearer = (token: string) => get("/api/entitlement", `Authorization: Bearer ${token}\r\n`);
 
 /** All attacks, one per line. */
-// biome-ignore format: one line per attack
+// biome-ignore format: a table is read by its columns: one attack a line.
 export const shapes: Shape[] = [
   // Targets
   { name: "é in a path", bytes: get("/api/\xe9"), statuses: [404] },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import pg from "pg";
 import { inject } from "vitest";
+import { type Db, Store } from "@/lib/db/store";
 import { besideDatabaseUrl, createDatabase } from "@/tests/support/databases";
 import { makeFolderInMemory, type Until } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
@@ -13,6 +14,8 @@ import { startTcpProxy } from "@/tests/support/tcp-proxy";
 export type Stage = {
   environment: Environment;
   query: (sql: string) => Promise<Record<string, unknown>[]>;
+  /** Opens it as one more instance would, until it is cleared. */
+  open: () => Promise<Db>;
   /** Makes every write of the service hang, and every read too if `freezeStopsReads` is set. */
   freeze: () => void;
   freezeStopsReads: boolean;
@@ -29,6 +32,21 @@ export type Engine = {
   prepare: (options?: { isEmpty?: boolean; until?: Until }) => Promise<Stage>;
 };
 
+/** The stores that a test opens of one stage. */
+function openedStores(options: ConstructorParameters<typeof Store>[0]) {
+  const stores: Store[] = [];
+  return {
+    open(): Promise<Db> {
+      const store = new Store(options);
+      stores.push(store);
+      return store.ready();
+    },
+    async close(): Promise<void> {
+      await Promise.all(stores.map((store) => store.close()));
+    },
+  };
+}
+
 const embedded: Engine = {
   name: "the embedded store",
   async prepare({ isEmpty = false, until = "file" } = {}) {
@@ -40,8 +58,10 @@ const embedded: Engine = {
       return db;
     };
     let lock: Database.Database | undefined;
+    const opened = openedStores({ dataDir });
     return {
       environment: { DATA_DIR: dataDir, SIGN_IN: "local" },
+      open: opened.open,
       async query(sql) {
         const db = open();
         const statement = db.prepare(sql);
@@ -59,7 +79,7 @@ const embedded: Engine = {
         lock?.exec("ROLLBACK");
         lock?.close();
       },
-      async clear() {},
+      clear: opened.close,
     };
   },
 };
@@ -73,13 +93,16 @@ const postgres = (serverUrl: string): Engine => ({
     const behindProxy = new URL(databaseUrl);
     behindProxy.port = String(port);
     const direct = new pg.Pool({ connectionString: databaseUrl });
+    const opened = openedStores({ databaseUrl: behindProxy.href, dataDir: "" });
     return {
       environment: { ...besideDatabaseUrl, DATABASE_URL: behindProxy.href, SIGN_IN: "local" },
       query: async (sql) => (await direct.query(sql)).rows,
+      open: opened.open,
       freezeStopsReads: true,
       freeze: proxy.freeze,
       thaw: proxy.thaw,
       async clear() {
+        await opened.close();
         await direct.end();
         await proxy.cut();
       },

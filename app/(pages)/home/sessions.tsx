@@ -1,9 +1,10 @@
 import type { Account } from "@/lib/accounts/account";
 import { wantsAppEndMails } from "@/lib/accounts/app-end-switch";
-import { listReplayedSessions, listSessions, type Session } from "@/lib/auth/session";
+import { listSessions, type Session } from "@/lib/auth/session";
 import { distinctNames } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
+import { listReplayedSessions } from "@/lib/oauth/app-session";
 import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
 

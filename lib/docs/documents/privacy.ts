@@ -56,12 +56,10 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
   sign_in_mails: {
     what: "A mail with a code or an invitation, or about a new sign-in, app or passkey, encrypted",
     until: `Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
-    under: "local",
   },
   sign_in_mail_attempts: {
     what: "When a mail with a code or an invitation, or about a sign-in, app or passkey, was sent to your email, and why not if it was not",
     until: `For ${retention()}`,
-    under: "local",
   },
   local_sessions: {
     what: "Your sessions: the kind of browser and system, or the app's name, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), and the hour of the last use",

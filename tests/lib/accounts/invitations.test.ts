@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { acceptInvitation, auditedInvitation, invite } from "@/lib/accounts/invitations";
 import { findInvitationProblem } from "@/lib/auth/invitation-token";
 import { auditedTransaction } from "@/lib/db/audit";
-import { type Db, Store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
 const nowMs = 1_800_000_000_000;
@@ -10,16 +10,12 @@ const endsAtMs = nowMs + 14 * 24 * 60 * 60 * 1000;
 
 describe.each(engines)("an invitation on $name", (engine) => {
   let stage: Stage;
-  let store: Store;
   let db: Db;
   beforeAll(async () => {
     stage = await engine.prepare();
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    db = await store.ready();
+    db = await stage.open();
   });
   afterAll(async () => {
-    await store.close();
     await stage.clear();
   });
 

@@ -4,12 +4,13 @@ import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { sendTrialMails, trialEndedMail, trialEndingMail } from "@/lib/accounts/trial-mails";
 import { dayMs } from "@/lib/config/durations";
-import { type Db, Store } from "@/lib/db/store";
-import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
+import type { Db } from "@/lib/db/store";
+import { SendError } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { makeClock } from "@/tests/support/clock";
 import { engines, type Stage } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
+import { RecordingSender } from "@/tests/support/recording-sender";
 import { Service } from "@/tests/support/service";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 
@@ -21,105 +22,84 @@ const world = { APP_SECRET: "s".repeat(32), NODE_ENV: "production", LOG_LEVEL: "
 
 describe.each(engines)("the mails about the end of a trial, on $name", (engine) => {
   let stage: Stage;
-  let stores: Store[];
   let db: Db;
   let nowMs: number;
-  let sent: Mail[];
-  let failure: SendError | undefined;
-  let whileSending: () => Promise<unknown>;
-  const mailSender: Sender = {
-    timeoutMs: 10_000,
-    maxConcurrent: 5,
-    async send(mail) {
-      sent.push(mail);
-      await whileSending();
-      if (failure) throw failure;
-    },
-    check: async () => "it answers",
-  };
+  let mailSender: RecordingSender;
 
   beforeEach(async () => {
     Object.assign(process.env, world);
-    [nowMs, sent, failure, whileSending] = [atMs, [], undefined, async () => {}];
+    [nowMs, mailSender] = [atMs, new RecordingSender()];
     stage = await engine.prepare();
-    stores = [];
-    db = await open();
+    db = await stage.open();
     await addAccount(db, email, { subject: "user_1", trialEndsAtMs: endsAtMs }, atMs);
   });
   afterEach(async () => {
     for (const name of Object.keys(world)) delete process.env[name];
-    await Promise.all(stores.map((store) => store.close()));
     await stage.clear();
   });
 
-  async function open(): Promise<Db> {
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    stores.push(store);
-    return store.ready();
-  }
   const roundAt = (ms: number) => {
     nowMs = ms;
     return sendTrialMails(db, mailSender, { now: () => nowMs });
   };
   const extendTo = (trialEndsAtMs: number) => setAccount(db, email, { trialEndsAtMs }, nowMs);
-  const subjects = () => sent.map(({ subject }) => subject);
+  const subjects = () => mailSender.sent.map(({ subject }) => subject);
   const ending = expect.stringMatching(/^Your trial ends on Saturday,? 28 November 2026 at 09:00 UTC$/);
   const ended = "Your trial has ended";
 
   it("are sent three days before the end and at the end, once each", async () => {
     await roundAt(endsAtMs - 3 * dayMs - 1);
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
     await roundAt(endsAtMs - 3 * dayMs);
     await roundAt(endsAtMs - 1);
     expect(subjects()).toEqual([ending]);
     for (const ms of [0, 1, minuteMs, dayMs, 30 * dayMs]) await roundAt(endsAtMs + ms);
     expect(subjects()).toEqual([ending, ended]);
-    expect(sent.every(({ to }) => to === email)).toBe(true);
-    expect(new Set(sent.map(({ id }) => id)).size).toBe(2);
+    expect(mailSender.sent.every(({ to }) => to === email)).toBe(true);
+    expect(new Set(mailSender.sent.map(({ id }) => id)).size).toBe(2);
   });
 
   it("are sent once by five instances at once", async () => {
-    const instances = await Promise.all(Array.from({ length: 5 }, open));
+    const instances = await Promise.all(Array.from({ length: 5 }, stage.open));
     for (let n = 0; n < 40; n++)
       await addAccount(db, `${n}@example.com`, { subject: `user-${n}`, trialEndsAtMs: endsAtMs }, atMs);
     nowMs = endsAtMs;
     await Promise.all(instances.map((by) => sendTrialMails(by, mailSender, { now: () => nowMs })));
     await roundAt(endsAtMs + 20_000);
-    expect(sent).toHaveLength(41);
-    expect(new Set(sent.map(({ to }) => to)).size).toBe(41);
+    expect(mailSender.sent).toHaveLength(41);
+    expect(new Set(mailSender.sent.map(({ to }) => to)).size).toBe(41);
   });
 
   it("are left out when their time was missed by two days", async () => {
     await roundAt(endsAtMs - dayMs);
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
     await roundAt(endsAtMs + 2 * dayMs);
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
   });
 
   it("are sent again under the same id while that may succeed", async () => {
-    failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
+    mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
     await roundAt(endsAtMs);
     await roundAt(endsAtMs + 14 * minuteMs);
-    expect(sent).toHaveLength(1);
+    expect(mailSender.sent).toHaveLength(1);
     await roundAt(endsAtMs + 15 * minuteMs);
-    expect(sent).toHaveLength(2);
+    expect(mailSender.sent).toHaveLength(2);
     await roundAt(endsAtMs + 2 * dayMs);
-    expect(sent).toHaveLength(2);
-    expect(new Set(sent.map(({ id, text }) => id + text)).size).toBe(1);
+    expect(mailSender.sent).toHaveLength(2);
+    expect(new Set(mailSender.sent.map(({ id, text }) => id + text)).size).toBe(1);
   });
 
   it("are given up when they are refused", async () => {
-    failure = new SendError("smtp: 550 RCPT TO", { mayRetry: false });
+    mailSender.failure = new SendError("smtp: 550 RCPT TO", { mayRetry: false });
     await roundAt(endsAtMs);
     await roundAt(endsAtMs + 60 * minuteMs);
-    expect(sent).toHaveLength(1);
+    expect(mailSender.sent).toHaveLength(1);
   });
 
   it("are sent by another instance if the first one died, when its lease has expired", async () => {
     await stage.query(`UPDATE accounts SET trial_mail_next_at_ms = ${endsAtMs + 15_000}`);
     await roundAt(endsAtMs);
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
     await roundAt(endsAtMs + 15_000);
     expect(subjects()).toEqual([ended]);
   });
@@ -145,19 +125,19 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
     expect(subjects()).toEqual([ending]);
     await roundAt(endsAtMs + 4 * dayMs);
     await roundAt(endsAtMs + 7 * dayMs);
-    expect(sent).toHaveLength(3);
+    expect(mailSender.sent).toHaveLength(3);
     expect(subjects().at(1)).toMatch(/5 December 2026 at 09:00 UTC$/);
     expect(subjects().at(2)).toBe(ended);
   });
 
   it("are sent about the new end, also if the trial is extended while a mail is sent", async () => {
-    whileSending = () => extendTo(endsAtMs + 7 * dayMs);
+    mailSender.whileSending = () => extendTo(endsAtMs + 7 * dayMs);
     await roundAt(endsAtMs);
-    whileSending = async () => {};
+    mailSender.whileSending = async () => {};
     await roundAt(endsAtMs + 15_000);
     expect(subjects()).toEqual([ended]);
     await roundAt(endsAtMs + 4 * dayMs);
-    expect(sent).toHaveLength(2);
+    expect(mailSender.sent).toHaveLength(2);
   });
 
   it("are not sent if the trial is extended between the claim and the sending", async () => {
@@ -175,31 +155,31 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
     nowMs = endsAtMs;
     await sendTrialMails(db.withPlugin(extendAfterClaim), mailSender, { now: () => nowMs });
     await roundAt(endsAtMs + 15_000);
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
   });
 
   it("go to the address that the account has at that moment", async () => {
     await stage.query(`UPDATE accounts SET email = 'new@example.com'`);
     await roundAt(endsAtMs);
-    expect(sent.map(({ to }) => to)).toEqual(["new@example.com"]);
+    expect(mailSender.sent.map(({ to }) => to)).toEqual(["new@example.com"]);
   });
 
   it("go on after the onboarding emails were stopped, because they are about the account", async () => {
     await suppressEmail(db, email, nowMs);
     await roundAt(endsAtMs);
     expect(subjects()).toEqual([ended]);
-    expect(sent[0]?.headers).toEqual({ "Auto-Submitted": "auto-generated" });
+    expect(mailSender.sent[0]?.headers).toEqual({ "Auto-Submitted": "auto-generated" });
   });
 
   it("spare a trial of two days the first mail, and one of no length both", async () => {
     await extendTo(atMs + 2 * dayMs);
     await roundAt(atMs);
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
     await roundAt(atMs + 2 * dayMs);
     expect(subjects()).toEqual([ended]);
     await addAccount(db, "over@example.com", { subject: "user_2", trialEndsAtMs: nowMs - 1 }, nowMs);
     await roundAt(nowMs);
-    expect(sent).toHaveLength(1);
+    expect(mailSender.sent).toHaveLength(1);
   });
 
   it.each<[string, () => Promise<unknown>]>([
@@ -214,7 +194,7 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
     await change();
     await roundAt(endsAtMs);
     await roundAt(endsAtMs + 60 * minuteMs);
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
   });
 
   it("are rendered with a link to /home, in text and HTML, and without a token", () => {

@@ -107,7 +107,13 @@ describe.each(engines)("a person's data on $name", (engine) => {
     await service.submit("/waitlist/join", { email });
     await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
     const browser = await Browser.signIn(service, email);
-    const exported = await service.adminJson("person", "export", email);
+    const exported = await eventually(async () => {
+      const read = await service.adminJson("person", "export", email);
+      expect(read.signInMails).toEqual([
+        { kind: "code", at: expect.any(String), state: "sent", failure: null },
+      ]);
+      return read;
+    });
     expect(exported).toMatchObject({
       email,
       account: {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import { recordSessionUse } from "@/lib/auth/last-seen";
-import { listSessions, startAppSession } from "@/lib/auth/session";
+import { listSessions } from "@/lib/auth/session";
 import { closeStore, type Db, store } from "@/lib/db/store";
+import { startAppSession } from "@/lib/oauth/app-session";
 import { createFolder } from "@/tests/support/leash";
 
 describe("when a session was last used", () => {

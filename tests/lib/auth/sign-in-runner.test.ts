@@ -3,7 +3,7 @@ import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitation
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
 import { auditedTransaction } from "@/lib/db/audit";
-import { type Db, Store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { claimSignInMails, enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
@@ -19,7 +19,6 @@ const greylisted = () => new SendError("smtp: 451 RCPT TO", { mayRetry: true });
 
 describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   let stage: Stage;
-  let store: Store;
   let db: Db;
   let nowMs: number;
   let sent: Mail[];
@@ -39,14 +38,11 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     Object.assign(process.env, world);
     [nowMs, sent, errorParts] = [atMs, [], undefined];
     stage = await engine.prepare();
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    db = await store.ready();
+    db = await stage.open();
     await addAccount(db, email, { subject: "user_1" }, nowMs);
   });
   afterEach(async () => {
     for (const name of Object.keys(world)) delete process.env[name];
-    await store.close();
     await stage.clear();
   });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defaultTrialDays, deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { dayMs } from "@/lib/config/durations";
-import { type Db, Store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { type ClaimedEmail, claimDueMails, type Outcome, recordOutcomes } from "@/lib/mail/onboarding-claims";
 import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { onboardingDays } from "@/lib/mail/onboarding-series";
@@ -15,7 +15,6 @@ const atMs = Date.parse("2026-11-21T09:00:00Z");
 
 describe.each(engines)("the outbox on $name", (engine) => {
   let stage: Stage;
-  let stores: Store[];
   let db: Db;
   let accountId: string;
   const email = "ceo@example.com";
@@ -23,21 +22,12 @@ describe.each(engines)("the outbox on $name", (engine) => {
 
   beforeEach(async () => {
     stage = await engine.prepare();
-    stores = [];
-    db = await open();
+    db = await stage.open();
     accountId = (await addAccount(db, email, licence, atMs)).id;
   });
   afterEach(async () => {
-    await Promise.all(stores.map((store) => store.close()));
     await stage.clear();
   });
-
-  async function open(): Promise<Db> {
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    stores.push(store);
-    return store.ready();
-  }
 
   const claim = async (nowMs: number, limit = 5, by = db) =>
     (await claimDueMails(by, { limit, leaseMs, nowMs })) ?? [];
@@ -79,7 +69,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
 
   it("gives each mail to one of several concurrent runners", async () => {
     for (let n = 0; n < 12; n++) await addAccount(db, `${n}@example.com`, licence, atMs);
-    const runners = await Promise.all(Array.from({ length: 4 }, open));
+    const runners = await Promise.all(Array.from({ length: 4 }, stage.open));
     const given: ClaimedEmail[] = [];
     // A runner that loses a race for rows claims again.
     for (let round = 0; round < 60 && given.length < 65; round++) {
@@ -147,7 +137,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
 
   it("stops a mail that is rescheduled between its last update and its last check", async () => {
     const sending = await one(atMs);
-    const runner = await open();
+    const runner = await stage.open();
     let updates = 0;
     const putBackAfterSecondUpdate: KyselyPlugin = {
       transformQuery({ node }) {

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
-import { extendAppSession, startAppSession } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
-import { type Db, Store } from "@/lib/db/store";
-import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
+import type { Db } from "@/lib/db/store";
+import { SendError } from "@/lib/mail/mail";
 import { sendAppEndMails } from "@/lib/oauth/app-end-mails";
+import { extendAppSession, startAppSession } from "@/lib/oauth/app-session";
 import { engines, type Stage } from "@/tests/support/engines";
+import { RecordingSender } from "@/tests/support/recording-sender";
 
 const atMs = Date.parse("2026-11-21T09:00:00Z");
 const minuteMs = 60_000;
@@ -14,34 +15,19 @@ const world = { APP_SECRET: "s".repeat(32), NODE_ENV: "production", LOG_LEVEL: "
 
 describe.each(engines)("the mail about the end of an app, on $name", (engine) => {
   let stage: Stage;
-  let store: Store;
   let db: Db;
   let account: { id: string; email: string };
   let nowMs: number;
-  let sent: Mail[];
-  let failure: SendError | undefined;
-  let whileSending: () => Promise<unknown>;
-  const mailSender: Sender = {
-    timeoutMs: 10_000,
-    maxConcurrent: 5,
-    async send(mail) {
-      sent.push(mail);
-      await whileSending();
-      if (failure) throw failure;
-    },
-    check: async () => "it answers",
-  };
+  let mailSender: RecordingSender;
   const round = () => sendAppEndMails(db, mailSender, { now: () => nowMs });
   const endsAtMs = atMs + 7 * dayMs;
   const dueAtMs = endsAtMs - dayMs;
 
   beforeEach(async () => {
     Object.assign(process.env, world);
-    [nowMs, sent, failure, whileSending] = [dueAtMs, [], undefined, async () => {}];
+    [nowMs, mailSender] = [dueAtMs, new RecordingSender()];
     stage = await engine.prepare();
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    db = await store.ready();
+    db = await stage.open();
     account = { id: (await addAccount(db, email, { subject: "user_1" }, atMs)).id, email };
     await startAppSession(db, { id: "sess_app", accountId: account.id, name: "Desk", endsAtMs }, atMs);
     await db
@@ -51,45 +37,44 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
   });
   afterEach(async () => {
     for (const name of Object.keys(world)) delete process.env[name];
-    await store.close();
     await stage.clear();
   });
 
   it("is sent once, also by five runners at once", async () => {
     nowMs = dueAtMs - 1;
     await round();
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
     nowMs = dueAtMs;
     await Promise.all(Array.from({ length: 5 }, round));
     nowMs += 12 * 60 * minuteMs;
     await round();
-    expect(sent.map(({ to, subject }) => [to, subject])).toEqual([
+    expect(mailSender.sent.map(({ to, subject }) => [to, subject])).toEqual([
       [email, "An app loses access to your account tomorrow"],
     ]);
-    expect(sent[0]?.text).toMatch(/ on Saturday,? 28 November 2026 at 09:00 UTC\./);
-    expect(sent[0]?.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-a[\da-f]{3}-[\da-f]{12}$/);
+    expect(mailSender.sent[0]?.text).toMatch(/ on Saturday,? 28 November 2026 at 09:00 UTC\./);
+    expect(mailSender.sent[0]?.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-a[\da-f]{3}-[\da-f]{12}$/);
   });
 
   it("is sent again under the same id while that may succeed, until the session ends", async () => {
-    failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
+    mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
     await round();
     await round();
-    expect(sent).toHaveLength(1);
+    expect(mailSender.sent).toHaveLength(1);
     nowMs += 15 * minuteMs;
     await round();
-    expect(sent).toHaveLength(2);
+    expect(mailSender.sent).toHaveLength(2);
     nowMs = endsAtMs;
     await round();
-    expect(sent).toHaveLength(2);
-    expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
+    expect(mailSender.sent).toHaveLength(2);
+    expect(new Set(mailSender.sent.map(({ id }) => id)).size).toBe(1);
   });
 
   it("is given up when it is refused", async () => {
-    failure = new SendError("smtp: 550 RCPT TO", { mayRetry: false });
+    mailSender.failure = new SendError("smtp: 550 RCPT TO", { mayRetry: false });
     await round();
     nowMs += 60 * minuteMs;
     await round();
-    expect(sent).toHaveLength(1);
+    expect(mailSender.sent).toHaveLength(1);
   });
 
   it("is sent by another runner if the first one died, when its lease is over", async () => {
@@ -97,35 +82,36 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
       .updateTable("local_sessions")
       .set({ end_mail_at_ms: dueAtMs + 15_000 })
       .execute();
-    whileSending = async () => {};
+    mailSender.whileSending = async () => {};
     await round();
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
     nowMs += 15_000;
     await round();
-    expect(sent).toHaveLength(1);
+    expect(mailSender.sent).toHaveLength(1);
   });
 
   it("is due again before the end of another week, also if that is given while the mail is sent", async () => {
     const laterMs = nowMs + 7 * dayMs;
-    whileSending = () => extendAppSession(db, account, { id: "sess_app", endsAtMs: laterMs }, nowMs);
+    mailSender.whileSending = () =>
+      extendAppSession(db, account, { id: "sess_app", endsAtMs: laterMs }, nowMs);
     await round();
-    whileSending = async () => {};
+    mailSender.whileSending = async () => {};
     await round();
-    expect(sent).toHaveLength(1);
+    expect(mailSender.sent).toHaveLength(1);
     nowMs = laterMs - dayMs;
     await db
       .updateTable("local_sessions")
       .set({ last_seen_at_ms: nowMs - dayMs })
       .execute();
     await round();
-    expect(sent).toHaveLength(2);
-    expect(new Set(sent.map(({ id }) => id)).size).toBe(2);
+    expect(mailSender.sent).toHaveLength(2);
+    expect(new Set(mailSender.sent.map(({ id }) => id)).size).toBe(2);
   });
 
   it("goes to the address that the account has at that moment", async () => {
     await stage.query(`UPDATE accounts SET email = 'new@example.com'`);
     await round();
-    expect(sent.map(({ to }) => to)).toEqual(["new@example.com"]);
+    expect(mailSender.sent.map(({ to }) => to)).toEqual(["new@example.com"]);
   });
 
   it.each([
@@ -142,6 +128,6 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     await round();
     nowMs += 60 * minuteMs;
     await round();
-    expect(sent).toEqual([]);
+    expect(mailSender.sent).toEqual([]);
   });
 });

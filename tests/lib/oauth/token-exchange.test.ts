@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startAppSession } from "@/lib/auth/session";
 import { oauthBounds } from "@/lib/config/limits";
 import { type Db, Store } from "@/lib/db/store";
 import { hash, OAuthState } from "@/lib/oauth/adapter";
-import { appSessionId } from "@/lib/oauth/app-session";
+import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
 import { engines, type Stage } from "@/tests/support/engines";
 

@@ -57,8 +57,7 @@ function Article({ document }: { document: DocumentPage }) {
           <ul>
             {sections.map(({ anchor, title }) => (
               <li key={anchor}>
-                {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a heading of our own Markdown, which may contain code. */}
-                <a href={`#${anchor}`} dangerouslySetInnerHTML={{ __html: title }} />
+                <Markup as="a" href={`#${anchor}`} html={title} />
               </li>
             ))}
           </ul>
@@ -77,11 +76,13 @@ function runs({ path }: DocumentPage): string | undefined {
   return operation && operation.access !== "signed link" ? operation.path : undefined;
 }
 
-/** Samples name this service's own address, so they can be pasted as they are. */
-function Markup({ html, className }: { html: string; className?: string }) {
+type MarkupProps = { as?: "div" | "a"; html: string; className?: string; href?: string };
+
+/** HTML of a document. Samples name this service's own address, so they can be pasted as they are. */
+function Markup({ as: Element = "div", html, ...attributes }: MarkupProps) {
   const ours = html.replaceAll(placeholderAddress, settings().appUrl);
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: made from our own Markdown.
-  return <div className={className} dangerouslySetInnerHTML={{ __html: ours }} />;
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: the build makes it from our own Markdown, which no one else writes.
+  return <Element {...attributes} dangerouslySetInnerHTML={{ __html: ours }} />;
 }
 
 /** Links to the document as Markdown, and to the previous and next documents. */
