@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { auditedTransaction } from "@/lib/db/audit";
+import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { type Db, store } from "@/lib/db/store";
 import { type SiteBanner, siteBannerResponse } from "@/lib/http/schemas";
 import { processSingleton } from "@/lib/process-singleton";
@@ -86,15 +86,26 @@ export async function findBanner(db: Db): Promise<StoredBanner | undefined> {
   return row && bannerRow.parse(row);
 }
 
-/** Puts a banner in the place of whatever was there. */
-export async function setBanner(db: Db, banner: StoredBanner, nowMs: number): Promise<void> {
+/**
+ * Puts a banner in the place of whatever was there.
+ *
+ * @param requireSame - throws if that is no longer what the operator saw
+ */
+export async function setBanner(
+  db: Db,
+  banner: StoredBanner,
+  nowMs: number,
+  by: Operator = "operator",
+  requireSame: (current: StoredBanner | undefined) => void = () => {},
+): Promise<void> {
   const row = {
     kind: banner.kind,
     message: banner.message,
     starts_at_ms: banner.startsAtMs,
     ends_at_ms: banner.endsAtMs,
   };
-  await auditedTransaction(db, { ...about, what: "banner set" }, nowMs, async (transaction) => {
+  await auditedTransaction(db, { ...about, by, what: "banner set" }, nowMs, async (transaction) => {
+    requireSame(await findBanner(transaction));
     await transaction
       .insertInto("site_banner")
       .values({ id: 1, ...row })
@@ -104,14 +115,13 @@ export async function setBanner(db: Db, banner: StoredBanner, nowMs: number): Pr
 }
 
 /** Takes the banner away. */
-export async function clearBanner(db: Db, nowMs: number): Promise<void> {
-  await auditedTransaction(db, { ...about, what: "banner clear" }, nowMs, async (transaction) => {
+export async function clearBanner(db: Db, nowMs: number, by: Operator = "operator"): Promise<void> {
+  await auditedTransaction(db, { ...about, by, what: "banner clear" }, nowMs, async (transaction) => {
     await transaction.deleteFrom("site_banner").execute();
   });
 }
 
 const about = {
-  by: "operator",
   whom: null,
   look: (transaction: Db) => transaction.selectFrom("site_banner").selectAll().executeTakeFirst(),
 } as const;

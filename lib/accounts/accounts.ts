@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
-import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
+import { type AuditedChange, auditedTransaction, type Operator } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -70,16 +70,23 @@ export function emailTaken(): ApiError {
   });
 }
 
-/** Changes an account's terms, in one transaction. Throws an {@link ApiError} as {@link openAccount} does. */
+/**
+ * Changes an account's terms, in one transaction. Throws an {@link ApiError} as {@link openAccount} does.
+ *
+ * @param requireSame - throws if the account is no longer as the operator saw it
+ */
 export async function setAccount(
   db: Db,
   email: string,
   terms: AccountTerms,
   nowMs: number,
+  by: Operator = "operator",
+  requireSame: (account: Account) => void = () => {},
 ): Promise<Account> {
-  const about = { by: "operator", what: "account set", ...auditedAccount(email) } as const;
+  const about = { by, what: "account set", ...auditedAccount(email) } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
+    requireSame(account);
     const plan = terms.plan ?? account.plan;
     validateTerms({ ...terms, plan });
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
@@ -104,6 +111,34 @@ export async function setAccount(
     }
     return findAccount(transaction, email);
   });
+}
+
+/**
+ * Adds an amount to an account's balance, or takes it away. Throws an {@link ApiError} if there is no such account or its
+ * balance would leave its bounds.
+ *
+ * @returns the new balance in thousandths
+ */
+export async function addCredits(
+  db: Db,
+  email: string,
+  { thousandths, reason }: { thousandths: number; reason: string },
+  nowMs: number,
+  by: Operator = "operator",
+): Promise<number> {
+  const { whom, look } = auditedAccount(email);
+  let given = {};
+  const withReason = async (transaction: Db) => ({ ...((await look(transaction)) as object), ...given });
+  return auditedTransaction(
+    db,
+    { by, what: "credits add", whom, look: withReason },
+    nowMs,
+    async (transaction) => {
+      const { id } = await findAccount(transaction, email);
+      given = { reason };
+      return writeCreditEntry(transaction, { accountId: id, thousandths, reason }, nowMs);
+    },
+  );
 }
 
 /** A plan that an operator gave by hand stays when the licence that was bought ends. */
@@ -183,8 +218,13 @@ export async function* listAccounts(
  * Deletes an account and everything that belongs to it, except its suppression. Throws an {@link ApiError} if there is
  * none.
  */
-export async function deleteAccount(db: Db, email: string, nowMs: number): Promise<void> {
-  const about = { by: "operator", what: "account delete", ...auditedAccount(email) } as const;
+export async function deleteAccount(
+  db: Db,
+  email: string,
+  nowMs: number,
+  by: Operator = "operator",
+): Promise<void> {
+  const about = { by, what: "account delete", ...auditedAccount(email) } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const deleted = await transaction
       .deleteFrom("accounts")

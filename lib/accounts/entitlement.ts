@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Account } from "@/lib/accounts/account";
-import type { Caller } from "@/lib/accounts/caller";
+import type { Identified } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/credential";
 import { settings } from "@/lib/config/settings";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
@@ -16,7 +16,7 @@ const recheckAfterSeconds = { min: 10 * 60, max: 15 * 60 }; // 10 to 15 minutes
 export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus };
 
 /** The caller's entitlement at `nowMs`, as the API returns it. Throws the denial if they may not run. */
-export function readEntitlement(caller: Caller, nowMs: number): EntitlementAllowed {
+export function readEntitlement(caller: Identified, nowMs: number): EntitlementAllowed {
   const decided = decideEntitlement(caller, nowMs);
   if (decided.ok) return decided;
   throw denial(decided.status, headersFor(caller));
@@ -27,7 +27,7 @@ export function readEntitlement(caller: Caller, nowMs: number): EntitlementAllow
  *
  * @param chance - spreads the times at which clients check again; at least 0 and less than 1
  */
-export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.random()): Entitlement {
+export function decideEntitlement(caller: Identified, nowMs: number, chance = Math.random()): Entitlement {
   switch (caller.is) {
     case "account":
       return decideForAccount(caller.account, nowMs, chance);
@@ -58,7 +58,7 @@ export function decideForAccount(account: Account, nowMs: number, chance = Math.
   };
 }
 
-function headersFor(caller: Caller): Record<string, string> {
+function headersFor(caller: Identified): Record<string, string> {
   if (caller.is === "signed-out") return { "www-authenticate": challenge(caller.tokenWasSent) };
   if (caller.is === "unavailable") return retryAfterOutage();
   return {};

@@ -22,11 +22,13 @@ import {
   type Run,
   withExamples,
 } from "@/lib/admin/command";
-import { asInstant, asLines, type Listing, type Result, toPrintable } from "@/lib/admin/print";
+import { asLines, type Listing, type Result } from "@/lib/admin/print";
 import { listPasskeys } from "@/lib/auth/passkeys";
 import { mintLocalSubject } from "@/lib/auth/session";
 import { deleteCustomer } from "@/lib/billing/customer";
+import { asInstant } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
+import { toPrintable } from "@/lib/runtime/printable";
 
 type ListOptions = { plan?: Plan; ended?: true; containing?: string; after?: string; limit?: number };
 

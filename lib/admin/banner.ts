@@ -1,6 +1,7 @@
 import { Argument, type Command } from "commander";
 import { type Confirm, parseInstant, parseWords, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asIso, asLines, type Result } from "@/lib/admin/print";
+import { asLines, type Result } from "@/lib/admin/print";
+import { asInstant, asIso } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 

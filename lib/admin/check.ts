@@ -4,7 +4,7 @@ import { checkBilling } from "@/lib/admin/billing-check";
 import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
 import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
-import { type Result, toPrintable } from "@/lib/admin/print";
+import type { Result } from "@/lib/admin/print";
 import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys";
 import { openKey, readSigningKeys, verifies } from "@/lib/auth/signing-keys";
 import { dayMs } from "@/lib/config/durations";
@@ -16,6 +16,7 @@ import { listRetirements } from "@/lib/http/retirement";
 import { sender } from "@/lib/mail/sender";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
+import { toPrintable } from "@/lib/runtime/printable";
 
 const countersWithinMs = 5000; // 5 seconds, the connection included
 

@@ -4,9 +4,10 @@ import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
-import { type Listing, type Result, toPrintable } from "@/lib/admin/print";
+import type { Listing, Result } from "@/lib/admin/print";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { toPrintable } from "@/lib/runtime/printable";
 
 /** Wraps a command that uses the store: opens it and prints the result. An exception ends the process. */
 export type Run = <Args extends unknown[]>(

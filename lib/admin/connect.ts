@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseWords, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asIso, asTable } from "@/lib/admin/print";
+import { asTable } from "@/lib/admin/print";
+import { asInstant, asIso } from "@/lib/config/instants";
 import { addClient, isAllowedRedirectUri, listClients, removeClient } from "@/lib/oauth/operator-clients";
 import { listRegisteredClients } from "@/lib/oauth/registered-clients";
 

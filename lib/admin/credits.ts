@@ -1,10 +1,8 @@
 import type { Command } from "commander";
-import { auditedAccount, findAccount } from "@/lib/accounts/accounts";
-import { listCreditEntries, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
+import { addCredits, findAccount } from "@/lib/accounts/accounts";
+import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
 import { parseAmount, parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant } from "@/lib/admin/print";
-import { auditedTransaction } from "@/lib/db/audit";
-import type { Db } from "@/lib/db/store";
+import { asInstant } from "@/lib/config/instants";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: Command, run: Run): void {
@@ -22,18 +20,7 @@ export function addCreditCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string, thousandths: number, { reason }: { reason: string }) => {
         const nowMs = Date.now();
-        const { whom, look } = auditedAccount(email);
-        let given = {};
-        const withReason = async (transaction: Db) => ({
-          ...((await look(transaction)) as object),
-          ...given,
-        });
-        const about = { by: "operator", what: "credits add", whom, look: withReason } as const;
-        const balance = await auditedTransaction(db, about, nowMs, async (transaction) => {
-          const { id } = await findAccount(transaction, email);
-          given = { reason };
-          return writeCreditEntry(transaction, { accountId: id, thousandths, reason }, nowMs);
-        });
+        const balance = await addCredits(db, email, { thousandths, reason }, nowMs);
         return {
           json: { email, credits: toCredits(balance) },
           text: `${email} has ${toCredits(balance)} credits.`,

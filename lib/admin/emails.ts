@@ -2,11 +2,12 @@ import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
 import { sendTrialMails } from "@/lib/accounts/trial-mails";
-import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asLines, asTable } from "@/lib/admin/print";
+import { parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
+import { asLines, asTable } from "@/lib/admin/print";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
+import { asInstant } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
-import { listEmails } from "@/lib/mail/onboarding-outbox";
+import { listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { sender } from "@/lib/mail/sender";
 import { listAttempts } from "@/lib/mail/sign-in-outbox";
@@ -14,7 +15,7 @@ import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { sendAppEndMails } from "@/lib/oauth/app-end-mails";
 import { sweepState } from "@/lib/oauth/sweep";
 
-/** `emails list|unsubscribe-link|send-due`. */
+/** `emails list|retry|unsubscribe-link|send-due`. */
 export function addEmailCommands(program: Command, run: Run): void {
   const emails = program.command("emails").description("the onboarding emails");
 
@@ -34,6 +35,16 @@ export function addEmailCommands(program: Command, run: Run): void {
           failure,
         }));
         return { json: listed, text: asTable(rows, "No emails found.") };
+      }),
+    );
+
+  withExamples(emails.command("retry"), "emails retry 'Mailbox full'")
+    .description("try the onboarding emails again that failed with these words, as 'emails list' shows them")
+    .argument("<words>", "", parseWords)
+    .action(
+      run(async (db, failure: string) => {
+        const retried = await retryFailedMails(db, { failure }, "operator", Date.now());
+        return { json: { retried }, text: `${retried} mails are tried again.` };
       }),
     );
 

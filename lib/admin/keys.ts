@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type Confirm, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asTable, type Result } from "@/lib/admin/print";
+import { asTable, type Result } from "@/lib/admin/print";
 import {
   findSigner,
   openKey,
@@ -10,6 +10,7 @@ import {
   type SigningKeyRow,
   verifies,
 } from "@/lib/auth/signing-keys";
+import { asInstant } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 
 /** `keys list|rotate|revoke`. */

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant, asIso, asTable } from "@/lib/admin/print";
+import { asTable } from "@/lib/admin/print";
 import { listPasskeys, removePasskeys } from "@/lib/auth/passkeys";
+import { asInstant, asIso } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 
 /** `passkey list|remove`. */

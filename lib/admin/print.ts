@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { dayMs } from "@/lib/config/durations";
+import { toPrintable, unprintable } from "@/lib/runtime/printable";
 
 /** The output of a command: JSON for `--json`, and text for people. */
 export type Result = { json: unknown; text: string };
@@ -52,17 +52,6 @@ async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
-/*
- * Characters that control a terminal or that it displays as something else: control and format characters,
- * bidirectional overrides, unassigned characters and line separators. Names chosen by strangers end up in the output.
- */
-const unprintable = /[\p{C}\p{Zl}\p{Zp}]/gu;
-
-/** Replaces unprintable characters, including line breaks. */
-export function toPrintable(text: string): string {
-  return text.replace(unprintable, "\ufffd");
-}
-
 const toPrintableLines = (text: string) => text.split("\n").map(toPrintable).join("\n");
 
 /** Indented JSON in which unprintable characters are escaped, so that nothing is lost. */
@@ -103,25 +92,4 @@ function widthsOf(lines: string[][], atLeast: number[] = []): number[] {
 function layOut(lines: string[][], widths: number[]): string {
   const layLine = (line: string[]) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
   return lines.map((line) => layLine(line).trimEnd()).join("\n");
-}
-
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
-const units = [
-  ["day", dayMs],
-  ["hour", 60 * 60 * 1000],
-  ["minute", 60 * 1000],
-] as const;
-
-/** Unix milliseconds as ISO 8601; `null` without a time. */
-export function asIso(atMs: number | null | undefined): string | null {
-  return atMs == null ? null : new Date(atMs).toISOString();
-}
-
-/** Formats a time for people, with its distance from now. */
-export function asInstant(instant: string | null, nowMs: number): string | null {
-  if (instant === null) return null;
-  const distanceMs = Date.parse(instant) - nowMs;
-  const [unit, unitMs] = units.find(([, ms]) => Math.abs(distanceMs) >= ms) ?? [];
-  const distance = unit ? relative.format(Math.round(distanceMs / unitMs), unit) : "now";
-  return `${instant} (${distance})`;
 }

@@ -13,10 +13,11 @@ import { addExplainCommand } from "@/lib/admin/explain";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
 import { addMigrateCommand } from "@/lib/admin/migrate";
+import { addOperatorCommands } from "@/lib/admin/operator";
 import { addOverviewCommand } from "@/lib/admin/overview";
 import { addPasskeyCommands } from "@/lib/admin/passkey";
 import { addPersonCommands } from "@/lib/admin/person";
-import { type Listing, print, type Result, toPrintable } from "@/lib/admin/print";
+import { type Listing, print, type Result } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addStackCommand } from "@/lib/admin/stack";
 import { addTokenCommand } from "@/lib/admin/token";
@@ -24,6 +25,7 @@ import { SettingsError, settings } from "@/lib/config/settings";
 import { closeStore, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { DataDirError } from "@/lib/runtime/data-dir";
+import { toPrintable } from "@/lib/runtime/printable";
 import { version } from "@/package.json";
 
 /** Runs the command in `process.argv`, prints its result, and returns the exit code. */
@@ -78,6 +80,7 @@ function describeCommands(): Command {
   addPasskeyCommands(program, run);
   addKeyCommands(program, run, confirm);
   addConnectCommands(program, run);
+  addOperatorCommands(program, run, confirm);
   addAuditCommands(program, run);
   addPersonCommands(program, run, confirm);
   addBackupCommands(program, show);

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
+import { countSessions } from "@/lib/accounts/explanation";
 import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
-import { countSessions } from "@/lib/admin/explain";
-import { asInstant, asIso, asTable } from "@/lib/admin/print";
+import { asTable } from "@/lib/admin/print";
 import { endSessionsOf, listSessions, type Session } from "@/lib/auth/session";
+import { asInstant, asIso } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 
 /** `session list|end`. */

@@ -18,15 +18,19 @@ import { log } from "@/lib/runtime/log";
 /** How long a browser keeps the secret that binds its challenges. */
 export const browserSecretSeconds = 10 * 60; // longer than a challenge lives
 
+/** The cookie with the secret of a browser: an owner's or an operator's. */
+type BrowserCookie = "office-passkey" | "operator-browser";
+
 /** A challenge for this browser, and the `Set-Cookie` that binds it. Tabs of one browser share the cookie. */
 export function challengeBrowser(
   { headers, nowMs }: Pick<HandlerRequest, "headers" | "nowMs">,
   purpose: string,
+  kept: BrowserCookie = "office-passkey",
 ): { challenge: string; cookie: string } {
-  const browser = readCookie(headers, "office-passkey") ?? makeBrowserSecret();
+  const browser = readCookie(headers, kept) ?? makeBrowserSecret();
   return {
     challenge: makeChallenge(browser, purpose, nowMs),
-    cookie: writeCookie("office-passkey", browser, browserSecretSeconds),
+    cookie: writeCookie(kept, browser, browserSecretSeconds),
   };
 }
 
@@ -34,8 +38,9 @@ export function challengeBrowser(
 export function expectedOf(
   { headers, nowMs }: Pick<HandlerRequest, "headers" | "nowMs">,
   purpose: string,
+  kept: BrowserCookie = "office-passkey",
 ): (challenge: string) => boolean {
-  const browser = readCookie(headers, "office-passkey");
+  const browser = readCookie(headers, kept);
   return (challenge) => browser !== undefined && isChallenge(challenge, browser, purpose, nowMs);
 }
 

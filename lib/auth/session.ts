@@ -98,13 +98,26 @@ export async function findSessionEnd(db: Db, id: string, nowMs: number): Promise
 
 /** The current sessions of an account, newest first. */
 export async function listSessions(db: Db, accountId: string, nowMs: number): Promise<Session[]> {
-  const rows = await db
+  const rows = await currentSessions(db, nowMs).where("account_id", "=", accountId).execute();
+  return toSessions(rows);
+}
+
+/** The query of all sessions that have not expired; {@link toSessions} reads its rows. */
+export function currentSessions(db: Db, nowMs: number) {
+  return db
     .selectFrom("local_sessions")
-    .selectAll()
-    .where("account_id", "=", accountId)
+    .select(["id", "kind", "name", "begun_at_ms", "begun_by", "begun_in", "network", "last_seen_at_ms"])
+    .select(["expires_at_ms", "confirmed_at_ms", "confirmed_by", "client_hash"])
     .where("expires_at_ms", ">", nowMs)
-    .orderBy("expires_at_ms", "desc")
-    .execute();
+    .orderBy("expires_at_ms", "desc");
+}
+
+type SessionRow = Omit<
+  Tables["local_sessions"],
+  "account_id" | "made_in" | "clerk_session" | "end_mail_at_ms"
+>;
+
+export function toSessions(rows: SessionRow[]): Session[] {
   return rows
     .map((row) => {
       const kind = readKind(row);

@@ -41,6 +41,8 @@ export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB
   form: 4 * 1024, // 4 KiB
   passkey: 16 * 1024, // 16 KiB
+  /** A form of the office: a thousand emails to invite. */
+  office: 64 * 1024, // 64 KiB
   webhook: 256 * 1024, // 256 KiB
   mcp: 64 * 1024, // 64 KiB
 };
@@ -137,6 +139,12 @@ export const oauthBounds = {
   /** Maximum unanswered authorization requests, and as many device codes: up to 4 KB each, 160 MB in all. */
   pendingRows: 20_000,
 };
+
+/** Maximum open connections to the office. */
+export const officeConnections = 200;
+
+/** Requests to the office per client address; all operators behind one proxy or tunnel share it. */
+export const officeRateLimit = { requests: 1200, windowSeconds: 60 };
 
 /** Limits of the waitlist, which anyone can join. */
 export const waitlistBounds = {

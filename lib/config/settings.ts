@@ -63,6 +63,9 @@ export function parseSettings(environment: Record<string, string | undefined>) {
       "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
     );
   }
+  if ((env.OFFICE_URL || env.OFFICE_HOST) && !env.OFFICE_PORT) {
+    faults.push("OFFICE_HOST, OFFICE_URL: need OFFICE_PORT");
+  }
   if (given.CONNECT_CLIENT_HOSTS) {
     faults.push(
       "CONNECT_CLIENT_HOSTS: is now CONNECT_CLIENTS, which takes the whole addresses of metadata documents; leave both out for the known agents",
@@ -110,6 +113,14 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     /** How long a stopping instance keeps answering, so that a load balancer can notice. */
     drainSeconds: env.DRAIN_SECONDS ?? (production ? 5 : 0),
     metricsPort: env.METRICS_PORT,
+    /** The operators' office: where it listens, and the address in a browser. Undefined if it is off. */
+    office: env.OFFICE_PORT
+      ? {
+          port: env.OFFICE_PORT,
+          host: env.OFFICE_HOST ?? "127.0.0.1",
+          url: env.OFFICE_URL ?? `http://localhost:${env.OFFICE_PORT}`,
+        }
+      : undefined,
     logLevel: env.LOG_LEVEL,
   };
 }
@@ -134,7 +145,7 @@ const postgresUrl = z
 const environmentSchema = z.object({
   NODE_ENV: z.string().optional(),
   VERCEL: z.string().optional(),
-  APP_URL: z.string().transform(parseAppUrl).optional(),
+  APP_URL: z.string().transform(parseOrigin).optional(),
   HSTS_INCLUDE_SUBDOMAINS: z
     .enum(["true", "false"], { error: "must be true or false" })
     .default("false")
@@ -195,12 +206,15 @@ const environmentSchema = z.object({
   HOST: z.string().optional(),
   DRAIN_SECONDS: wholeNumber(0, 300).optional(),
   METRICS_PORT: wholeNumber(1, 65_535).optional(),
+  OFFICE_PORT: wholeNumber(1, 65_535).optional(),
+  OFFICE_HOST: z.string().optional(),
+  OFFICE_URL: z.string().transform(parseOrigin).optional(),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
     .default("info"),
 });
 
-function parseAppUrl(text: string, context: z.RefinementCtx): string {
+function parseOrigin(text: string, context: z.RefinementCtx): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const refuse = (message: string) => {
     context.addIssue({ code: "custom", message });

@@ -40,6 +40,8 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
   accounts: ["trial_mail_done_ms", "trial_mail_next_at_ms"],
   billing_subscriptions: ["last_event", "last_event_at_ms"],
   local_sessions: ["last_seen_at_ms", "end_mail_at_ms"],
+  operator_passkeys: ["counter", "last_used_at_ms"],
+  operator_sessions: ["last_used_at_ms"],
   passkeys: ["counter", "last_used_at_ms"],
   onboarding_emails: [
     "state",
@@ -52,9 +54,12 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
   ],
 };
 
-/** Who makes a change: an operator's command, the service itself, a provider's webhook, or a person on a page. */
+/** An operator's command, or an operator in the office by name. */
+export type Operator = "operator" | `operator ${string}`;
+
+/** Who makes a change: an operator, the service itself, the service itself, a provider's webhook, or a person on a page. */
 export type Actor =
-  | "operator"
+  | Operator
   | "service"
   | "clerk"
   | "resend"
@@ -201,21 +206,44 @@ export type AuditFilter = {
   /** Entries about any of these: an email, its hash, an account id. */
   whom?: string[] | undefined;
   who?: string | undefined;
+  what?: string | undefined;
   sinceMs?: number | undefined;
+  /** Excluded. */
+  untilMs?: number | undefined;
+  /** Only older entries than this one. */
+  after?: Pick<AuditEntry, "at_ms" | "id"> | undefined;
   maxRows?: number | undefined;
 };
 
 /** Lists the entries page by page, newest first. */
-export function listAudit(db: Kysely<Tables>, { whom, who, sinceMs, maxRows }: AuditFilter = {}) {
-  return paginate<AuditEntry>((last, limit) => {
-    let query = db.selectFrom("audit_entries").selectAll().orderBy("at_ms", "desc").orderBy("id", "desc");
-    if (whom) query = query.where("whom", "in", whom);
-    if (who !== undefined) query = query.where("who", "=", who);
-    if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs);
-    if (last) {
-      const { at_ms, id } = last;
-      query = query.where(({ eb, refTuple, tuple }) => eb(refTuple("at_ms", "id"), "<", tuple(at_ms, id)));
-    }
-    return query.limit(limit).execute();
-  }, maxRows);
+export function listAudit(db: Kysely<Tables>, { maxRows, ...filter }: AuditFilter = {}) {
+  return paginate<AuditEntry>(
+    (after = filter.after as AuditEntry, limit) =>
+      auditEntries(db, { ...filter, after })
+        .limit(limit)
+        .execute(),
+    maxRows,
+  );
+}
+
+/** The query of the entries that a filter leaves, newest first. */
+export function auditEntries(
+  db: Kysely<Tables>,
+  { whom, who, what, sinceMs, untilMs, after }: Omit<AuditFilter, "maxRows">,
+) {
+  let query = db
+    .selectFrom("audit_entries")
+    .select(["id", "at_ms", "who", "what", "whom", "before", "after"])
+    .orderBy("at_ms", "desc")
+    .orderBy("id", "desc");
+  if (whom) query = query.where("whom", "in", whom);
+  if (who !== undefined) query = query.where("who", "=", who);
+  if (what !== undefined) query = query.where("what", "=", what);
+  if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs);
+  if (untilMs !== undefined) query = query.where("at_ms", "<", untilMs);
+  if (after) {
+    const { at_ms, id } = after;
+    query = query.where(({ eb, refTuple, tuple }) => eb(refTuple("at_ms", "id"), "<", tuple(at_ms, id)));
+  }
+  return query;
 }

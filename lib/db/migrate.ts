@@ -155,10 +155,13 @@ async function record(transaction: Kysely<MigrationTables>, name: string): Promi
 }
 
 /** An index of an interrupted attempt is dropped and created again. */
-function toStatements({ makeIndexes, dropIndexes = [] }: IndexChange, how: "concurrently" | ""): string[] {
+function toStatements(
+  { makeIndexes, makeOnPostgres, dropIndexes = [] }: IndexChange,
+  how: "concurrently" | "",
+): string[] {
   const drop = (name: string) => `drop index ${how} if exists ${name}`;
   return [
-    ...Object.entries(makeIndexes).flatMap(([name, on]) => [
+    ...Object.entries({ ...makeIndexes, ...(how && makeOnPostgres) }).flatMap(([name, on]) => [
       drop(name),
       `create index ${how} ${name} on ${on}`,
     ]),

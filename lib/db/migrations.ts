@@ -5,7 +5,12 @@ import { type Kysely, type Migration, sql } from "kysely";
 export type SchemaChange = Migration | IndexChange;
 
 /** Indexes to create, by name with their table and columns, and indexes to drop. */
-export type IndexChange = { makeIndexes: Record<string, string>; dropIndexes?: string[] };
+export type IndexChange = {
+  makeIndexes: Record<string, string>;
+  /** Those that only PostgreSQL needs. */
+  makeOnPostgres?: Record<string, string>;
+  dropIndexes?: string[];
+};
 
 /**
  * All migrations, in order, in SQL that both engines accept. Never edit one that has been released.
@@ -511,6 +516,57 @@ export const migrations: Record<string, SchemaChange> = {
     makeIndexes: {
       accounts_trials: "accounts (trial_ends_at_ms) where plan = 'trial'",
       email_suppressions_created: "email_suppressions (created_at_ms)",
+    },
+  },
+  "100-office": {
+    async up(db: Kysely<unknown>) {
+      await db.schema
+        .createTable("operators")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("name", "text", (column) => column.notNull().unique())
+        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("link_hash", "text", (column) => column.unique())
+        .addColumn("link_until_ms", "bigint")
+        .execute();
+      const createTableOf = (name: string, key: string) =>
+        db.schema
+          .createTable(name)
+          .addColumn(key, "text", (column) => column.primaryKey())
+          .addColumn("operator_id", "text", (column) =>
+            column.notNull().references("operators.id").onDelete("cascade"),
+          );
+      await createTableOf("operator_passkeys", "credential_id")
+        .addColumn("rp_id", "text", (column) => column.notNull())
+        .addColumn("public_key", "text", (column) => column.notNull())
+        .addColumn("counter", "bigint", (column) => column.notNull())
+        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("last_used_at_ms", "bigint")
+        .execute();
+      await createTableOf("operator_sessions", "id_hash")
+        .addColumn("begun_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("last_used_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
+        .addColumn("proved_at_ms", "bigint", (column) => column.notNull())
+        .execute();
+      for (const table of ["operator_passkeys", "operator_sessions"]) {
+        await db.schema.createIndex(`${table}_operator`).on(table).column("operator_id").execute();
+      }
+    },
+  },
+  // Each list of the office is read page by page in the order of an index.
+  "101-office-lists": {
+    makeIndexes: {
+      accounts_plan: "accounts (plan, email)",
+      accounts_created: "accounts (created_at_ms)",
+      audit_entries_who: "audit_entries (who, at_ms, id)",
+      audit_entries_what: "audit_entries (what, at_ms, id)",
+      onboarding_emails_failures: "onboarding_emails (next_attempt_at_ms, id) where state = 'failed'",
+      sign_in_mail_failures: "sign_in_mail_attempts (at_ms, id) where state <> 'sent'",
+    },
+    // SQLite orders text by its bytes anyway; the order of other collations cannot find the start of an email.
+    makeOnPostgres: {
+      accounts_email_bytes: 'accounts (email collate "C")',
+      accounts_plan_bytes: 'accounts (plan, (email collate "C"))',
     },
   },
 };

@@ -311,6 +311,37 @@ export type Tables = {
     last_event: string | null;
     last_event_at_ms: number | null;
   };
+  /** The operators of the office. They are not accounts. */
+  operators: {
+    id: string;
+    name: string;
+    added_at_ms: number;
+    /** The hash of the token in the link that adds a passkey; null once it was used. */
+    link_hash: string | null;
+    link_until_ms: number | null;
+  };
+  /** As `passkeys`. */
+  operator_passkeys: {
+    credential_id: string;
+    operator_id: string;
+    rp_id: string;
+    public_key: string;
+    counter: number;
+    added_at_ms: number;
+    last_used_at_ms: number | null;
+  };
+  /** The operators' sessions in the office. */
+  operator_sessions: {
+    /** The hash of the cookie. */
+    id_hash: string;
+    operator_id: string;
+    begun_at_ms: number;
+    /** Accurate to a minute. */
+    last_used_at_ms: number;
+    expires_at_ms: number;
+    /** When the operator last used a passkey in this session. */
+    proved_at_ms: number;
+  };
   /** The apps that the operator registered with the authorization server. */
   connect_clients: {
     id: string;

@@ -16,19 +16,24 @@ export type CookieName =
   | "office-notice"
   | "office-probe";
 
+/** The cookies of the operators' office: its session, the secret that binds passkey challenges, the pending link. */
+export type OfficeCookieName = "operator-session" | "operator-browser" | "operator-link";
+
+type AnyCookieName = CookieName | OfficeCookieName;
+
 type CookieHeaders = Pick<Headers, "get">;
 
 /**
  * The cookie with this name. Two with the same name count as none: a sibling host can set one for our domain (RFC 6265
  * §8.6), and nothing shows which is ours.
  */
-export function readCookie(headers: CookieHeaders, name: CookieName): string | undefined {
+export function readCookie(headers: CookieHeaders, name: AnyCookieName): string | undefined {
   const [value, another] = readCookies(headers, name);
   return another === undefined ? value : undefined;
 }
 
 /** Every non-empty cookie with this name. */
-export function readCookies(headers: CookieHeaders, name: CookieName): string[] {
+export function readCookies(headers: CookieHeaders, name: AnyCookieName): string[] {
   const sent = headers.get("cookie");
   if (sent === null) return [];
   const start = `${nameSent(name)}=`;
@@ -52,8 +57,8 @@ function trimBlanks(text: string): string {
 }
 
 /** A `Set-Cookie` that is HttpOnly, SameSite=Lax, and Secure if the service has HTTPS. */
-export function writeCookie(name: CookieName, value: string, maxAgeSeconds: number): string {
-  const secure = isHttps() ? "; Secure" : "";
+export function writeCookie(name: AnyCookieName, value: string, maxAgeSeconds: number): string {
+  const secure = isHttps(name) ? "; Secure" : "";
   return `${nameSent(name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
@@ -63,7 +68,7 @@ export function cookieHeaders(cookies: readonly string[]): string[] {
 }
 
 /** A `Set-Cookie` that deletes a cookie. */
-export function clearCookie(name: CookieName): string {
+export function clearCookie(name: AnyCookieName): string {
   return writeCookie(name, "", 0);
 }
 
@@ -71,10 +76,12 @@ export function clearCookie(name: CookieName): string {
  * The name that is sent. With the prefix `__Host-`, only this exact host can set the cookie (RFC 6265bis §4.1.3.2). The
  * prefix needs HTTPS, so development over HTTP does without it.
  */
-function nameSent(name: CookieName): string {
-  return name !== "__session" && isHttps() ? `__Host-${name}` : name;
+function nameSent(name: AnyCookieName): string {
+  return name !== "__session" && isHttps(name) ? `__Host-${name}` : name;
 }
 
-function isHttps(): boolean {
-  return settings().appUrl.startsWith("https:");
+function isHttps(name: AnyCookieName): boolean {
+  const { appUrl, office } = settings();
+  const url = name.startsWith("operator-") ? office?.url : appUrl;
+  return url?.startsWith("https:") === true;
 }

@@ -5,8 +5,8 @@ import type { HeaderList } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { pageAt, routeAt } from "@/lib/http/router";
 
-/** Browser features that our pages never use. */
-const permissions = ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
+/** The `Permissions-Policy` of every page: browser features that our pages never use. */
+export const permissions = ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
   .map((feature) => `${feature}=()`)
   .join(", ");
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
-import { auditedTransaction } from "@/lib/db/audit";
+import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -165,6 +165,48 @@ async function stopPending(db: Db, to: Condition, nowMs: number): Promise<void> 
       ]),
     )
     .execute();
+}
+
+/** Which failed mails to try again: one, or all that failed with the same words. */
+export type FailedMails = { id: string } | { failure: string };
+
+const maxRetried = 1000;
+
+/**
+ * Schedules failed mails again, at most a thousand, except to addresses that want none. Returns how many there were.
+ */
+export function retryFailedMails(db: Db, which: FailedMails, by: Operator, nowMs: number): Promise<number> {
+  const failed = (transaction: Db) =>
+    transaction
+      .selectFrom("onboarding_emails")
+      .innerJoin("accounts", "accounts.id", "onboarding_emails.account_id")
+      .leftJoin("email_suppressions", "email_suppressions.email_hash", "onboarding_emails.recipient_hash")
+      .select("onboarding_emails.id")
+      .where("email_suppressions.email_hash", "is", null)
+      .where(sql`state`, "=", sql`'failed'`) // as in the partial index
+      .where(({ eb }) =>
+        "id" in which ? eb("onboarding_emails.id", "=", which.id) : eb("failure", "=", which.failure),
+      )
+      .limit(maxRetried);
+  const whom = "id" in which ? which.id : null;
+  let retried = 0;
+  const look = async () => ({ retried });
+  return auditedTransaction(db, { by, what: "mails retry", whom, look }, nowMs, async (transaction) => {
+    const rows = await transaction
+      .updateTable("onboarding_emails")
+      .set({
+        state: "scheduled" satisfies EmailState,
+        next_attempt_at_ms: nowMs,
+        attempts: 0,
+        first_attempt_at_ms: null,
+        lease_until_ms: null,
+      })
+      .where("id", "in", failed(transaction))
+      .returning("id")
+      .execute();
+    retried = rows.length;
+    return retried;
+  });
 }
 
 /** An account's onboarding mails in due order, with their last failure, if any. */

@@ -135,13 +135,17 @@ export async function recordAttempt(
 
 /** The last attempts of the mails to an address, newest first, of the last `RETENTION_DAYS`. */
 export function listAttempts(db: Db, email: string): Promise<Tables["sign_in_mail_attempts"][]> {
+  return attemptsTo(db, email).execute();
+}
+
+/** The query of {@link listAttempts}. */
+export function attemptsTo(db: Db, email: string) {
   return db
     .selectFrom("sign_in_mail_attempts")
-    .selectAll()
+    .select(["id", "email", "kind", "at_ms", "state", "failure"])
     .where("email", "=", email)
     .orderBy("at_ms", "desc")
-    .limit(50)
-    .execute();
+    .limit(50);
 }
 
 /** Deletes a mail, if its lease is still ours. */

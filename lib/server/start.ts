@@ -20,6 +20,7 @@ import { metrics } from "@/lib/runtime/metrics";
 import { blockReadiness } from "@/lib/runtime/readiness";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
+import { createOfficeServer } from "@/lib/server/office-server";
 import { PageRenderer } from "@/lib/server/page-renderer";
 import { createPageHandler } from "@/lib/server/render-page";
 import { createFrontServer } from "@/lib/server/server";
@@ -31,7 +32,8 @@ import { startOutageWatch } from "@/lib/status/outage-watch";
 export async function start(): Promise<void> {
   // On Vercel, this server does not run.
   delete process.env.VERCEL;
-  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings, billing } = readSettings();
+  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings, billing, office } =
+    readSettings();
   // In development, Next's output is shown as it is.
   if (production) {
     captureOutput();
@@ -53,6 +55,12 @@ export async function start(): Promise<void> {
   const started = pages.started.then(pagesReady, (failure: Error) => exitWithError(failure.message));
   const measured = metrics();
   if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
+  if (office) {
+    const officeServer = createOfficeServer(office.url);
+    await listen(officeServer, office.port, office.host, "OFFICE_PORT");
+    runners.push({ stop: async () => officeServer.close().closeAllConnections() });
+    log().info({ port: office.port, url: office.url }, "the office listens");
+  }
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);

@@ -24,9 +24,12 @@ export async function signWithPasskey(
   return (await answer.json()).to;
 }
 
-/** Creates a passkey and adds it to the account that the page shows. Throws if that fails. */
-export async function createPasskey({ options, action }: Addresses, account: string): Promise<void> {
-  const answer = await post(options, new URLSearchParams({ account }));
+/** Creates a passkey and adds it to the account or operator that the fields name. Throws if that fails. */
+export async function createPasskey(
+  { options, action }: Addresses,
+  fields: Record<string, string>,
+): Promise<void> {
+  const answer = await post(options, new URLSearchParams(fields));
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(await answer.json());
   await post(action, JSON.stringify(await navigator.credentials.create({ publicKey })));
 }

@@ -11,7 +11,11 @@ const adding = { options: actions.startPasskey.path, action: actions.addPasskey.
 /** A button that adds a passkey to the account. */
 export function AddPasskey({ accountId }: { accountId: string }) {
   return (
-    <PasskeyButton words="Add a passkey" done="Passkey added." run={() => createPasskey(adding, accountId)} />
+    <PasskeyButton
+      words="Add a passkey"
+      done="Passkey added."
+      run={() => createPasskey(adding, { account: accountId })}
+    />
   );
 }
 

@@ -195,7 +195,7 @@ function OperatorsTokens({
 
 const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
 
-function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
+export function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
   const { kind, name, begunAtMs, startedIn, lastSeenAtMs, endsAtMs } = session;
   return (
     <>

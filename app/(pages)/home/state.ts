@@ -1,4 +1,4 @@
-import type { Caller } from "@/lib/accounts/caller";
+import type { Identified } from "@/lib/accounts/caller";
 import {
   adviceOn,
   type DeniedStatus,
@@ -19,7 +19,7 @@ export type HomeState = {
 type HomeStatus = EntitlementAllowed["status"] | Exclude<DeniedStatus, "signed-out">;
 
 /** The decision of `GET /api/entitlement`, worded for the CEO. */
-export function decideHomeState(caller: Exclude<Caller, { is: "signed-out" }>, nowMs: number): HomeState {
+export function decideHomeState(caller: Exclude<Identified, { is: "signed-out" }>, nowMs: number): HomeState {
   const decided = decideEntitlement(caller, nowMs);
   const status = decided.status as HomeStatus;
   const checkAgainAfterSeconds = decided.ok ? decided.recheckAfterSeconds : lookAgainAfterSeconds;

@@ -49,7 +49,7 @@ function WriteForHelp({ state, account }: Omit<VerdictProps, "nowMs">) {
   );
 }
 
-const statusNames: Record<HomeState["status"], string> = {
+export const statusNames: Record<HomeState["status"], string> = {
   licensed: "Licensed",
   trial: "Trial",
   hobby: "Hobby",

@@ -116,6 +116,9 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     until: retention(),
   },
   connect_clients: undefined,
+  operator_passkeys: undefined,
+  operator_sessions: undefined,
+  operators: undefined,
   signing_keys: undefined,
   site_banner: undefined,
 });

@@ -1,0 +1,176 @@
+import type { InferResult } from "kysely";
+import { type Account, parseAccount } from "@/lib/accounts/account";
+import { adviceOn, decideForAccount } from "@/lib/accounts/entitlement";
+import { toCredits } from "@/lib/accounts/ledger";
+import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
+import { maxTries } from "@/lib/auth/sign-in-code";
+import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
+import { asInstant, asIso } from "@/lib/config/instants";
+import { settings } from "@/lib/config/settings";
+import { readTogether } from "@/lib/db/read-together";
+import type { Db } from "@/lib/db/store";
+import { pages } from "@/lib/http/pages";
+import { attemptsTo } from "@/lib/mail/sign-in-outbox";
+
+type Facts = Awaited<ReturnType<typeof readFacts>>;
+
+/** Reads what decides whether someone can sign in and what their apps are told. */
+export async function readFacts(db: Db, email: string, nowMs: number) {
+  return toFacts(await readTogether(db, factQueries(db, email, nowMs)), nowMs);
+}
+
+/** The queries that {@link toFacts} reads, all by the email. */
+export function factQueries(db: Db, email: string, nowMs: number) {
+  return {
+    accounts: db
+      .selectFrom("accounts")
+      .select(["id", "email", "subject", "plan", "trial_ends_at_ms", "assistant_limit", "credit_thousandths"])
+      .select("created_at_ms")
+      .where("email", "=", email),
+    codes: db
+      .selectFrom("sign_in_codes")
+      .select(["share", "tries", "created_at_ms", "expires_at_ms"])
+      .where("email", "=", email)
+      .where("created_at_ms", ">", nowMs - codesKeptMs)
+      .orderBy("created_at_ms", "desc"),
+    attempts: attemptsTo(db, email),
+    sessions: currentSessions(db, nowMs).where("account_id", "=", accountIdOf(db, email)),
+    invitations: db
+      .selectFrom("invitations")
+      .select("expires_at_ms")
+      .where("email", "=", email)
+      .where("accepted_at_ms", "is", null),
+    waiting: db.selectFrom("waitlist").select(["joined_at_ms", "invited_at_ms"]).where("email", "=", email),
+    atClerk: db
+      .selectFrom("clerk_users")
+      .select("barred_until_ms")
+      .where("email", "=", email)
+      .where("is_deleted", "=", 0),
+  };
+}
+
+/** The id of the account with an email, as a part of a query. */
+export function accountIdOf(db: Db, email: string) {
+  return db.selectFrom("accounts").select("id").where("email", "=", email);
+}
+
+type FactRows = {
+  [Name in keyof ReturnType<typeof factQueries>]: InferResult<ReturnType<typeof factQueries>[Name]>;
+};
+
+export function toFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
+  const [row] = accounts;
+  const [[invitation], [waiting], [atClerk]] = [others.invitations, others.waiting, others.atClerk];
+  return {
+    nowMs,
+    hasAccount: row !== undefined,
+    account: parseAccount(row),
+    codes,
+    attempts,
+    sessions: toSessions(sessions),
+    invitation,
+    waiting,
+    atClerk,
+  };
+}
+
+/** Puts the facts in words: one sentence about signing in, one about apps, and the facts themselves. */
+export function explain(facts: Facts) {
+  const { nowMs, account, codes, attempts, sessions, invitation, waiting } = facts;
+  const at = (ms: number | null | undefined) => asInstant(asIso(ms), nowMs);
+  const [attempt] = attempts;
+  return {
+    signIn: explainSignIn(facts),
+    apps: explainApps(facts),
+    facts: {
+      account: account ? describePlan(account, nowMs) : facts.hasAccount ? "not readable" : "none",
+      credits: account ? toCredits(account.creditThousandths) : null,
+      sessions: countSessions(sessions),
+      lastSeen: at(Math.max(0, ...sessions.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null),
+      codesInADay: codes.length,
+      lastCode: at(codes[0]?.created_at_ms),
+      lastMail: attempt
+        ? `${attempt.kind}, ${attempt.state} ${at(attempt.at_ms)}${attempt.failure ? `: ${attempt.failure}` : ""}`
+        : null,
+      invitedUntil: at(invitation?.expires_at_ms),
+      joinedWaitlist: at(waiting?.joined_at_ms),
+    },
+  };
+}
+
+function explainSignIn(facts: Facts): string {
+  const { nowMs, account, codes, attempts, sessions, atClerk } = facts;
+  const { signIn, appUrl } = settings();
+  const at = (ms: number) => asInstant(asIso(ms), nowMs);
+  if (signIn.kind === "none") return "No one can sign in: SIGN_IN is not set up.";
+  if (!account) return facts.hasAccount ? unreadable : explainStranger(facts);
+  if (signIn.kind === "clerk") {
+    if (account.subject === null)
+      return "No user at Clerk has this email yet: they have not signed up there.";
+    const barredUntilMs = atClerk?.barred_until_ms ?? 0;
+    if (barredUntilMs > nowMs) return "Clerk has banned or locked this user. Clerk's dashboard lifts that.";
+    return "Nothing here stops them. Clerk's dashboard shows their attempts to sign in.";
+  }
+  const browsers = sessions.filter(({ kind }) => kind === "browser").length;
+  const [code] = codes;
+  const mail = attempts.find(({ kind }) => kind === "code");
+  if (!code || code.created_at_ms < Math.max(0, ...sessions.map(({ confirmedAtMs }) => confirmedAtMs ?? 0))) {
+    if (browsers > 0) return `They are signed in, in ${browsers} browser${browsers === 1 ? "" : "s"}.`;
+    return `Nothing stops them, and no code was asked for in a day: they can, at ${appUrl}${pages.signIn.path}.`;
+  }
+  const isAbout = mail !== undefined && mail.at_ms >= code.created_at_ms;
+  if (isAbout && mail.state !== "sent") {
+    const again = mail.state === "retrying" ? "is being tried again" : "was given up";
+    return `The mail with their code was not accepted (${mail.failure}), and ${again}.`;
+  }
+  if (code.tries >= maxTries) return `They typed ${maxTries} wrong codes. They must ask for another one.`;
+  if (code.share === "long") {
+    return "So many short codes were asked for in a day that only the long code in their mail works.";
+  }
+  if (!isAbout) return `They asked for a code ${at(code.created_at_ms)}, and its mail was not sent yet.`;
+  const state =
+    code.expires_at_ms <= nowMs ? "It has expired: they must ask for another one." : "It is valid.";
+  const typed = code.tries > 0 ? `${code.tries} wrong ones were typed` : "it was not typed";
+  return `A code was mailed ${at(mail.at_ms)}, and ${typed}. ${state} They should look for it in the spam folder, and type it in the browser that asked for it.`;
+}
+
+const unreadable =
+  "The record of the account is not valid. Delete it with 'account delete', and add it again.";
+
+function explainStranger({ nowMs, invitation, waiting, attempts }: Facts): string {
+  if (invitation && invitation.expires_at_ms <= nowMs) {
+    return "There is no account: their invitation expired. Invite them again.";
+  }
+  if (invitation) {
+    const mail = attempts.find(({ kind }) => kind === "invitation");
+    const unsent = mail && mail.state !== "sent" ? ` Its mail was not accepted (${mail.failure}).` : "";
+    return `There is no account: they have not accepted their invitation.${unsent}`;
+  }
+  if (waiting) return "There is no account: they are on the waitlist, and were not invited.";
+  return "There is no account, no invitation and no entry in the waitlist with this email. Is it spelled like this?";
+}
+
+function explainApps({ nowMs, hasAccount, account, sessions }: Facts): string {
+  if (!hasAccount) return "The API answers signed-out: there is no account.";
+  if (!account) return `The API answers invalid. ${unreadable}`;
+  const answer = decideForAccount(account, nowMs);
+  if (!answer.ok) return `The API answers ${answer.status}. ${adviceOn(answer.status)}`;
+  const connected = sessions.some(({ kind }) => kind !== "browser");
+  const without = connected ? "" : " No app is connected, so an app without a token is told signed-out.";
+  return `The API answers ${answer.status}, so apps may run.${without}`;
+}
+
+function describePlan(account: Account, nowMs: number): string {
+  if (account.plan !== "trial") return account.plan;
+  const has = account.trialEndsAtMs <= nowMs ? "ended" : "ends";
+  return `trial, ${has} ${asInstant(asIso(account.trialEndsAtMs), nowMs)}`;
+}
+
+/** For example `2 browser sessions and 1 app session`. */
+export function countSessions(sessions: Session[]): string {
+  const kinds = [...new Set(sessions.map(({ kind }) => kind))].map((kind) => {
+    const count = sessions.filter((session) => session.kind === kind).length;
+    return `${count} ${kind} session${count === 1 ? "" : "s"}`;
+  });
+  return kinds.length > 0 ? new Intl.ListFormat("en").format(kinds) : "0 sessions";
+}

@@ -1,0 +1,99 @@
+import { type SelectQueryBuilder, sql } from "kysely";
+import { dayMs } from "@/lib/config/durations";
+import { asIso } from "@/lib/config/instants";
+import { readTogether } from "@/lib/db/read-together";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+
+const maxTrials = 100;
+
+/** Counts the accounts by plan and state, and what wants an operator's attention. Lists at most 100 ending trials. */
+export async function readOverview(db: Db, nowMs: number) {
+  const sinceMs = nowMs - 30 * dayMs;
+  const firstDay = Math.floor(nowMs / dayMs) - 29;
+  const count = sql<number>`count(*)`.as("count");
+  const found = await readTogether(db, {
+    plans: db
+      .selectFrom("accounts")
+      .select(["plan", sql<number>`count(*)`.as("all")])
+      .select(sql<number>`count(case when trial_ends_at_ms <= ${sql.lit(nowMs)} then 1 end)`.as("ended"))
+      .groupBy("plan"),
+    waiting: db.selectFrom("waitlist").select(count).where("invited_at_ms", "is", null),
+    failedOnboarding: db
+      .selectFrom("onboarding_emails")
+      .select(count)
+      .where(sql`state`, "=", sql`'failed'`) // as in the partial index
+      .where("next_attempt_at_ms", ">=", sinceMs),
+    failedSignIn: db
+      .selectFrom("sign_in_mail_attempts")
+      .select(count)
+      .where("state", "=", "failed")
+      .where(sql`state`, "<>", sql`'sent'`) // as in the partial index
+      .where("at_ms", ">=", sinceMs),
+    unsubscribed: db.selectFrom("email_suppressions").select(count).where("created_at_ms", ">=", sinceMs),
+    ending: db
+      .selectFrom("accounts")
+      .select(["email", "trial_ends_at_ms"])
+      .where(sql`plan`, "=", sql`'trial'`) // as in the partial index
+      .where("trial_ends_at_ms", ">", nowMs)
+      .where("trial_ends_at_ms", "<=", nowMs + 7 * dayMs)
+      .orderBy("trial_ends_at_ms")
+      .limit(maxTrials),
+    firstWaiting: db
+      .selectFrom("waitlist")
+      .select("joined_at_ms")
+      .where("invited_at_ms", "is", null)
+      .orderBy("joined_at_ms")
+      .limit(1),
+    apps: db
+      .selectFrom("local_sessions")
+      .select(count)
+      .where("kind", "=", "app")
+      .where("expires_at_ms", ">", nowMs),
+    signIns: perDay(db.selectFrom("audit_entries").where("what", "=", "sign in"), "at_ms", firstDay),
+    newAccounts: perDay(db.selectFrom("accounts"), "created_at_ms", firstDay),
+    unsubscribes: perDay(db.selectFrom("email_suppressions"), "created_at_ms", firstDay),
+  });
+  const of = (plan: string) => found.plans.find((row) => row.plan === plan) ?? { all: 0, ended: 0 };
+  const { all, ended } = of("trial");
+  return {
+    accounts: {
+      trials: all - ended,
+      endedTrials: ended,
+      licensed: of("licensed").all,
+      hobby: of("hobby").all,
+    },
+    waiting: found.waiting[0]?.count ?? 0,
+    oldestWaitingAtMs: found.firstWaiting[0]?.joined_at_ms ?? null,
+    connectedApps: found.apps[0]?.count ?? 0,
+    mailsFailedIn30Days: (found.failedOnboarding[0]?.count ?? 0) + (found.failedSignIn[0]?.count ?? 0),
+    unsubscribedIn30Days: found.unsubscribed[0]?.count ?? 0,
+    trialsEnding: found.ending.map(({ email, trial_ends_at_ms }) => ({
+      email,
+      endsAt: asIso(trial_ends_at_ms),
+    })),
+    /** By day in UTC, of the last 30, today last. */
+    days: {
+      signIns: toDays(found.signIns, firstDay),
+      newAccounts: toDays(found.newAccounts, firstDay),
+      unsubscribes: toDays(found.unsubscribes, firstDay),
+    },
+  };
+}
+
+/** Counts rows by day (since 1970, in UTC) from the first day on. */
+function perDay<Table extends keyof Tables>(
+  rows: SelectQueryBuilder<Tables, Table, object>,
+  column: string,
+  firstDay: number,
+) {
+  const day = sql<number>`${sql.ref(column)} / ${sql.lit(dayMs)}`;
+  return rows
+    .select([day.as("day"), sql<number>`count(*)`.as("count")])
+    .where(sql<number>`${sql.ref(column)}`, ">=", firstDay * dayMs)
+    .groupBy(day);
+}
+
+function toDays(found: { day: number; count: number }[], firstDay: number): number[] {
+  return Array.from({ length: 30 }, (_, at) => found.find(({ day }) => day === firstDay + at)?.count ?? 0);
+}

@@ -1,0 +1,24 @@
+import type { InferResult, SelectQueryBuilder } from "kysely";
+import { jsonArrayFrom as asPostgresArray } from "kysely/helpers/postgres";
+import { jsonArrayFrom as asSqliteArray } from "kysely/helpers/sqlite";
+import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
+
+// biome-ignore lint/suspicious/noExplicitAny: queries of any tables
+type Queries = Record<string, SelectQueryBuilder<any, any, any>>;
+
+/**
+ * Runs several queries in one round trip and at one instant: each is an array of JSON in a single row. A query has to name
+ * its columns, and numbers in its result are numbers.
+ */
+export async function readTogether<Q extends Queries>(
+  db: Db,
+  queries: Q,
+): Promise<{ [Name in keyof Q]: InferResult<Q[Name]> }> {
+  const asArray = settings().databaseUrl ? asPostgresArray : asSqliteArray;
+  const row = await db
+    .selectNoFrom(Object.entries(queries).map(([name, query]) => asArray(query as never).as(name)))
+    .executeTakeFirstOrThrow();
+  const read = (value: unknown) => (typeof value === "string" ? JSON.parse(value) : value);
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, read(value)])) as never;
+}

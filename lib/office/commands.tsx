@@ -1,0 +1,41 @@
+import type { OfficePage } from "@/lib/office/page";
+
+export const commands: OfficePage = { path: "/commands", name: "Shell", show };
+
+/** What stays in the shell, because it needs secrets, files or a second thought. */
+const list = [
+  ["Check the settings, the store, the mail and the keys", "check"],
+  ["Add an operator, or a passkey for one who lost it", "operator add NAME"],
+  ["Remove an operator", "operator remove NAME"],
+  ["Create an account without an invitation", "account add EMAIL --plan licensed"],
+  ["Give someone a token for a program", "token EMAIL"],
+  ["Remove a passkey of an account", "passkey remove EMAIL --all"],
+  ["Export everything about a person", "person export EMAIL"],
+  ["Erase a person", "person erase EMAIL"],
+  ["Rotate or revoke the signing keys", "keys rotate"],
+  ["Register an app", "connect add NAME URI"],
+  ["Back the store up, and restore it", "backup FILE"],
+  ["Migrate the store ahead of an upgrade", "migrate"],
+] as const;
+
+async function show() {
+  return {
+    title: "Shell",
+    content: (
+      <>
+        <h1>What stays in the shell</h1>
+        <p>These need a secret, a file or a second thought. Each command has --help.</p>
+        <dl className="commands">
+          {list.map(([what, command]) => (
+            <div key={command}>
+              <dt>{what}</dt>
+              <dd>
+                <code>npm run -s admin -- {command}</code>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,145 @@
+import type { ApiError } from "@/lib/http/errors";
+import type { OfficeAct, Shown } from "@/lib/office/page";
+
+/** The addresses that need no session, and those of the passkey. */
+export const doors = {
+  enter: "/enter",
+  enterOptions: "/enter/options",
+  enterDone: "/enter/passkey",
+  enrol: "/enrol",
+  enrolOptions: "/enrol/options",
+  enrolDone: "/enrol/passkey",
+  proofOptions: "/proof/options",
+  proofDone: "/proof/passkey",
+  leave: "/leave",
+} as const;
+
+/** Sign-in. */
+export function showEnter(to: string): Shown {
+  return {
+    title: "Sign in",
+    content: (
+      <Door heading="Sign in to the office">
+        <p>The office is for operators. Owners of accounts sign in on the public site.</p>
+        <Ceremony kind="get" options={doors.enterOptions} done={doors.enterDone} to={to}>
+          Use your passkey
+        </Ceremony>
+        <p className="quiet">
+          Lost your passkey? Another link is printed by <code>npm run -s admin -- operator add NAME</code>.
+        </p>
+      </Door>
+    ),
+  };
+}
+
+/** Where a link leads. Its token is in the fragment, which no server and no log ever sees. */
+export function showEnrol(): Shown {
+  return {
+    title: "Add a passkey",
+    content: (
+      <Door heading="Add your passkey">
+        <p>
+          This link works once. The passkey that you add now opens the office, with your name on everything
+          that you do there.
+        </p>
+        <Ceremony kind="create" options={doors.enrolOptions} done={doors.enrolDone} to="/">
+          Add a passkey
+        </Ceremony>
+      </Door>
+    ),
+  };
+}
+
+/** Asks for the passkey before an act, and keeps what was typed. */
+export function askAgain(
+  why: "signed out" | "to prove",
+  { path }: OfficeAct,
+  fields: URLSearchParams,
+): Shown {
+  const isOut = why === "signed out";
+  const form = "again";
+  return {
+    title: isOut ? "Sign in to go on" : "Confirm that it is you",
+    status: isOut ? 401 : 403,
+    content: (
+      <Door heading={isOut ? "Your session has ended" : "Confirm that it is you"}>
+        <p>
+          {isOut
+            ? "Nothing was changed, and what you typed is kept. It is carried out after you sign in."
+            : "You last used your passkey more than five minutes ago. What you chose is carried out after you use it."}
+        </p>
+        <form id={form} method="post" action={path}>
+          {[...fields].map(([name, value], at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a form may have the same field twice
+            <input key={at} type="hidden" name={name} value={value} />
+          ))}
+        </form>
+        <Ceremony
+          kind="get"
+          options={isOut ? doors.enterOptions : doors.proofOptions}
+          done={isOut ? doors.enterDone : doors.proofDone}
+          form={form}
+        >
+          Use your passkey and go on
+        </Ceremony>
+      </Door>
+    ),
+  };
+}
+
+export function describeProblem({ status, message, hint }: ApiError, requestId: string): Shown {
+  return {
+    title: "That did not work",
+    status,
+    content: (
+      <Door heading="That did not work">
+        <p>{message}</p>
+        <p>{hint}</p>
+        {status >= 500 && (
+          <p className="quiet">
+            The log has more under <code>{requestId}</code>.
+          </p>
+        )}
+      </Door>
+    ),
+  };
+}
+
+function Door({ heading, children }: { heading: string; children: React.ReactNode }) {
+  return (
+    <div className="narrow">
+      <h1>{heading}</h1>
+      {children}
+    </div>
+  );
+}
+
+type CeremonyProps = {
+  kind: "get" | "create";
+  options: string;
+  done: string;
+  /** The address to open afterwards, or the form to send. */
+  to?: string;
+  form?: string;
+  children: string;
+};
+
+/** A button that uses a passkey or creates one, which needs the script. */
+function Ceremony({ kind, options, done, to, form, children }: CeremonyProps) {
+  return (
+    <div
+      className="stack"
+      data-passkey={kind}
+      data-options={options}
+      data-done={done}
+      data-to={to}
+      data-form={form}
+    >
+      <button type="button">{children}</button>
+      <p role="status" className="status" />
+      <noscript>
+        <p className="problem">Passkeys need JavaScript. Everything else in the office works without it.</p>
+      </noscript>
+    </div>
+  );
+}

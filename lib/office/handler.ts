@@ -1,0 +1,261 @@
+import { officeRateLimit } from "@/lib/config/limits";
+import { settings } from "@/lib/config/settings";
+import { type Db, store } from "@/lib/db/store";
+import { cookieHeaders } from "@/lib/http/cookies";
+import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import { createHandler, type Handler, type HandlerRequest } from "@/lib/http/handler";
+import { permissions } from "@/lib/http/page-headers";
+import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
+import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
+import { askAgain, describeProblem, doors, showEnrol, showEnter } from "@/lib/office/doors";
+import { renderPage } from "@/lib/office/frame";
+import { addressOf, type OfficeAct, type OfficeCall, type OfficePage, type Shown } from "@/lib/office/page";
+import {
+  askForPasskey,
+  askForProof,
+  finishPasskey,
+  prove,
+  signInWithPasskey,
+  startPasskey,
+} from "@/lib/office/passkey";
+import { officeActs, officePages } from "@/lib/office/routes";
+import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
+import { LocalCounter } from "@/lib/rate-limit/local-counter";
+import { log } from "@/lib/runtime/log";
+
+type Handlers = Partial<Record<string, (request: Request) => Promise<Response>>>;
+
+/**
+ * Creates the handler of the office. Its checks, in this order: the rate limit of the client address (429), address (404),
+ * method (405), host (421), origin (403) and size (413) of a form, the session (303 or 401), a recent passkey for acts that
+ * need one (403). A refused act shows its page again with what was typed.
+ */
+export function createOfficeHandler(): (request: Request, path: string, peer: string) => Promise<Response> {
+  const { requests, windowSeconds } = officeRateLimit;
+  const counter = new LocalCounter(requests, windowSeconds * 1000);
+  const routes = listRoutes();
+  return async (request, path, peer) => {
+    const { allowed, retryAfterSeconds } = counter.consume(peer, performance.now());
+    const handlers = routes.get(path);
+    const handle = handlers?.[request.method === "HEAD" ? "GET" : request.method];
+    if (allowed && handle) return handle(request);
+    const context = createRequestContext(request.method, path, request.headers);
+    if (!allowed) return finalize(undefined, context, errorParts(tooManyRequests({ retryAfterSeconds })));
+    const allow = Object.keys(handlers ?? {}).flatMap((method) =>
+      method === "GET" ? ["GET", "HEAD"] : method,
+    );
+    const error = handlers
+      ? new ApiError("method_not_allowed", { headers: { allow: allow.join(", ") } })
+      : new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
+    return finalize(undefined, context, toPage(describeProblem(error, context.requestId), undefined));
+  };
+}
+
+function listRoutes(): Map<string, Handlers> {
+  const routes = new Map<string, Handlers>([["/", { GET: goToToday }]]);
+  const add = (
+    method: "GET" | "POST",
+    path: Route["path"],
+    handler: Handler,
+    takes: Route["takes"] = "office",
+  ) => {
+    const route: Route = { path, methods: [method], ...(method === "POST" && { takes }) };
+    routes.set(path, { ...routes.get(path), [method]: createHandler(route, handler, checks) });
+  };
+  const inSession =
+    (work: (db: Db, call: HandlerRequest, session: OfficeSession) => Promise<ResponseParts>) =>
+    async (call: HandlerRequest) => {
+      const db = await openStore();
+      const session = await findSession(db, call.headers, call.nowMs);
+      if (!session)
+        throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
+      return work(db, call, session);
+    };
+  for (const page of Object.values<OfficePage>(officePages))
+    add("GET", page.path, (call) => showPage(page, call));
+  for (const act of Object.values<OfficeAct>(officeActs)) add("POST", act.path, (call) => runAct(act, call));
+  add("GET", doors.enter, (call) => toPage(showEnter(whereTo(call)), undefined));
+  add("GET", doors.enrol, () => toPage(showEnrol(), undefined));
+  add("POST", doors.enrolOptions, async (call) => startPasskey(await openStore(), call), "form");
+  add("POST", doors.enrolDone, async (call) => finishPasskey(await openStore(), call), "passkey");
+  add("POST", doors.enterOptions, (call) => askForPasskey(call), "form");
+  add("POST", doors.enterDone, async (call) => signInWithPasskey(await openStore(), call), "passkey");
+  add(
+    "POST",
+    doors.proofOptions,
+    inSession(async (_, call, session) => askForProof(call, session)),
+    "form",
+  );
+  add("POST", doors.proofDone, inSession(prove), "passkey");
+  add(
+    "POST",
+    doors.leave,
+    inSession(async (db, { nowMs }, session) => {
+      const cookies = [await endSession(db, session, nowMs)];
+      return { status: 303, body: null, headers: ["location", doors.enter, ...cookieHeaders(cookies)] };
+    }),
+    "form",
+  );
+  return routes;
+}
+
+/** What `createHandler` checks and renders for every address of the office. */
+const checks: Parameters<typeof createHandler>[2] = {
+  checkAddressee: requireOwnHost,
+  // Its check compares with the public address; ours with the office's.
+  acceptsAnyOrigin: true,
+  checkPost: requireOwnOrigin,
+  renderError(error, { headers, context }) {
+    if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
+    return toPage(describeProblem(error, context.requestId), undefined);
+  },
+  finalize,
+};
+
+/** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
+function requireOwnHost(headers: Headers): void {
+  const { url } = requireOffice();
+  if (headers.get("host") === new URL(url).host) return;
+  throw new ApiError("forbidden", {
+    status: 421,
+    message: `The office is at ${url}.`,
+    hint: "Open it there.",
+  });
+}
+
+function requireOwnOrigin(headers: Headers): void {
+  const { url } = requireOffice();
+  if (headers.get("origin") === url) return;
+  throw new ApiError("forbidden", {
+    message: `Open this form at ${url} instead.`,
+    hint: "Forms are only accepted from the office's own pages.",
+  });
+}
+
+function requireOffice() {
+  const { office } = settings();
+  if (!office) throw new Error("OFFICE_PORT is not set");
+  return office;
+}
+
+async function openStore(): Promise<Db> {
+  try {
+    return await store();
+  } catch (failure) {
+    log().error({ err: failure }, "the office could not use the store");
+    throw new ApiError("unavailable", {
+      message: "The store cannot be reached, and nothing was changed.",
+      hint: "Try again in a moment. 'admin check' says more.",
+    });
+  }
+}
+
+async function showPage(page: OfficePage, call: HandlerRequest): Promise<ResponseParts> {
+  const db = await openStore();
+  const session = await findSession(db, call.headers, call.nowMs);
+  const { pathname, search, searchParams } = call.url;
+  if (!session)
+    return {
+      status: 303,
+      body: null,
+      headers: ["location", addressOf({ path: doors.enter }, { to: pathname + search })],
+    };
+  const shown = await page.show(toCall(db, session, call, [searchParams]));
+  return toPage(shown, { session, page });
+}
+
+async function runAct(act: OfficeAct, call: HandlerRequest): Promise<ResponseParts> {
+  const fields = new URLSearchParams(call.body.toString());
+  const db = await openStore();
+  const session = await findSession(db, call.headers, call.nowMs);
+  if (!session) return toPage(askAgain("signed out", act, fields), undefined);
+  if (act.needsProof && !isRecentlyProved(session, call.nowMs)) {
+    return toPage(askAgain("to prove", act, fields), { session, page: act.page });
+  }
+  const officeCall = toCall(db, session, call, [fields, call.url.searchParams]);
+  try {
+    const done = await act.run(officeCall);
+    if (typeof done !== "string") return toPage(done, { session, page: act.page });
+    return { status: 303, body: null, headers: ["location", done] };
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError)) throw thrown;
+    const shown = await act.page.show({ ...officeCall, problem: thrown });
+    return toPage({ ...shown, status: thrown.status }, { session, page: act.page });
+  }
+}
+
+function toCall(
+  db: Db,
+  { operator }: OfficeSession,
+  { nowMs }: HandlerRequest,
+  sources: URLSearchParams[],
+): OfficeCall {
+  const input = (name: string) =>
+    sources
+      .find((source) => source.has(name))
+      ?.get(name)
+      ?.trim() ?? "";
+  return { db, operator, by: `operator ${operator.name}`, nowMs, input };
+}
+
+/** Where to go after sign-in: only a page of the office. */
+function whereTo({ url }: HandlerRequest): string {
+  const to = url.searchParams.get("to") ?? "";
+  const isKnown = Object.values<OfficePage>(officePages).some(({ path }) => to.split("?", 1)[0] === path);
+  return isKnown ? to : officePages.today.path;
+}
+
+async function goToToday(): Promise<Response> {
+  const headers = ["location", officePages.today.path];
+  return toResponse("GET", { status: 303, body: null, headers }, headersOfOffice());
+}
+
+function toPage(
+  { title, content, status = 200 }: Shown,
+  at: { session: OfficeSession; page: OfficePage } | undefined,
+): ResponseParts {
+  const body = renderPage({ title, content, page: at?.page, operator: at?.session.operator });
+  return { status, body, mediaType: "text/html; charset=utf-8" };
+}
+
+function finalize(_: Route | undefined, context: RequestContext, parts: ResponseParts): Response {
+  return toResponse(context.method, parts, [...headersOfOffice(), "x-request-id", context.requestId]);
+}
+
+const policy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+/** The headers of every response of the office. */
+export function headersOfOffice(): string[] {
+  const hsts = requireOffice().url.startsWith("https:");
+  return [
+    "cache-control",
+    "no-store",
+    "content-security-policy",
+    policy,
+    "cross-origin-opener-policy",
+    "same-origin",
+    "cross-origin-resource-policy",
+    "same-origin",
+    "permissions-policy",
+    permissions,
+    // Forms need `Origin`, and `no-referrer` makes it `null`.
+    "referrer-policy",
+    "same-origin",
+    "x-content-type-options",
+    "nosniff",
+    ...(hsts ? ["strict-transport-security", "max-age=31536000"] : []),
+  ];
+}

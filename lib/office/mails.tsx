@@ -1,0 +1,125 @@
+import { sql } from "kysely";
+import { readTogether } from "@/lib/db/read-together";
+import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
+import { invalid } from "@/lib/office/account";
+import { addressOf, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { Instant, Outcome, Person, Table, Their } from "@/lib/office/parts";
+
+export const mails: OfficePage = { path: "/mails", name: "Mails", show };
+
+const maxRows = 50;
+const maxGrouped = 1000;
+
+/** The newest failures, and what providers said most often. */
+async function show(call: OfficeCall) {
+  const { db, nowMs } = call;
+  const failed = db
+    .selectFrom("onboarding_emails")
+    .where(sql`state`, "=", sql`'failed'`) // as in the partial index
+    .orderBy("next_attempt_at_ms", "desc")
+    .orderBy("id", "desc");
+  const found = await readTogether(db, {
+    groups: db
+      .selectFrom(failed.select("failure").limit(maxGrouped).as("newest"))
+      .select(["failure", sql<number>`count(*)`.as("mails")])
+      .groupBy("failure")
+      .orderBy(sql`count(*)`, "desc")
+      .limit(maxRows),
+    onboarding: failed
+      .leftJoin("accounts", "accounts.id", "onboarding_emails.account_id")
+      .select(["onboarding_emails.id", "accounts.email", "onboarding_emails.kind", "due_at_ms", "failure"])
+      .limit(maxRows),
+    signIn: db
+      .selectFrom("sign_in_mail_attempts")
+      .select(["id", "email", "kind", "at_ms", "state", "failure"])
+      .where(sql`state`, "<>", sql`'sent'`) // as in the partial index
+      .orderBy("at_ms", "desc")
+      .orderBy("id", "desc")
+      .limit(maxRows),
+  });
+  return {
+    title: "Mails",
+    content: (
+      <>
+        <h1>Mails that failed</h1>
+        <Outcome call={call} done={{ retried: "They are tried again now." }} />
+        <h2>Onboarding, by the provider’s words</h2>
+        <Table
+          columns={["The provider’s words", "Mails", ""]}
+          rows={found.groups.map(({ failure, mails }) => ({
+            key: failure ?? "",
+            cells: [
+              <Their key="words">{failure}</Their>,
+              mails === maxGrouped ? `${maxGrouped} or more` : mails,
+              <Retry key="retry" name="failure" value={failure ?? ""} label={`Try all again: ${failure}`}>
+                Try all again
+              </Retry>,
+            ],
+          }))}
+          whenEmpty="None failed."
+        />
+        <h2>Onboarding, the newest</h2>
+        <Table
+          columns={["To", "Mail", "Was due", "The provider’s words", ""]}
+          rows={found.onboarding.map(({ id, email, kind, due_at_ms, failure }) => ({
+            key: id,
+            cells: [
+              email ? <Person key="to" email={email} /> : "an account that is gone",
+              kind,
+              <Instant key="at" atMs={due_at_ms} nowMs={nowMs} />,
+              <Their key="words">{failure}</Their>,
+              <Retry key="retry" name="id" value={id} label={`Try again: ${kind} to ${email}`}>
+                Try again
+              </Retry>,
+            ],
+          }))}
+          whenEmpty="None failed."
+        />
+        <h2>Codes, invitations and security</h2>
+        <Table
+          columns={["To", "Mail", "Last tried", "State", "The provider’s words"]}
+          rows={found.signIn.map(({ id, email, kind, at_ms, state, failure }) => ({
+            key: id,
+            cells: [
+              <Person key="to" email={email} />,
+              kind,
+              <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
+              state,
+              <Their key="words">{failure}</Their>,
+            ],
+          }))}
+          whenEmpty="None failed."
+        />
+        <p className="quiet">
+          A code or link that was not delivered is not kept: its reader asks for another code, or is invited
+          again.
+        </p>
+      </>
+    ),
+  };
+}
+
+type RetryProps = { name: "id" | "failure"; value: string; label: string; children: string };
+
+function Retry({ name, value, label, children }: RetryProps) {
+  return (
+    <form method="post" action={retry.path}>
+      <input type="hidden" name={name} value={value} />
+      <button type="submit" className="plain" aria-label={label}>
+        {children}
+      </button>
+    </form>
+  );
+}
+
+export const retry: OfficeAct = {
+  path: "/mails/retry",
+  page: mails,
+  async run({ db, nowMs, by, input }) {
+    const [id, failure] = [input("id"), input("failure")];
+    const which = id ? { id } : { failure: failure ?? "" };
+    const retried = await retryFailedMails(db, which, by, nowMs);
+    if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
+    return addressOf(mails, { done: "retried" });
+  },
+};

@@ -1,0 +1,215 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
+import { consumeChallenge } from "@/lib/auth/passkey-challenge";
+import { settings } from "@/lib/config/settings";
+import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import { log } from "@/lib/runtime/log";
+
+/** A person who works in the office. */
+export type Operator = { id: string; name: string };
+
+/** A name that can stand in the audit, in a command and in an address. */
+export const operatorName = /^[a-z\d][a-z\d.-]{0,39}$/;
+
+export const linkMinutes = 15;
+
+/** The office as a relying party: pages at exactly `OFFICE_URL`. Throws an {@link ApiError} if it is off. */
+export function officeParty(): RelyingParty {
+  const { office } = settings();
+  if (office)
+    return { id: new URL(office.url).hostname, name: "Corner Office operators", origin: office.url };
+  throw new ApiError("not_configured", {
+    message: "There is no office.",
+    hint: "Set OFFICE_PORT, here and for the server.",
+  });
+}
+
+/**
+ * Adds an operator, or finds the one with this name, and returns the token of a link that adds a passkey: it works once,
+ * within 15 minutes, and replaces the link before it. Only its hash is stored.
+ */
+export async function addOperator(db: Db, name: string, nowMs: number): Promise<string> {
+  const token = randomBytes(32).toString("base64url");
+  const link = { link_hash: hashOf("link", token), link_until_ms: nowMs + linkMinutes * 60_000 };
+  await changeOperator(db, "operator", "operator add", name, nowMs, (transaction) =>
+    transaction
+      .insertInto("operators")
+      .values({ id: `op_${randomBytes(16).toString("base64url")}`, name, added_at_ms: nowMs, ...link })
+      .onConflict((conflict) => conflict.column("name").doUpdateSet(link))
+      .execute(),
+  );
+  return token;
+}
+
+/** The operators by name, with what they have. */
+export async function listOperators(db: Db, nowMs: number) {
+  const rows = await db
+    .selectFrom("operators")
+    .select(({ selectFrom, fn, ref }) => [
+      "name",
+      "added_at_ms",
+      selectFrom("operator_passkeys")
+        .select(fn.countAll().as("count"))
+        .where("operator_id", "=", ref("operators.id"))
+        .as("passkeys"),
+      selectFrom("operator_sessions")
+        .select(fn.countAll().as("count"))
+        .where("operator_id", "=", ref("operators.id"))
+        .where("expires_at_ms", ">", nowMs)
+        .as("sessions"),
+    ])
+    .orderBy("name")
+    .execute();
+  return rows.map(({ name, added_at_ms, passkeys, sessions }) => ({
+    name,
+    addedAtMs: added_at_ms,
+    passkeys: Number(passkeys),
+    sessions: Number(sessions),
+  }));
+}
+
+/** Removes an operator with their passkeys and sessions. Throws an {@link ApiError} if there is none. */
+export async function removeOperator(db: Db, name: string, nowMs: number): Promise<void> {
+  await changeOperator(db, "operator", "operator remove", name, nowMs, async (transaction) => {
+    await requireOperator(transaction, name);
+    await transaction.deleteFrom("operators").where("name", "=", name).execute();
+  });
+}
+
+/** Ends an operator's sessions. Throws an {@link ApiError} if there is no such operator. */
+export async function endOperatorSessions(db: Db, name: string, nowMs: number): Promise<void> {
+  await changeOperator(db, "operator", "operator end", name, nowMs, async (transaction) => {
+    const { id } = await requireOperator(transaction, name);
+    await transaction.deleteFrom("operator_sessions").where("operator_id", "=", id).execute();
+  });
+}
+
+/** The operator whom a link is for; `undefined` if it was used or replaced, or has expired. */
+export function findByLink(db: Db, token: string, nowMs: number): Promise<Operator | undefined> {
+  return db
+    .selectFrom("operators")
+    .select(["id", "name"])
+    .where("link_hash", "=", hashOf("link", token))
+    .where("link_until_ms", ">", nowMs)
+    .executeTakeFirst();
+}
+
+/** The ids of an operator's passkeys. */
+export async function listCredentialIds(db: Db, operatorId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("operator_passkeys")
+    .select("credential_id")
+    .where("operator_id", "=", operatorId)
+    .execute();
+  return rows.map(({ credential_id }) => credential_id);
+}
+
+/**
+ * Uses a link up and adds the passkey that was created with it. Returns false if the link, the challenge or the passkey
+ * was used before.
+ */
+export function addOperatorPasskey(
+  db: Db,
+  { id, name }: Operator,
+  { token, credential, challenge }: { token: string; credential: Credential; challenge: string },
+  nowMs: number,
+): Promise<boolean> {
+  return changeOperator(db, `operator ${name}`, "operator passkey", name, nowMs, async (transaction) => {
+    const taken = await transaction
+      .updateTable("operators")
+      .set({ link_hash: null, link_until_ms: null })
+      .where("link_hash", "=", hashOf("link", token))
+      .where("link_until_ms", ">", nowMs)
+      .returning("id")
+      .executeTakeFirst();
+    if (taken?.id !== id || !(await consumeChallenge(transaction, challenge, nowMs))) return false;
+    const added = await transaction
+      .insertInto("operator_passkeys")
+      .values({
+        credential_id: credential.id,
+        operator_id: id,
+        rp_id: officeParty().id,
+        public_key: credential.publicKey,
+        counter: credential.counter,
+        added_at_ms: nowMs,
+        last_used_at_ms: null,
+      })
+      .onConflict((conflict) => conflict.column("credential_id").doNothing())
+      .returning("credential_id")
+      .executeTakeFirst();
+    return added !== undefined;
+  });
+}
+
+/** An operator's passkey by the credential's id; `undefined` if it is not registered here. */
+export function findOperatorPasskey(db: Db, credentialId: string) {
+  return db
+    .selectFrom("operator_passkeys")
+    .innerJoin("operators", "operators.id", "operator_passkeys.operator_id")
+    .select(["operators.id", "operators.name", "operator_passkeys.public_key as publicKey"])
+    .where("credential_id", "=", credentialId)
+    .where("rp_id", "=", officeParty().id)
+    .executeTakeFirst();
+}
+
+/**
+ * Records the use of a passkey whose signature over this challenge was verified. Returns whether it counts: a challenge
+ * works once, and a signature counter that is in use must grow (WebAuthn §6.1.1), or the passkey was copied.
+ */
+export async function useOperatorPasskey(
+  transaction: Db,
+  credentialId: string,
+  { challenge, counter }: { challenge: string; counter: number },
+  nowMs: number,
+): Promise<boolean> {
+  if (!(await consumeChallenge(transaction, challenge, nowMs))) return false;
+  const used = await transaction
+    .updateTable("operator_passkeys")
+    .set({ counter, last_used_at_ms: nowMs })
+    .where("credential_id", "=", credentialId)
+    .where(({ or, and, eb, lit }) =>
+      or([eb("counter", "<", counter), and([eb("counter", "=", 0), eb(lit(counter), "=", 0)])]),
+    )
+    .returning("credential_id")
+    .executeTakeFirst();
+  if (!used)
+    log().warn({ credentialId }, "an operator's passkey was refused: its signature counter went back");
+  return used !== undefined;
+}
+
+async function requireOperator(db: Db, name: string): Promise<Operator> {
+  const operator = await db
+    .selectFrom("operators")
+    .select(["id", "name"])
+    .where("name", "=", name)
+    .executeTakeFirst();
+  if (operator) return operator;
+  throw new ApiError("not_found", {
+    message: "There is no operator with this name.",
+    hint: "See 'operator list'.",
+  });
+}
+
+/** Changes an operator, and records what they have before and after, without secrets. */
+export function changeOperator<T>(
+  db: Db,
+  by: Actor,
+  what: string,
+  name: string,
+  nowMs: number,
+  change: (transaction: Db) => Promise<T>,
+): Promise<T> {
+  const look = async (transaction: Db) => {
+    const operators = await listOperators(transaction, nowMs);
+    const operator = operators.find((operator) => operator.name === name);
+    return operator && { passkeys: operator.passkeys, sessions: operator.sessions };
+  };
+  return auditedTransaction(db, { by, what, whom: name, look }, nowMs, change);
+}
+
+/** The hash under which a secret of 256 random bits is stored. */
+export function hashOf(kind: "link" | "session", secret: string): string {
+  return createHash("sha256").update(`corner-office:operator-${kind}:v1:${secret}`).digest("base64url");
+}

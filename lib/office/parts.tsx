@@ -1,0 +1,94 @@
+import type { ReactNode } from "react";
+import { decideHomeState, type HomeState } from "@/app/(pages)/home/state";
+import type { Account } from "@/lib/accounts/account";
+import { asInstant } from "@/lib/config/instants";
+import { accountPath, type OfficeCall } from "@/lib/office/page";
+
+/** A value that a stranger chose: its direction of writing does not reorder what is next to it. */
+export function Their({ children }: { children: string | null | undefined }) {
+  return <bdi>{children ?? "–"}</bdi>;
+}
+
+/** A link to the page of an account, or of an email without one. */
+export function Person({ email }: { email: string }) {
+  return (
+    <a href={`${accountPath}?${new URLSearchParams({ email })}`}>
+      <Their>{email}</Their>
+    </a>
+  );
+}
+
+/** A time in UTC to the minute, with its distance from now. */
+export function Instant({ atMs, nowMs }: { atMs: number | null | undefined; nowMs: number }) {
+  if (atMs == null) return <>–</>;
+  const iso = new Date(atMs).toISOString();
+  const [, distance] = /\((.*)\)/.exec(asInstant(iso, nowMs) ?? "") ?? [];
+  return (
+    <time dateTime={iso} title={iso}>
+      {`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`} <span className="quiet">{distance}</span>
+    </time>
+  );
+}
+
+/** Why an act was refused, or what it did. */
+export function Outcome({ call, done }: { call: OfficeCall; done: Record<string, string> }) {
+  if (call.problem) {
+    return (
+      <div className="problem" role="alert">
+        <p>{call.problem.message}</p>
+        <p>{call.problem.hint}</p>
+      </div>
+    );
+  }
+  const said = done[call.input("done") ?? ""];
+  return said ? (
+    <p role="status" className="done">
+      {said}
+    </p>
+  ) : null;
+}
+
+/** A table whose rows are read as cards on a narrow screen. */
+export function Table({
+  columns,
+  rows,
+  whenEmpty,
+  caption,
+}: {
+  columns: string[];
+  rows: { key: string; cells: ReactNode[] }[];
+  whenEmpty: string;
+  caption?: string;
+}) {
+  if (rows.length === 0) return <p className="quiet">{whenEmpty}</p>;
+  return (
+    <table className="rows">
+      {caption && <caption>{caption}</caption>}
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column} scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, cells }) => (
+          <tr key={key}>
+            {cells.map((cell, at) => (
+              <td key={columns[at]} data-column={columns[at]}>
+                {cell}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What the owner of an account reads on `/home`. */
+export function homeStateOf(account: Account | undefined, nowMs: number): HomeState {
+  return decideHomeState(account ? { is: "account", account } : { is: "unreadable" }, nowMs);
+}

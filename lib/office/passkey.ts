@@ -1,0 +1,152 @@
+import {
+  CeremonyError,
+  creationOptions,
+  readAuthentication,
+  readRegistration,
+  requestOptions,
+  verifyAuthentication,
+  verifyRegistration,
+} from "@/lib/auth/passkey-ceremony";
+import { challengeBrowser, expectedOf, refuseCeremonyErrors } from "@/lib/auth/passkey-sign-in";
+import type { Db } from "@/lib/db/store";
+import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
+import { ApiError } from "@/lib/http/errors";
+import type { HandlerRequest } from "@/lib/http/handler";
+import type { ResponseParts } from "@/lib/http/response";
+import {
+  addOperatorPasskey,
+  changeOperator,
+  findByLink,
+  findOperatorPasskey,
+  linkMinutes,
+  listCredentialIds,
+  type Operator,
+  officeParty,
+  useOperatorPasskey,
+} from "@/lib/office/operators";
+import { type OfficeSession, proveSession, startSession } from "@/lib/office/session";
+
+/*
+ * The three ceremonies of the office: adding a passkey with a link, signing in, and proving in a session that it is still
+ * the operator. Each is two POSTs of the page's script, and a challenge is good for one of the three alone.
+ */
+
+const kept = "operator-browser";
+const signInPurpose = "operator sign in";
+const linkPurpose = ({ id }: Operator) => `operator ${id} adds a passkey`;
+const proofPurpose = ({ idHash }: OfficeSession) => `operator session ${idHash}`;
+
+/** The options to create a passkey, for whoever has the link. Its token is kept in a cookie until the passkey comes. */
+export async function startPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
+  const token = new URLSearchParams(call.body.toString()).get("link") ?? "";
+  const operator = (await findByLink(db, token, call.nowMs)) ?? refuseLink();
+  const { challenge, cookie } = challengeBrowser(call, linkPurpose(operator), kept);
+  const options = creationOptions(
+    officeParty(),
+    challenge,
+    operator,
+    await listCredentialIds(db, operator.id),
+  );
+  return answer(options, [cookie, writeCookie("operator-link", token, linkMinutes * 60)]);
+}
+
+/** Adds the passkey that the browser has created, and signs the operator in. */
+export async function finishPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
+  const { headers, nowMs, body } = call;
+  const token = readCookie(headers, "operator-link") ?? "";
+  const operator = (await findByLink(db, token, nowMs)) ?? refuseLink();
+  return refuseCeremonyErrors(async () => {
+    const party = officeParty();
+    const registration = readRegistration(party, body, expectedOf(call, linkPurpose(operator), kept));
+    const credential = await verifyRegistration(party, registration);
+    const { challenge } = registration;
+    if (!(await addOperatorPasskey(db, operator, { token, credential, challenge }, nowMs))) {
+      throw new CeremonyError("the link, the challenge or the passkey was used before");
+    }
+    const cookie = await signIn(db, operator, nowMs);
+    return answer({}, [cookie, clearCookie("operator-link")]);
+  });
+}
+
+/** The options of a sign-in: they are the same for everyone but for the challenge. */
+export function askForPasskey(call: HandlerRequest): ResponseParts {
+  const { challenge, cookie } = challengeBrowser(call, signInPurpose, kept);
+  return answer(requestOptions(officeParty(), challenge), [cookie]);
+}
+
+/** Signs an operator in by a passkey. Throws a 400 without a reason, which only the log has. */
+export function signInWithPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
+  return refuseCeremonyErrors(async () => {
+    const { operator, use } = await verify(db, call, signInPurpose);
+    const cookie = await signIn(db, operator, call.nowMs, use);
+    return answer({}, [cookie]);
+  });
+}
+
+/** The options to prove in a session that it is still its operator. */
+export function askForProof(call: HandlerRequest, session: OfficeSession): ResponseParts {
+  const { challenge, cookie } = challengeBrowser(call, proofPurpose(session), kept);
+  return answer(requestOptions(officeParty(), challenge), [cookie]);
+}
+
+/** Records the proof in the session. A passkey of another operator proves nothing here. */
+export function prove(db: Db, call: HandlerRequest, session: OfficeSession): Promise<ResponseParts> {
+  return refuseCeremonyErrors(async () => {
+    const { operator, use } = await verify(db, call, proofPurpose(session));
+    if (operator.id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
+    await change(db, operator, "operator proof", call.nowMs, async (transaction) => {
+      await use(transaction);
+      if (!(await proveSession(transaction, session.idHash, call.nowMs))) {
+        throw new CeremonyError("the session has ended");
+      }
+    });
+    return answer({}, []);
+  });
+}
+
+/** Reads and verifies a signature. `use` uses passkey and challenge up, in the transaction of what they are good for. */
+async function verify(db: Db, call: HandlerRequest, purpose: string) {
+  const party = officeParty();
+  const authentication = readAuthentication(party, call.body, expectedOf(call, purpose, kept));
+  const { credentialId, challenge } = authentication;
+  const passkey = await findOperatorPasskey(db, credentialId);
+  if (!passkey) throw new CeremonyError("the passkey is not registered here");
+  const { counter } = await verifyAuthentication(party, authentication, passkey.publicKey);
+  const use = async (transaction: Db) => {
+    if (await useOperatorPasskey(transaction, credentialId, { challenge, counter }, call.nowMs)) return;
+    throw new CeremonyError("the passkey or its challenge was used before");
+  };
+  return { operator: { id: passkey.id, name: passkey.name }, use };
+}
+
+function signIn(
+  db: Db,
+  operator: Operator,
+  nowMs: number,
+  use: (transaction: Db) => Promise<void> = async () => {},
+): Promise<string> {
+  return change(db, operator, "operator sign-in", nowMs, async (transaction) => {
+    await use(transaction);
+    return startSession(transaction, operator.id, nowMs);
+  });
+}
+
+const change = <T>(
+  db: Db,
+  { name }: Operator,
+  what: string,
+  nowMs: number,
+  work: (transaction: Db) => Promise<T>,
+) => changeOperator(db, `operator ${name}`, what, name, nowMs, work);
+
+function answer(body: object, cookies: string[]): ResponseParts {
+  return { status: 200, body, headers: cookieHeaders(cookies) };
+}
+
+function refuseLink(): never {
+  throw new ApiError("invalid_token", {
+    status: 403,
+    message: "This link was used, was replaced by a newer one, or is more than 15 minutes old.",
+    hint: "Ask for a new one: 'admin operator add' prints it.",
+  });
+}

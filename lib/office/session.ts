@@ -1,0 +1,96 @@
+import { randomBytes } from "node:crypto";
+import type { Db } from "@/lib/db/store";
+import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
+import { changeOperator, hashOf, type Operator } from "@/lib/office/operators";
+
+/** An operator's session in a browser. */
+export type OfficeSession = {
+  idHash: string;
+  operator: Operator;
+  /** When the operator last used a passkey in it. */
+  provedAtMs: number;
+};
+
+const sessionSeconds = 8 * 60 * 60; // 8 hours
+const idleMs = 60 * 60 * 1000; // 1 hour
+const noteUseAfterMs = 60_000; // 1 minute
+const proofLivesMs = 5 * 60 * 1000; // 5 minutes
+
+/** Starts a session in the transaction that used the passkey up, and returns its `Set-Cookie`. */
+export async function startSession(transaction: Db, operatorId: string, nowMs: number): Promise<string> {
+  const id = randomBytes(32).toString("base64url");
+  await transaction.deleteFrom("operator_sessions").where("expires_at_ms", "<=", nowMs).execute();
+  await transaction
+    .insertInto("operator_sessions")
+    .values({
+      id_hash: hashOf("session", id),
+      operator_id: operatorId,
+      begun_at_ms: nowMs,
+      last_used_at_ms: nowMs,
+      expires_at_ms: nowMs + sessionSeconds * 1000,
+      proved_at_ms: nowMs,
+    })
+    .execute();
+  return writeCookie("operator-session", id, sessionSeconds);
+}
+
+/** The session of a request, unless it is more than 8 hours old or was not used for an hour. Notes its use. */
+export async function findSession(
+  db: Db,
+  headers: Headers,
+  nowMs: number,
+): Promise<OfficeSession | undefined> {
+  const id = readCookie(headers, "operator-session");
+  if (id === undefined) return undefined;
+  const idHash = hashOf("session", id);
+  const row = await db
+    .selectFrom("operator_sessions")
+    .innerJoin("operators", "operators.id", "operator_sessions.operator_id")
+    .select(["operators.id", "operators.name", "last_used_at_ms", "proved_at_ms"])
+    .where("id_hash", "=", idHash)
+    .where("expires_at_ms", ">", nowMs)
+    .where("last_used_at_ms", ">", nowMs - idleMs)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  if (row.last_used_at_ms <= nowMs - noteUseAfterMs) {
+    await db
+      .updateTable("operator_sessions")
+      .set({ last_used_at_ms: nowMs })
+      .where("id_hash", "=", idHash)
+      .execute();
+  }
+  return { idHash, operator: { id: row.id, name: row.name }, provedAtMs: row.proved_at_ms };
+}
+
+/** Whether the operator has used a passkey in this session within the last five minutes. */
+export function isRecentlyProved({ provedAtMs }: OfficeSession, nowMs: number): boolean {
+  return nowMs - provedAtMs < proofLivesMs;
+}
+
+/** Records in the transaction that used the passkey up that it was used in this session. */
+export async function proveSession(transaction: Db, idHash: string, nowMs: number): Promise<boolean> {
+  const proved = await transaction
+    .updateTable("operator_sessions")
+    .set({ proved_at_ms: nowMs })
+    .where("id_hash", "=", idHash)
+    .returning("id_hash")
+    .executeTakeFirst();
+  return proved !== undefined;
+}
+
+/** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */
+export async function endSession(
+  db: Db,
+  { idHash, operator }: OfficeSession,
+  nowMs: number,
+): Promise<string> {
+  await changeOperator(
+    db,
+    `operator ${operator.name}`,
+    "operator sign-out",
+    operator.name,
+    nowMs,
+    (transaction) => transaction.deleteFrom("operator_sessions").where("id_hash", "=", idHash).execute(),
+  );
+  return clearCookie("operator-session");
+}

@@ -1,0 +1,97 @@
+import { Light } from "@/app/(pages)/light";
+import { readOverview } from "@/lib/accounts/overview";
+import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { Instant, Person, Table } from "@/lib/office/parts";
+import { listParts } from "@/lib/status/parts";
+
+export const today: OfficePage = { path: "/today", name: "Today", show };
+
+async function show({ db, nowMs }: OfficeCall) {
+  const [overview, parts] = await Promise.all([readOverview(db, nowMs), listParts(nowMs)]);
+  const { accounts, trialsEnding, waiting, oldestWaitingAtMs, mailsFailedIn30Days, connectedApps } = overview;
+  const figures = [
+    ["Trials", accounts.trials, addressOf({ path: "/accounts" }, { plan: "trial" })],
+    ["Ended trials", accounts.endedTrials, addressOf({ path: "/accounts" }, { trials: "ended" })],
+    ["Licensed", accounts.licensed, addressOf({ path: "/accounts" }, { plan: "licensed" })],
+    ["Hobby", accounts.hobby, addressOf({ path: "/accounts" }, { plan: "hobby" })],
+    ["On the waitlist", waiting, "/waiting"],
+    ["Failed mails in 30 days", mailsFailedIn30Days, "/mails"],
+    ["Apps connected", connectedApps, undefined],
+  ] as const;
+  return {
+    title: "Today",
+    content: (
+      <>
+        <h1>Today</h1>
+        <dl className="figures">
+          {figures.map(([name, value, href]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{href ? <a href={href}>{value.toLocaleString("en")}</a> : value.toLocaleString("en")}</dd>
+            </div>
+          ))}
+        </dl>
+        {oldestWaitingAtMs !== null && (
+          <p>
+            The first on the waitlist joined <Instant atMs={oldestWaitingAtMs} nowMs={nowMs} />.
+          </p>
+        )}
+        <h2>Trials that end within 7 days</h2>
+        <Table
+          columns={["Email", "Ends"]}
+          rows={trialsEnding.map(({ email, endsAt }) => ({
+            key: email,
+            cells: [
+              <Person key="email" email={email} />,
+              <Instant key="at" atMs={Date.parse(endsAt ?? "")} nowMs={nowMs} />,
+            ],
+          }))}
+          whenEmpty="None."
+        />
+        <h2>Last 30 days</h2>
+        <dl className="lines">
+          <Line name="Sign-ins" days={overview.days.signIns} />
+          <Line name="New accounts" days={overview.days.newAccounts} />
+          <Line name="Unsubscribes" days={overview.days.unsubscribes} />
+        </dl>
+        <h2>The service now</h2>
+        <ul className="parts">
+          {parts.map(({ name, colour, says }) => (
+            <li key={name}>
+              <h3>{name}</h3>
+              <Light colour={colour}>{says}</Light>
+            </li>
+          ))}
+        </ul>
+        <p className="quiet">
+          <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
+        </p>
+      </>
+    ),
+  };
+}
+
+const width = 240;
+const height = 48;
+
+/** One bar a day, the last one today. */
+function Line({ name, days }: { name: string; days: number[] }) {
+  const most = Math.max(1, ...days);
+  const sum = days.reduce((all, day) => all + day, 0);
+  const step = width / days.length;
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${name} a day, at most ${most}`}>
+          {days.map((day, at) => {
+            const high = (height * day) / most;
+            // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its day
+            return <rect key={at} x={at * step + 1} y={height - high} width={step - 2} height={high} />;
+          })}
+        </svg>
+        {sum.toLocaleString("en")}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+import { plans } from "@/lib/accounts/account";
+import { defaultTrialDays } from "@/lib/accounts/accounts";
+import { parseEmailAddress } from "@/lib/accounts/email-address";
+import { queueInvitation } from "@/lib/accounts/send-invitation";
+import { ApiError } from "@/lib/http/errors";
+import { invalid, readTerms } from "@/lib/office/account";
+import {
+  addressOf,
+  fieldValue,
+  type OfficeAct,
+  type OfficeCall,
+  type OfficePage,
+  type Shown,
+} from "@/lib/office/page";
+import { Instant, Outcome, Person, Table, Their } from "@/lib/office/parts";
+
+export const waiting: OfficePage = { path: "/waiting", name: "Waitlist", show };
+
+const perPage = 50;
+const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
+
+/** Those who wait for an invitation, the first ones first, and the form that invites. */
+async function show(call: OfficeCall): Promise<Shown> {
+  const { db, nowMs, input } = call;
+  const [, afterMs, afterEmail = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];
+  let query = db
+    .selectFrom("waitlist")
+    .select(["email", "joined_at_ms"])
+    .where("invited_at_ms", "is", null)
+    .orderBy("joined_at_ms")
+    .orderBy("email")
+    .limit(perPage + 1);
+  if (afterMs) {
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple("joined_at_ms", "email"), ">", tuple(Number(afterMs), afterEmail)),
+    );
+  }
+  const rows = await query.execute();
+  const shown = rows.slice(0, perPage);
+  const last = shown.at(-1);
+  const emails = shown.map(({ email }) => email).join("\n");
+  return {
+    title: "Waitlist",
+    content: (
+      <>
+        <h1>Waitlist</h1>
+        <Outcome call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
+        <form method="post" action={inviteMany.path} className="stack">
+          <label htmlFor="emails">Emails to invite, one a line</label>
+          <textarea
+            id="emails"
+            name="emails"
+            rows={8}
+            spellCheck={false}
+            defaultValue={fieldValue(call, "emails", emails)}
+          />
+          <div className="filter">
+            <label>
+              Plan
+              <select name="plan" defaultValue={fieldValue(call, "plan", "trial")}>
+                {plans.map((plan) => (
+                  <option key={plan}>{plan}</option>
+                ))}
+              </select>
+            </label>
+            <label>
+              Days of a trial
+              <input
+                name="trialDays"
+                inputMode="numeric"
+                defaultValue={fieldValue(call, "trialDays", String(defaultTrialDays))}
+              />
+            </label>
+            <label>
+              Assistants at most
+              <input
+                name="assistantLimit"
+                inputMode="numeric"
+                defaultValue={fieldValue(call, "assistantLimit")}
+              />
+            </label>
+            <button type="submit">Invite</button>
+          </div>
+        </form>
+        <h2>Who waits</h2>
+        <Table
+          columns={["Email", "Joined"]}
+          rows={shown.map(({ email, joined_at_ms }) => ({
+            key: email,
+            cells: [
+              <Person key="email" email={email} />,
+              <Instant key="at" atMs={joined_at_ms} nowMs={nowMs} />,
+            ],
+          }))}
+          whenEmpty="No one waits."
+        />
+        {rows.length > perPage && last && (
+          <p className="actions">
+            <a
+              className="button plain"
+              href={addressOf(waiting, { after: `${last.joined_at_ms} ${last.email}` })}
+            >
+              Next {perPage}
+            </a>
+          </p>
+        )}
+      </>
+    ),
+  };
+}
+
+/** Invites every email that the form lists, with one plan. What is refused is listed with its reason. */
+export const inviteMany: OfficeAct = {
+  path: "/waiting/invite",
+  page: waiting,
+  needsProof: true,
+  async run(call) {
+    const { db, by, input } = call;
+    const terms = readTerms(call);
+    const typed = (input("emails") ?? "").split(/[\s,;]+/).filter(Boolean);
+    const listed = [...new Set(typed.map((email) => email.toLowerCase()))];
+    if (listed.length === 0) throw invalid("Write at least one email.");
+    if (listed.length > maxInvited)
+      throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
+    const refused: Refused[] = [];
+    for (const text of listed) {
+      const email = parseEmailAddress(text);
+      if (!email) {
+        refused.push({ email: text, why: "It is not an email address." });
+        continue;
+      }
+      try {
+        await queueInvitation(db, email, terms, by);
+      } catch (thrown) {
+        if (!(thrown instanceof ApiError)) throw thrown;
+        refused.push({ email, why: thrown.message });
+      }
+    }
+    return refused.length === 0 ? addressOf(waiting, { done: "invited" }) : report(listed.length, refused);
+  },
+};
+
+type Refused = { email: string; why: string };
+
+function report(all: number, refused: Refused[]): Shown {
+  return {
+    title: "Invited",
+    content: (
+      <>
+        <h1>
+          Invited {all - refused.length} of {all}
+        </h1>
+        <Table
+          caption="Not invited"
+          columns={["Email", "Why"]}
+          rows={refused.map(({ email, why }) => ({
+            key: email,
+            cells: [<Their key="email">{email}</Their>, why],
+          }))}
+          whenEmpty=""
+        />
+        <p className="actions">
+          <a className="button plain" href={waiting.path}>
+            Back to the waitlist
+          </a>
+        </p>
+      </>
+    ),
+  };
+}

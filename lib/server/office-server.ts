@@ -1,0 +1,51 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { connectionLimits, exchangeWithinMs, officeConnections } from "@/lib/config/limits";
+import { readOfficeFiles } from "@/lib/office/files";
+import { createOfficeHandler, headersOfOffice } from "@/lib/office/handler";
+import { log } from "@/lib/runtime/log";
+import { JoinedMessage } from "@/lib/server/joined-message";
+import { serializePipelined } from "@/lib/server/pipeline";
+import { pathOf } from "@/lib/server/request-target";
+import { send, toRequest } from "@/lib/server/web-adapter";
+
+const fileCaching = "private, max-age=300"; // 5 minutes: a new build is seen soon
+
+/** Creates the server of the operators' office, on a port of its own. `url` is `OFFICE_URL`. */
+export function createOfficeServer(url: string): Server {
+  const handle = createOfficeHandler();
+  const files = readOfficeFiles();
+
+  async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
+    const startedAtMs = performance.now();
+    const { method = "", url: target = "" } = incoming;
+    const path = pathOf(target);
+    const file = method === "GET" ? files.get(path) : undefined;
+    if (file) {
+      const headers = [...headersOfOffice(), "content-type", file.type];
+      headers[headers.indexOf("cache-control") + 1] = fileCaching;
+      outgoing.writeHead(200, headers).end(file.content);
+      return;
+    }
+    const request = toRequest(incoming, url + (target.startsWith("/") ? target : "/"), outgoing);
+    const response = await handle(request, path, incoming.socket.remoteAddress ?? "unknown");
+    await send(response, incoming, outgoing);
+    const { status, headers } = response;
+    const ms = Math.round(performance.now() - startedAtMs);
+    const known = status === 404 ? "*" : path;
+    log().info({ office: known, method, status, ms, requestId: headers.get("x-request-id") });
+  }
+
+  const receive = serializePipelined((incoming, outgoing) => {
+    answer(incoming, outgoing).catch((failure) => {
+      log().error({ err: failure }, "the office failed");
+      outgoing.destroy();
+    });
+  });
+  const server = createServer(
+    { ...connectionLimits, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
+    receive,
+  );
+  server.maxConnections = officeConnections;
+  server.setTimeout(exchangeWithinMs);
+  return server;
+}
