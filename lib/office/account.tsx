@@ -268,7 +268,7 @@ const toMinute = (atMs: number | undefined) =>
 /** The terms that a form was made from. */
 function describeTerms(account: Account): string {
   const endsAtMs = "trialEndsAtMs" in account ? account.trialEndsAtMs : "";
-  return `${account.plan} ${endsAtMs} ${account.assistantLimit ?? ""}`;
+  return [account.plan, endsAtMs, account.assistantLimit ?? "none"].join(" ");
 }
 
 type Entry = { id: string; thousandths: number; reason: string; created_at_ms: number };
@@ -389,7 +389,7 @@ export const setTerms: OfficeAct = {
       if (input("seen") === describeTerms(current)) return;
       throw new ApiError("forbidden", {
         status: 409,
-        message: `Someone changed this account meanwhile. It is now: ${describeTerms(current).trim()}.`,
+        message: `Someone changed this account meanwhile. It is now: ${describeTerms(current)}.`,
         hint: "Your values are still in the form. Save again if they should replace these.",
       });
     });

@@ -48,7 +48,7 @@ export function createOfficeHandler(): (request: Request, path: string, peer: st
     const error = handlers
       ? new ApiError("method_not_allowed", { headers: { allow: allow.join(", ") } })
       : new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
-    return finalize(undefined, context, toPage(describeProblem(error, context.requestId), undefined));
+    return finalize(undefined, context, toProblem(error, context));
   };
 }
 
@@ -108,7 +108,7 @@ const checks: Parameters<typeof createHandler>[2] = {
   checkPost: requireOwnOrigin,
   renderError(error, { headers, context }) {
     if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
-    return toPage(describeProblem(error, context.requestId), undefined);
+    return toProblem(error, context);
   },
   finalize,
 };
@@ -217,6 +217,11 @@ function toPage(
 ): ResponseParts {
   const body = renderPage({ title, content, page: at?.page, operator: at?.session.operator });
   return { status, body, mediaType: "text/html; charset=utf-8" };
+}
+
+function toProblem(error: ApiError, { requestId }: RequestContext): ResponseParts {
+  const headers = Object.entries(error.headers).flat();
+  return { ...toPage(describeProblem(error, requestId), undefined), headers };
 }
 
 function finalize(_: Route | undefined, context: RequestContext, parts: ResponseParts): Response {

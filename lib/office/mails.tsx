@@ -17,7 +17,7 @@ async function show(call: OfficeCall) {
     .selectFrom("onboarding_emails")
     .where(sql`state`, "=", sql`'failed'`) // as in the partial index
     .orderBy("next_attempt_at_ms", "desc")
-    .orderBy("id", "desc");
+    .orderBy("onboarding_emails.id", "desc");
   const found = await readTogether(db, {
     groups: db
       .selectFrom(failed.select("failure").limit(maxGrouped).as("newest"))

@@ -1,0 +1,449 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { officeActs, officePages } from "@/lib/office/routes";
+import { Browser } from "@/tests/support/browser";
+import { engines, type Stage } from "@/tests/support/engines";
+import { hiddenField, OfficeBrowser, startWithOffice } from "@/tests/support/office-browser";
+import type { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+
+const ceremonies = [
+  "/enrol/options",
+  "/enrol/passkey",
+  "/enter/options",
+  "/enter/passkey",
+  "/proof/options",
+  "/proof/passkey",
+];
+const acts = Object.values(officeActs).map(({ path }) => path as string);
+const pages = Object.values(officePages).map(({ path }) => path as string);
+
+describe.each(engines)("an attack on the office on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let ann: OfficeBrowser;
+  let bob: OfficeBrowser;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await startWithOffice({ ...stage.environment, SIGN_IN: "local" });
+    await service.adminJson("account", "add", email, "--plan", "trial", "--trial-days", "3");
+    ann = await OfficeBrowser.enrol(service, "ann");
+    bob = await OfficeBrowser.enrol(service, "bob");
+  });
+  afterAll(() => service.stop());
+
+  const show = () => service.adminJson("account", "show", email);
+  const newLink = async (name: string) => {
+    const { url } = await service.adminJson<{ url: string }>("operator", "add", name);
+    return new URL(url).hash.slice(1);
+  };
+  /** Signs in again where a test took a session away. */
+  const signedIn = async (browser: OfficeBrowser) => {
+    if ((await browser.open("/today")).status !== 200) await browser.signIn();
+    return browser;
+  };
+
+  describe("from another site", () => {
+    it.each([...acts, ...ceremonies, "/leave"])(
+      "POST %s without the office's Origin is 403",
+      async (path) => {
+        const before = await show();
+        for (const origin of ["https://evil.example", "null", service.url, `${ann.url}.evil.example`, ""]) {
+          const { status, text } = await ann.submit(path, { email, plan: "hobby" }, { origin });
+          expect(status).toBe(403);
+          expect(text).toContain(`Open this form at ${ann.url} instead.`);
+        }
+        expect(await show()).toEqual(before);
+        expect((await ann.open("/today")).status).toBe(200);
+      },
+    );
+
+    it("GET never acts", async () => {
+      for (const path of acts) expect((await ann.open(`${path}?email=${email}&plan=hobby`)).status).toBe(405);
+    });
+
+    it.each(["evil.example", "localhost", `127.0.0.1:9`, `evil.example:1`])(
+      "by the name %s it is a 421 (DNS rebinding)",
+      async (host) => {
+        for (const path of ["/today", "/enter"]) expect((await ann.open(path, { host })).status).toBe(421);
+      },
+    );
+  });
+
+  describe("across the two ports", () => {
+    it.each([...pages, ...acts, ...ceremonies, "/enter", "/enrol", "/leave", "/office.css", "/office.js"])(
+      "%s is a plain 404 on the public port",
+      async (path) => {
+        const { status, text } = await service.ask(path, { headers: { cookie: ann.cookie } });
+        expect(status).toBe(404);
+        expect(text).not.toContain("operator");
+      },
+    );
+
+    it("an operator's cookie signs no one in on the public port", async () => {
+      const headers = { cookie: `${ann.cookie}; __session=${ann.cookies.get("operator-session")}` };
+      expect((await service.ask("/api/entitlement", { headers })).status).toBe(401);
+    });
+
+    it("an owner's cookies and tokens open nothing in the office", async () => {
+      const owner = await Browser.signIn(service, email);
+      const token = await service.token(email);
+      for (const headers of [
+        { cookie: owner.cookie },
+        { cookie: `operator-session=${owner.valueOf("__session")}` },
+        { authorization: `Bearer ${token}` },
+        { cookie: `operator-session=${token}` },
+      ]) {
+        expect((await new OfficeBrowser(service).open("/today", headers as never)).status).toBe(303);
+      }
+    });
+
+    it("an owner's passkey is not an operator's", async () => {
+      const stranger = new OfficeBrowser(service);
+      const { status, text } = await stranger.signIn();
+      expect(status).toBe(400);
+      expect(JSON.parse(text).error.message).toBe("This passkey was not accepted.");
+      expect(stranger.cookies.has("operator-session")).toBe(false);
+    });
+  });
+
+  describe("on the link", () => {
+    it("works once", async () => {
+      const link = await newLink("cleo");
+      expect((await new OfficeBrowser(service).openLink(link)).status).toBe(200);
+      const again = await new OfficeBrowser(service).openLink(link);
+      expect(again.status).toBe(403);
+      expect(JSON.parse(again.text).error.message).toMatch(/^This link was used/);
+    });
+
+    it("works once, however many use it at the same time", async () => {
+      const link = await newLink("dora");
+      const browsers = Array.from({ length: 8 }, () => new OfficeBrowser(service));
+      const answers = await Promise.all(browsers.map((browser) => browser.openLink(link)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      const [{ count } = {}] = await stage.query(
+        "SELECT count(*) AS count FROM operator_passkeys WHERE operator_id = (SELECT id FROM operators WHERE name = 'dora')",
+      );
+      expect(Number(count)).toBe(1);
+    });
+
+    it("is replaced by a newer one, and expires after 15 minutes", async () => {
+      const replaced = await newLink("emil");
+      const link = await newLink("emil");
+      expect((await new OfficeBrowser(service).openLink(replaced)).status).toBe(403);
+      const [{ link_until_ms } = {}] = await stage.query(
+        "SELECT link_until_ms FROM operators WHERE name = 'emil'",
+      );
+      expect(Math.abs(Number(link_until_ms) - Date.now() - 15 * 60_000)).toBeLessThan(60_000);
+      await stage.query(`UPDATE operators SET link_until_ms = ${Date.now() - 1} WHERE name = 'emil'`);
+      expect((await new OfficeBrowser(service).openLink(link)).status).toBe(403);
+    });
+
+    it("that is guessed, empty or another operator's adds nothing", async () => {
+      for (const link of ["", "x", "A".repeat(43), "' OR 1=1 --"]) {
+        expect((await new OfficeBrowser(service).openLink(link)).status).toBe(403);
+      }
+      // The options of one link, finished with the cookie of another.
+      const [one, other] = [new OfficeBrowser(service), new OfficeBrowser(service)];
+      const options = await one.submit("/enrol/options", { link: await newLink("fred") });
+      await other.submit("/enrol/options", { link: await newLink("gina") });
+      one.cookies.set("operator-link", other.cookies.get("operator-link") ?? "");
+      const response = one.authenticator.create(JSON.parse(options.text));
+      expect((await one.post("/enrol/passkey", response)).status).toBe(400);
+    });
+  });
+
+  describe("on the proof", () => {
+    const makeStale = () => stage.query("UPDATE operator_sessions SET proved_at_ms = proved_at_ms - 300000");
+
+    it.each(Object.values(officeActs).filter((act) => "needsProof" in act))(
+      "$path asks again after five minutes, changes nothing, and keeps what was typed",
+      async ({ path }) => {
+        await signedIn(ann);
+        await makeStale();
+        const before = await show();
+        const { status, text } = await ann.submit(path, {
+          email,
+          plan: "hobby",
+          reason: 'a "typed" <reason>',
+        });
+        expect(status).toBe(403);
+        expect(text).toContain("Confirm that it is you");
+        expect(text).toMatch(new RegExp(`<form (?=[^>]*id="again")(?=[^>]*action="${path}")[^>]*>`));
+        expect(hiddenField({ text } as never, "reason")).toBe('a "typed" <reason>');
+        expect(await show()).toEqual(before);
+      },
+    );
+
+    it("is good for the session in which it was given, and for five minutes", async () => {
+      await signedIn(ann);
+      await signedIn(bob);
+      await makeStale();
+      const credit = () => ann.submit("/account/credits", { email, amount: "1", reason: "proof" });
+      expect((await bob.prove()).status).toBe(200);
+      expect((await credit()).status).toBe(403);
+      expect((await ann.prove()).status).toBe(200);
+      expect((await credit()).status).toBe(303);
+      await makeStale();
+      expect((await credit()).status).toBe(403);
+    });
+
+    it("by another operator's passkey is refused, in whichever session it was asked for", async () => {
+      await signedIn(ann);
+      await makeStale();
+      const asked = JSON.parse((await ann.post("/proof/options")).text);
+      expect((await ann.post("/proof/passkey", bob.authenticator.get(asked))).status).toBe(400);
+      const ofBob = JSON.parse((await bob.post("/proof/options")).text);
+      expect((await ann.post("/proof/passkey", ann.authenticator.get(ofBob))).status).toBe(400);
+      const refused = await ann.submit("/account/credits", { email, amount: "1", reason: "proof" });
+      expect(refused.status).toBe(403);
+    });
+
+    it("of a sign-in is none, and works once", async () => {
+      await signedIn(ann);
+      await makeStale();
+      const toEnter = JSON.parse((await ann.post("/enter/options")).text);
+      expect((await ann.post("/proof/passkey", ann.authenticator.get(toEnter))).status).toBe(400);
+      const response = ann.authenticator.get(JSON.parse((await ann.post("/proof/options")).text));
+      expect((await ann.post("/proof/passkey", response)).status).toBe(200);
+      expect((await ann.post("/proof/passkey", response)).status).toBe(400);
+    });
+
+    it("that lies about its origin, its host or its user is refused", async () => {
+      for (const lies of [
+        { origin: "https://evil.example" },
+        { rpId: "evil.example" },
+        { flags: 1 },
+        { crossOrigin: true },
+        { challenge: "AAAA" },
+      ]) {
+        const options = JSON.parse((await ann.post("/enter/options")).text);
+        const { status } = await ann.post("/enter/passkey", ann.authenticator.get(options, lies));
+        expect(status).toBe(400);
+      }
+    });
+  });
+
+  describe("on the session", () => {
+    it.each([
+      ["after 8 hours", "expires_at_ms = 1"],
+      ["after an hour without use", "last_used_at_ms = last_used_at_ms - 3600000"],
+    ])("ends %s, and what was typed is kept for the next one", async (_, change) => {
+      await signedIn(ann);
+      await stage.query(`UPDATE operator_sessions SET ${change}`);
+      const before = await show();
+      const { status, text } = await ann.submit("/account/credits", { email, amount: "5", reason: "typed" });
+      expect(status).toBe(401);
+      expect(text).toContain("Your session has ended");
+      expect(hiddenField({ text } as never, "amount")).toBe("5");
+      expect(await show()).toEqual(before);
+      expect((await ann.signIn()).status).toBe(200);
+    });
+
+    it("of a removed operator is over at once, and so is the passkey", async () => {
+      const hugo = await OfficeBrowser.enrol(service, "hugo");
+      expect((await hugo.open("/today")).status).toBe(200);
+      await service.adminJson("operator", "remove", "hugo");
+      expect((await hugo.open("/today")).status).toBe(303);
+      expect((await hugo.signIn()).status).toBe(400);
+      expect((await hugo.submit("/account/credits", { email, amount: "5", reason: "x" })).status).toBe(401);
+    });
+
+    it("ends by 'operator end' and by signing out, and its cookie is good for nothing then", async () => {
+      const ivy = await OfficeBrowser.enrol(service, "ivy");
+      await service.adminJson("operator", "end", "ivy");
+      expect((await ivy.open("/today")).status).toBe(303);
+      await ivy.signIn();
+      const cookie = ivy.cookie;
+      expect((await ivy.submit("/leave", {})).headers.location).toBe("/enter");
+      expect((await ivy.open("/today", { cookie })).status).toBe(303);
+    });
+
+    it("with two cookies of its name counts as none", async () => {
+      await signedIn(ann);
+      const cookie = `${ann.cookie}; operator-session=another`;
+      expect((await ann.open("/today", { cookie })).status).toBe(303);
+    });
+
+    it("leads nowhere else after sign-in", async () => {
+      for (const to of [
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "/today/../..",
+        "javascript:1",
+        "/leave",
+      ]) {
+        const { text } = await ann.open(`/enter?to=${encodeURIComponent(to)}`);
+        expect(text).toContain('data-to="/today"');
+      }
+      const page = await ann.open("/enter?to=/audit%3Fwho%3D%2522%253E%253Cx%253E");
+      expect(page.text).toContain('data-to="/audit?who=%22%3E%3Cx%3E"');
+    });
+  });
+
+  describe("on the fields", () => {
+    it("changes nothing that the form does not have", async () => {
+      await signedIn(ann);
+      await ann.prove();
+      const before = await show();
+      const seen = hiddenField(await ann.open(`/account?email=${email}`), "seen");
+      const more = {
+        id: "acc_x",
+        subject: "user_x",
+        credits: "9",
+        creditThousandths: "9",
+        credit_thousandths: "9",
+      };
+      const { status } = await ann.submit("/account/terms", { email, seen, plan: "hobby", ...more });
+      expect(status).toBe(303);
+      expect(await show()).toEqual({ ...before, plan: "hobby", trialEndsAt: null });
+    });
+
+    it("ends no session of another account", async () => {
+      await service.adminJson("account", "add", "other@example.com", "--plan", "hobby");
+      await service.token("other@example.com");
+      const [{ id } = {}] = await service.adminJson<{ id: string }[]>("session", "list", "other@example.com");
+      await signedIn(ann);
+      await ann.prove();
+      await ann.submit("/account/sessions/end", { email, session: String(id) });
+      expect(await service.adminJson("session", "list", "other@example.com")).toHaveLength(1);
+    });
+
+    it("is refused beyond 64 KiB", async () => {
+      const { status } = await ann.submit("/waiting/invite", { emails: "x".repeat(70_000) });
+      expect(status).toBe(413);
+    });
+  });
+
+  describe("stored in what strangers choose", () => {
+    const payloads = [
+      "<script>alert(1)</script>",
+      "<img src=x onerror=alert(1)>",
+      '"><svg onload=alert(1)>',
+      "'><b>bold</b>",
+      "</td></tr></table><h1>x</h1>",
+      "</title><script>1</script>",
+      "</textarea><script>1</script>",
+      "</option><img src=x>",
+      '" autofocus onfocus="alert(1)',
+      "' onmouseover='alert(1)",
+      "javascript:alert(1)",
+      "<!-- comment",
+      "<![CDATA[<x>]]>",
+      "&lt;script&gt;",
+      "<a href=https://evil.example>click</a>",
+      "<base href=https://evil.example>",
+      "<meta http-equiv=refresh content=0>",
+      "<form action=https://evil.example>",
+      "\u202eevil\u202c",
+      "zero\u200bwidth\u2066bidi\u2069\u0000end",
+    ];
+
+    const elements =
+      "html head meta title link body a header nav svg path main h1 h2 h3 p b bdi span time div dl dt dd ul li form input label select option button table caption thead tbody tr th td details summary pre code footer section aside rect circle textarea script strong !doctype";
+
+    /** Nothing of a payload is markup: neither an element of its own, nor an attribute, nor something invisible. */
+    function expectPlain(text: string, payload: string): void {
+      if (/[<"']/.test(payload)) expect(text).not.toContain(payload);
+      expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
+      const withoutValues = text.replaceAll(/"[^"]*"/g, '""');
+      const tags = withoutValues.match(/<[^>]*>/g) ?? [];
+      for (const tag of tags) {
+        const [name = "", ...attributes] = tag.replace(/^<\/?|\/?>$/g, "").split(/\s+/);
+        expect(elements.split(" ")).toContain(name);
+        expect(attributes.filter((attribute) => /^on|^style|^formaction=/.test(attribute))).toEqual([]);
+      }
+      expect(withoutValues.match(/<script/g)).toHaveLength(1);
+    }
+
+    /** Every column whose text a stranger, an app, a provider or another operator chooses. */
+    const fields: ((text: string) => string)[] = [
+      (text) => `UPDATE local_sessions SET name = ${text}`,
+      (text) => `UPDATE local_sessions SET begun_in = ${text}`,
+      (text) => `UPDATE local_sessions SET network = ${text}`,
+      (text) => `UPDATE credit_entries SET reason = ${text}`,
+      (text) => `UPDATE onboarding_emails SET failure = ${text}, state = 'failed'`,
+      (text) => `UPDATE sign_in_mail_attempts SET failure = ${text}`,
+      (text) => `UPDATE sign_in_mail_attempts SET kind = ${text}`,
+      (text) => `UPDATE waitlist SET email = ${text}`,
+      (text) => `UPDATE passkeys SET name = ${text}`,
+      (text) => `UPDATE site_banner SET message = ${text}`,
+      (text) => `UPDATE audit_entries SET who = ${text} WHERE what = 'markup'`,
+      (text) => `UPDATE audit_entries SET whom = ${text} WHERE what = 'markup'`,
+      (text) => `UPDATE accounts SET plan = ${text} WHERE email = 'markup@example.com'`,
+      (text) => `UPDATE accounts SET email = ${text} WHERE email LIKE '%@%' AND id = 'acc_markup'`,
+    ];
+
+    const shown = [...pages, `/account?email=${email}`, "/account?email=markup@example.com"].filter(
+      (path) => path !== "/account",
+    );
+
+    beforeAll(async () => {
+      ann.from = "127.60.0.1";
+      const [{ id } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${email}'`);
+      await service.token(email);
+      const now = Date.now();
+      for (const sql of [
+        `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms) VALUES ('e1', '${id}', 1, 'x', 1)`,
+        `INSERT INTO sign_in_mail_attempts (id, email, kind, at_ms, state, failure) VALUES ('m1', '${email}', 'code', ${now}, 'failed', 'x')`,
+        "INSERT INTO waitlist (email, joined_at_ms) VALUES ('waits@example.com', 1)",
+        `INSERT INTO passkeys (id, account_id, credential_id, rp_id, public_key, counter, name, added_at_ms) VALUES ('p1', '${id}', 'c1', 'localhost', 'k', 0, 'x', 1)`,
+        "INSERT INTO site_banner (id, kind, message) VALUES (1, 'promo', 'x')",
+        `INSERT INTO audit_entries (id, at_ms, who, what, whom, before, after) VALUES ('a1', ${now}, 'x', 'markup', 'x', NULL, '{"reason":"x"}')`,
+        "INSERT INTO accounts (id, email, plan, created_at_ms, credit_thousandths) VALUES ('acc_markup', 'markup@example.com', 'hobby', 1, 0)",
+      ]) {
+        await stage.query(sql);
+      }
+    });
+
+    const quote = (text: string) =>
+      stage.environment.DATABASE_URL
+        ? `U&'${text.replaceAll("\u0000", "").replaceAll("'", "''").replaceAll("\\", "\\\\")}'`
+        : `'${text.replaceAll("\u0000", "").replaceAll("'", "''")}'`;
+
+    it.each(payloads)(
+      "%j never becomes markup, and hides nothing, in any field of any page",
+      async (payload) => {
+        await signedIn(ann);
+        for (const toStatement of fields) await stage.query(toStatement(quote(payload)));
+        for (const path of shown) {
+          const { status, text } = await ann.open(path);
+          expect(status, path).toBe(200);
+          expectPlain(text, payload);
+        }
+      },
+    );
+
+    it("typed values come back as text in a refused form", async () => {
+      await signedIn(ann);
+      await ann.prove();
+      for (const payload of payloads.slice(0, 18)) {
+        const { status, text } = await ann.submit("/account/credits", {
+          email,
+          amount: payload,
+          reason: payload,
+        });
+        expect(status).toBe(400);
+        expectPlain(text, payload);
+      }
+    });
+  });
+
+  it("by a flood is refused beyond 1,200 a minute, and the public port answers meanwhile", async () => {
+    const flood = new OfficeBrowser(service);
+    flood.from = "127.60.0.2";
+    const seen = new Map<number, number>();
+    for (let round = 0; round < 70; round++) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => flood.open("/enter")));
+      for (const { status } of answers) seen.set(status, (seen.get(status) ?? 0) + 1);
+    }
+    expect([...seen.keys()].sort()).toEqual([200, 429]);
+    expect(seen.get(200)).toBeLessThanOrEqual(1200);
+    const refused = await flood.open("/today", { "x-forwarded-for": "203.0.113.9" });
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    expect((await service.ask("/api/health")).status).toBe(200);
+  });
+});

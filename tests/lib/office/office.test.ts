@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { engines, type Stage } from "@/tests/support/engines";
+import { hiddenField, OfficeBrowser, startWithOffice } from "@/tests/support/office-browser";
+import type { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+const accountPage = `/account?email=${encodeURIComponent(email)}`;
+
+describe.each(engines)("the office on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let ann: OfficeBrowser;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await startWithOffice({ ...stage.environment, SIGN_IN: "local" });
+    await service.adminJson("account", "add", email, "--plan", "trial", "--trial-days", "3");
+    ann = await OfficeBrowser.enrol(service, "ann");
+  });
+  afterAll(() => service.stop());
+
+  const show = () => service.adminJson("account", "show", email);
+  const newestChange = async () => (await service.adminJson<object[]>("audit", "list", "--limit", "1"))[0];
+  const seenTerms = async () => hiddenField(await ann.open(accountPage), "seen");
+
+  describe("a page", () => {
+    const paths = [
+      "/today",
+      "/accounts",
+      accountPage,
+      "/waiting",
+      "/mails",
+      "/announcement",
+      "/audit",
+      "/commands",
+    ];
+
+    it.each(paths)("GET %s is 200 with the operator's name, and is never stored", async (path) => {
+      const { status, headers, text } = await ann.open(path);
+      expect(status, text).toBe(200);
+      expect(headers).toMatchObject({
+        "content-type": "text/html; charset=utf-8",
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+      });
+      expect(headers["content-security-policy"]).toMatch(
+        /^default-src 'none'; style-src 'self'; script-src 'self'; .*frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'$/,
+      );
+      expect(text).toContain("Signed in as <b>ann</b>");
+    });
+
+    it.each(paths)("GET %s without a session leads to sign-in and back", async (path) => {
+      const { status, headers } = await new OfficeBrowser(service).open(path);
+      expect(status).toBe(303);
+      expect(headers.location).toBe(`/enter?to=${encodeURIComponent(path)}`);
+      const { text } = await new OfficeBrowser(service).open(headers.location ?? "");
+      expect(text).toContain(`data-to="${path.replace("&", "&amp;")}"`);
+    });
+
+    it("an unknown address is a 404 page, and another method a 405 with Allow", async () => {
+      expect(await ann.open("/api/health")).toMatchObject({ status: 404 });
+      const refused = await ann.send("PUT", "/today", "");
+      expect(refused.status).toBe(405);
+      expect(refused.headers.allow).toBe("GET, HEAD");
+    });
+
+    it("the root leads to Today", async () => {
+      const { status, headers } = await ann.open("/");
+      expect([status, headers.location]).toEqual([303, "/today"]);
+    });
+  });
+
+  describe("Accounts", () => {
+    beforeAll(async () => {
+      const rows = Array.from({ length: 60 }, (_, at) => {
+        const name = `page-${String(at).padStart(2, "0")}@example.com`;
+        return `('acc_${at}', '${name}', '${at % 2 ? "hobby" : "licensed"}', 1, 0)`;
+      });
+      await stage.query(
+        `INSERT INTO accounts (id, email, plan, created_at_ms, credit_thousandths) VALUES ${rows.join(", ")}`,
+      );
+    });
+    afterAll(async () => {
+      await stage.query("DELETE FROM accounts WHERE email LIKE 'page-%'");
+    });
+
+    const emailsOn = (text: string) =>
+      [...text.matchAll(/<bdi>([^<@]+)@example.com<\/bdi>/g)].map(([, name]) => name);
+
+    it("are found by the start of the email, fifty a page, each page once", async () => {
+      const first = await ann.open("/accounts?start=PAGE-");
+      const [, next = ""] = /href="([^"]+)">Next/.exec(first.text) ?? [];
+      const second = await ann.open(next.replaceAll("&amp;", "&"));
+      expect(emailsOn(first.text)).toHaveLength(50);
+      expect(emailsOn(second.text)).toEqual(Array.from({ length: 10 }, (_, at) => `page-${50 + at}`));
+      expect(second.text).not.toContain(">Next");
+    });
+
+    it("are found by plan and start together", async () => {
+      const { text } = await ann.open("/accounts?start=page-1&plan=hobby");
+      expect(emailsOn(text)).toEqual(["page-11", "page-13", "page-15", "page-17", "page-19"]);
+    });
+
+    it("on a trial are listed by its end", async () => {
+      const { text } = await ann.open("/accounts?trials=running");
+      expect(emailsOn(text)).toEqual(["ceo"]);
+      expect(emailsOn((await ann.open("/accounts?trials=ended")).text)).toEqual([]);
+    });
+  });
+
+  describe("an account", () => {
+    it("says in a sentence why someone cannot sign in, and what the API answers", async () => {
+      const { text } = await ann.open(accountPage);
+      expect(text).toContain("no code was asked for in a day");
+      expect(text).toContain("The API answers trial, so apps may run.");
+      expect(text).toContain("The owner reads: “Your company may run.");
+      expect(text).toContain("&quot;status&quot;: &quot;trial&quot;");
+    });
+
+    it("of an email without one is explained too", async () => {
+      const { status, text } = await ann.open("/account?email=stranger%40example.com");
+      expect(status).toBe(200);
+      expect(text).toContain("There is no account, no invitation and no entry in the waitlist");
+    });
+
+    it("gets another plan, in the operator's name", async () => {
+      const fields = {
+        email,
+        seen: await seenTerms(),
+        plan: "licensed",
+        trialEnds: "",
+        assistantLimit: "12",
+      };
+      const { status, headers } = await ann.submit("/account/terms", fields);
+      expect([status, headers.location]).toEqual([303, "/account?email=ceo%40example.com&done=terms"]);
+      expect(await show()).toMatchObject({ plan: "licensed", assistantLimit: 12 });
+      expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account set", whom: email });
+    });
+
+    it("keeps what another operator saved meanwhile, and the form keeps what was typed", async () => {
+      const fields = {
+        email,
+        seen: await seenTerms(),
+        plan: "trial",
+        trialEnds: "2031-02-03T04:05",
+        assistantLimit: "7",
+      };
+      await service.adminJson("account", "set", email, "--plan", "hobby");
+      const refused = await ann.submit("/account/terms", fields);
+      expect(refused.status).toBe(409);
+      expect(refused.text).toContain(
+        "Someone changed this account meanwhile. It is now: hobby  12.".replace("  ", "  "),
+      );
+      expect(refused.text).toContain('value="2031-02-03T04:05"');
+      expect(refused.text).toContain('value="7"');
+      expect(await show()).toMatchObject({ plan: "hobby" });
+      const seen = hiddenField(refused, "seen");
+      expect((await ann.submit("/account/terms", { ...fields, seen })).status).toBe(303);
+      expect(await show()).toMatchObject({ plan: "trial", trialEndsAt: "2031-02-03T04:05:00.000Z" });
+    });
+
+    it.each([
+      [{ plan: "owner" }, "Choose a plan."],
+      [
+        { plan: "trial", assistantLimit: "-1" },
+        "The limit of assistants must be a whole number from 0 to 999999.",
+      ],
+      [{ plan: "trial", trialEnds: "99999-01-01T00:00" }, "The trial’s end is not a time from 1970 to 9999."],
+    ])("refuses the terms %o, and changes nothing", async (typed, why) => {
+      const before = await show();
+      const { status, text } = await ann.submit("/account/terms", {
+        email,
+        seen: await seenTerms(),
+        ...typed,
+      });
+      expect(status).toBe(400);
+      expect(text).toContain(why);
+      expect(await show()).toEqual(before);
+    });
+
+    it("gets credits with a reason, and loses none below zero", async () => {
+      const given = await ann.submit("/account/credits", {
+        email,
+        amount: "2.5",
+        reason: "sorry for the outage",
+      });
+      expect(given.headers.location).toBe("/account?email=ceo%40example.com&done=credits");
+      expect(await newestChange()).toMatchObject({
+        who: "operator ann",
+        after: { credit_thousandths: 2500, reason: "sorry for the outage" },
+      });
+      const refused = await ann.submit("/account/credits", { email, amount: "-3", reason: "too much" });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain("The balance cannot go below 0");
+      expect(refused.text).toContain('value="-3"');
+      expect(await show()).toMatchObject({ credits: 2.5 });
+    });
+
+    it("loses a session, and an app its access", async () => {
+      const token = await service.token(email);
+      const { text } = await ann.open(accountPage);
+      const [, session = ""] = /name="session" value="(sess_[^"]+)"/.exec(text) ?? [];
+      const { headers } = await ann.submit("/account/sessions/end", { email, session });
+      expect(headers.location).toBe("/account?email=ceo%40example.com&done=ended");
+      const answer = await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } });
+      expect(answer.status).toBe(401);
+    });
+
+    it("is deleted with everything", async () => {
+      await service.adminJson("account", "add", "gone@example.com", "--plan", "hobby");
+      const { headers } = await ann.submit("/account/delete", { email: "gone@example.com" });
+      expect(headers.location).toBe("/account?email=gone%40example.com&done=deleted");
+      expect((await service.admin("account", "show", "gone@example.com")).code).toBe(1);
+      expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account delete" });
+    });
+  });
+
+  describe("the waitlist", () => {
+    it("is invited with one plan, and says who was refused and why", async () => {
+      const emails = `new@example.com, other@example.com\n${email}\nnobody`;
+      const { status, text } = await ann.submit("/waiting/invite", {
+        emails,
+        plan: "trial",
+        trialDays: "30",
+      });
+      expect(status).toBe(200);
+      expect(text).toContain("Invited 2 of 4");
+      expect(text).toMatch(
+        /ceo@example.com<\/bdi><\/td><td[^>]*>There is already an account with this email\./,
+      );
+      expect(text).toMatch(/nobody<\/bdi><\/td><td[^>]*>It is not an email address\./);
+      const invited = await stage.query(
+        "SELECT email, trial_days FROM invitations WHERE accepted_at_ms IS NULL ORDER BY email",
+      );
+      expect(invited.map(({ email, trial_days }) => [email, Number(trial_days)])).toEqual([
+        ["new@example.com", 30],
+        ["other@example.com", 30],
+      ]);
+    });
+
+    it("refuses more than 200 at once, and keeps the list in the form", async () => {
+      const emails = Array.from({ length: 201 }, (_, at) => `w${at}@example.com`).join("\n");
+      const { status, text } = await ann.submit("/waiting/invite", { emails, plan: "hobby" });
+      expect(status).toBe(400);
+      expect(text).toContain("Invite at most 200 at once: there are 201.");
+      expect(text).toContain("w200@example.com");
+    });
+  });
+
+  describe("the banner", () => {
+    it("is shown in both kinds and themes before it is published", async () => {
+      const { text } = await ann.open("/announcement?message=Back+at+noon&kind=warning");
+      const looks = [...text.matchAll(/class="preview (\w+)"|data-kind="(\w+)"/g)].map(
+        ([, theme, kind]) => theme ?? kind,
+      );
+      expect(looks).toEqual(["light", "promo", "warning", "dark", "promo", "warning"]);
+      expect(await service.adminJson("banner", "show")).toEqual({ banner: null });
+    });
+
+    it("is published, told apart from one that another operator published, and removed", async () => {
+      const seen = hiddenField(await ann.open("/announcement"), "seen");
+      const fields = { seen, kind: "warning", message: "Back at noon", starts: "", ends: "2031-01-01T12:00" };
+      expect((await ann.submit("/announcement/publish", fields)).headers.location).toBe(
+        "/announcement?done=set",
+      );
+      expect(await service.adminJson("banner", "show")).toMatchObject({
+        banner: { kind: "warning", message: "Back at noon", endsAt: "2031-01-01T12:00:00.000Z" },
+      });
+      const again = await ann.submit("/announcement/publish", { ...fields, message: "Back at one" });
+      expect(again.status).toBe(409);
+      expect(again.text).toContain('value="Back at one"');
+      expect((await ann.submit("/announcement/clear", {})).headers.location).toBe(
+        "/announcement?done=cleared",
+      );
+      expect(await newestChange()).toMatchObject({ who: "operator ann", what: "banner clear" });
+    });
+  });
+
+  describe("mails that failed", () => {
+    beforeEach(async () => {
+      await stage.query(
+        "UPDATE onboarding_emails SET state = 'failed', failure = 'Mailbox <full>', attempts = 9 WHERE account_id IN (SELECT id FROM accounts)",
+      );
+    });
+
+    it("are listed with the provider's words, and tried again", async () => {
+      const { text } = await ann.open("/mails");
+      expect(text).toContain("Mailbox &lt;full&gt;");
+      const { headers } = await ann.submit("/mails/retry", { failure: "Mailbox <full>" });
+      expect(headers.location).toBe("/mails?done=retried");
+      expect(await newestChange()).toMatchObject({ who: "operator ann", what: "mails retry" });
+      const failed = await stage.query("SELECT id FROM onboarding_emails WHERE state = 'failed'");
+      expect(failed).toEqual([]);
+    });
+
+    it("are not tried again for someone who wants none", async () => {
+      await stage.query(
+        "INSERT INTO email_suppressions (email_hash, created_at_ms) SELECT DISTINCT recipient_hash, 1 FROM onboarding_emails",
+      );
+      const { status, text } = await ann.submit("/mails/retry", { failure: "Mailbox <full>" });
+      expect(status).toBe(400);
+      expect(text).toContain("its reader wants none");
+    });
+  });
+
+  describe("the audit", () => {
+    it("is found by operator, person, act and day", async () => {
+      const today = new Date().toISOString().slice(0, 10);
+      const all = `/audit?who=operator+ann&whom=${email}&what=account+set&day=${today}`;
+      const { text } = await ann.open(all);
+      expect(text).toContain("plan trial → licensed");
+      expect((await ann.open(all.replace("ann", "bob"))).text).toContain("No entry matches.");
+      expect((await ann.open(all.replace(today, "2020-01-01"))).text).toContain("No entry matches.");
+    });
+  });
+});
