@@ -1,4 +1,4 @@
-import { type CDPSession, expect, type Page } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { makeClock } from "@/tests/support/clock";
 import {
   besideDatabaseUrl,
@@ -10,6 +10,7 @@ import {
 import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
+import { type Device, giveAuthenticator } from "./support/authenticator";
 import { expectAccessible } from "./support/axe";
 import { newEmail, type Office, test as onEmbeddedStore, signIn, typeCode } from "./support/office";
 import { perWorker } from "./support/per-worker";
@@ -40,26 +41,6 @@ const engines = [
   { name: "the embedded store", test: onEmbeddedStore },
   ...(findPostgres() ? [{ name: "PostgreSQL", test: onPostgres }] : []),
 ];
-
-/** A device with its own authenticator, which holds passkeys and verifies its user. */
-type Device = { cdp: CDPSession; authenticatorId: string };
-
-/** Gives a page's browser a platform authenticator (https://chromedevtools.github.io/devtools-protocol/tot/WebAuthn/). */
-async function giveAuthenticator(page: Page): Promise<Device> {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return { cdp, authenticatorId };
-}
 
 const setVerified = ({ cdp, authenticatorId }: Device, isUserVerified: boolean) =>
   cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });

@@ -124,7 +124,7 @@ type CeremonyProps = {
   children: string;
 };
 
-/** A button that uses a passkey or creates one, which needs the script. */
+/** A button that uses a passkey or creates one. The script shows it, and empties the status. */
 function Ceremony({ kind, options, done, to, form, children }: CeremonyProps) {
   return (
     <div
@@ -135,11 +135,12 @@ function Ceremony({ kind, options, done, to, form, children }: CeremonyProps) {
       data-to={to}
       data-form={form}
     >
-      <button type="button">{children}</button>
-      <p role="status" className="status" />
-      <noscript>
-        <p className="problem">Passkeys need JavaScript. Everything else in the office works without it.</p>
-      </noscript>
+      <button type="button" hidden>
+        {children}
+      </button>
+      <p role="status" className="status">
+        Passkeys need JavaScript. Everything else in the office works without it.
+      </p>
     </div>
   );
 }

@@ -7,7 +7,10 @@ import { createPasskey, Refused, signWithPasskey } from "../../../app/(pages)/br
 for (const place of document.querySelectorAll<HTMLElement>("[data-passkey]")) {
   const { passkey, options = "", done = "", to = "/", form } = place.dataset;
   const said = place.querySelector("[role=status]") as HTMLElement;
-  place.querySelector("button")?.addEventListener("click", async () => {
+  said.textContent = "";
+  const button = place.querySelector("button") as HTMLButtonElement;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
     said.textContent = "Follow your browser’s instructions…";
     try {
       const addresses = { options, action: done };

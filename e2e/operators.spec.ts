@@ -1,0 +1,186 @@
+import { test as base, expect, type Page } from "@playwright/test";
+import { makeClock } from "@/tests/support/clock";
+import { startWithOffice } from "@/tests/support/office-browser";
+import { giveAuthenticator } from "./support/authenticator";
+import { expectAccessible } from "./support/axe";
+import { newEmail, type Office } from "./support/office";
+import { perWorker } from "./support/per-worker";
+
+/* The operators' office in a browser: passkeys need a script, everything else works without. */
+
+const test = base.extend<object, { office: Office & { url: string } }>({
+  office: perWorker(async (use) => {
+    const clock = makeClock();
+    const service = await startWithOffice({ SIGN_IN: "local", LOG_LEVEL: "warn", ...clock.environment });
+    await use({ service, passTime: clock.pass, url: `http://localhost:${service.environment.OFFICE_PORT}` });
+    await service.stop();
+  }),
+  baseURL: async ({ office }, use) => use(office.url),
+});
+
+let named = 0;
+
+/** Enrols a new operator in this browser with a link from the shell. Returns the name. */
+async function enrol(page: Page, { service }: Office): Promise<string> {
+  const name = `op-${process.pid}-${named++}`;
+  await giveAuthenticator(page);
+  const { url } = await service.adminJson<{ url: string }>("operator", "add", name);
+  await page.goto(url);
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(page.getByRole("heading", { name: "Today" })).toBeVisible();
+  return name;
+}
+
+async function addAccount({ service }: Office, ...options: string[]): Promise<string> {
+  const email = newEmail("ceo");
+  await service.adminJson("account", "add", email, ...options);
+  return email;
+}
+
+test("an operator enrols with a link, signs out, and signs in again", async ({ page, office }) => {
+  const name = await enrol(page, office);
+  await expect(page.getByText(`Signed in as ${name}.`)).toBeVisible();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.goto("/audit?what=operator+sign-in");
+  await page.getByRole("button", { name: "Use your passkey" }).click();
+  await expect(page).toHaveURL(/\/audit\?what=operator\+sign-in$/);
+  await expect(page.getByRole("cell", { name: `operator ${name}` }).first()).toBeVisible();
+});
+
+test("a link that was used says so", async ({ page, office }) => {
+  await giveAuthenticator(page);
+  const { url } = await office.service.adminJson<{ url: string }>("operator", "add", "twice");
+  await page.goto(url);
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(page.getByRole("heading", { name: "Today" })).toBeVisible();
+  await page.goto(url.replace("#", "?#"));
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await expect(page.getByRole("status")).toHaveText("This link was used or has expired. Ask for a new one.");
+});
+
+test("every page is accessible, in both themes and on a phone", async ({ page, office }) => {
+  await enrol(page, office);
+  const email = await addAccount(office, "--trial-days", "3", "--credits", "12.5");
+  await office.service.token(email);
+  await office.service.submit("/waitlist/join", { email: newEmail("waits") });
+  await office.service.adminJson("banner", "set", "warning", "Back at noon");
+  for (const path of [
+    "/today",
+    "/accounts",
+    `/account?email=${email}`,
+    "/account?email=stranger@example.com",
+    "/waiting",
+    "/mails",
+    "/announcement",
+    "/audit",
+    "/commands",
+    "/enter",
+    "/enrol",
+    "/nowhere",
+  ]) {
+    await page.goto(path);
+    await expectAccessible(page);
+    for (const width of [320, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(wide, `${path} at ${width} pixels`).toBeLessThanOrEqual(0);
+    }
+  }
+});
+
+test("a session that runs out in the middle of a form loses nothing that was typed", async ({
+  page,
+  office,
+}) => {
+  await enrol(page, office);
+  const email = await addAccount(office, "--plan", "licensed");
+  await page.goto(`/account?email=${email}`);
+  await page.getByLabel("Amount to add").fill("7.5");
+  await page.getByLabel("Reason").fill("for “patience” & more");
+  office.passTime(61 * 60_000);
+  await page.getByRole("button", { name: "Change the balance" }).click();
+  await expect(page.getByRole("heading", { name: "Your session has ended" })).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Use your passkey and go on" }).click();
+  await expect(page.getByRole("status")).toHaveText("The balance is changed.");
+  await expect(page.getByRole("cell", { name: "Reason for “patience” & more", exact: true })).toBeVisible();
+});
+
+test("an act asks for the passkey after five minutes, and is carried out then", async ({ page, office }) => {
+  await enrol(page, office);
+  const email = await addAccount(office, "--trial-days", "3");
+  office.passTime(5 * 60_000);
+  await page.goto(`/account?email=${email}`);
+  await page.getByLabel("Plan").selectOption("licensed");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { name: "Confirm that it is you" })).toBeVisible();
+  await page.getByRole("button", { name: "Use your passkey and go on" }).click();
+  await expect(page.getByRole("status")).toHaveText("Saved. The API answers by it from now on.");
+  expect(await office.service.adminJson("account", "show", email)).toMatchObject({ plan: "licensed" });
+});
+
+test("of two operators at one account, the second is told, and loses nothing", async ({
+  page,
+  browser,
+  office,
+}) => {
+  await enrol(page, office);
+  const email = await addAccount(office, "--trial-days", "3");
+  await page.goto(`/account?email=${email}`);
+  await page.getByLabel("Assistants at most").fill("7");
+
+  const other = await browser.newContext({ baseURL: office.url });
+  const second = await other.newPage();
+  await enrol(second, office);
+  await second.goto(`/account?email=${email}`);
+  await second.getByLabel("Plan").selectOption("hobby");
+  await second.getByRole("button", { name: "Save" }).click();
+  await expect(second.getByRole("status")).toHaveText(/^Saved/);
+  await other.close();
+
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("alert")).toContainText(
+    "Someone changed this account meanwhile. It is now: hobby",
+  );
+  await expect(page.getByLabel("Assistants at most")).toHaveValue("7");
+});
+
+test("the keyboard alone is enough", async ({ page, office }) => {
+  await enrol(page, office);
+  const email = await addAccount(office, "--trial-days", "3");
+  await page.goto("/accounts");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter"); // Skip to content
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(email.slice(0, 20));
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: email }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: email })).toBeVisible();
+  await page.getByLabel("Amount to add").focus();
+  await page.keyboard.type("3");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("by keyboard");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("status")).toHaveText("The balance is changed.");
+});
+
+test("without scripts everything works but the passkey", async ({ page, browser, office }) => {
+  await enrol(page, office);
+  const email = await addAccount(office, "--trial-days", "3");
+  const context = await browser.newContext({ baseURL: office.url, javaScriptEnabled: false });
+  await context.addCookies(await page.context().cookies());
+  const plain = await context.newPage();
+  await plain.goto(`/account?email=${email}`);
+  await plain.getByLabel("Plan").selectOption("hobby");
+  await plain.getByRole("button", { name: "Save" }).click();
+  await expect(plain.getByRole("status")).toHaveText(/^Saved/);
+  await plain.goto("/announcement");
+  await plain.getByLabel("Text").fill("Without scripts");
+  await plain.getByRole("button", { name: "See how it looks" }).click();
+  await expect(plain.getByLabel("As a warning, dark")).toHaveText("Without scripts");
+  await plain.context().clearCookies();
+  await plain.goto("/enter");
+  await expect(plain.getByText("Passkeys need JavaScript.")).toBeVisible();
+  await context.close();
+});
