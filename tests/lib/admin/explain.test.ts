@@ -152,6 +152,8 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
     expect(stdout).toMatch(
       / operator \S+ +credits add +ceo@example\.com +credits 3 → 5\.5, reason a present$/m,
     );
+    const all = await service.admin("audit", "list");
+    expect(all.stdout).toMatch(/ keys make +- +[\w-]{43} \(signs from \d{4}-\S+Z\)$/m);
     const [entry] = (await service.adminJson("audit", "list", "--of", email)) as unknown as [object];
     expect(entry).toMatchObject({
       before: { credit_thousandths: 3000 },
