@@ -222,7 +222,7 @@ test("home names what each agent needs to connect, and the app that was connecte
     SELECT 'sess_connecting', id, 'app', 'Desk', ${clock.now()}, ${clock.now() + 60 * 60 * 1000}
     FROM accounts WHERE email = '${email}'`);
   await page.reload();
-  await expect(card.getByText(/^“Desk” is connected since /)).toBeVisible();
+  await expect(card.getByText(/^“Desk” has been connected since /)).toBeVisible();
 });
 
 test("an app is given another week, and the mails about its end are switched off and on", async ({

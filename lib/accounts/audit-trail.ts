@@ -26,22 +26,28 @@ export type Fields = Record<string, unknown> | null;
 /** For example `plan trial → licensed, credits 3 → 8`. */
 export function describeChanges(before: Fields, after: Fields): string {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  const changes = [...names].map((name) => {
+  const changes = [...names].flatMap((name) => {
     const [from, to] = [before?.[name], after?.[name]].map((value) => inWords(name, value));
-    const label = name
-      .replace(/_at_ms$/, "_at")
-      .replace(/^credit_thousandths$/, "credits")
-      .replaceAll("_", " ");
-    return from === undefined ? `${label} ${to}` : `${label} ${from} → ${to ?? "gone"}`;
+    if (from === undefined) return to === "none" ? [] : `${labelOf(name)} ${to}`;
+    return `${labelOf(name)} ${from} → ${to ?? "gone"}`;
   });
   return changes.join(", ");
+}
+
+/** A column's name in words; any other name, such as a key's, stays as it is. */
+function labelOf(name: string): string {
+  if (!/^[a-z_]+$/.test(name)) return name;
+  return name
+    .replace(/_ms$/, "")
+    .replace(/^credit_thousandths$/, "credits")
+    .replaceAll("_", " ");
 }
 
 /** Formats a recorded value: a time as ISO 8601, thousandths as credits. */
 function inWords(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === null) return "none";
-  if (typeof value === "number" && name.endsWith("_at_ms")) return new Date(value).toISOString();
+  if (typeof value === "number" && name.endsWith("_ms")) return new Date(value).toISOString();
   if (typeof value === "number" && name.endsWith("_thousandths")) return String(toCredits(value));
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "object" ? `(${describeChanges(null, value as Fields)})` : String(value);
 }

@@ -131,7 +131,11 @@ function explainSignIn(facts: Facts): string {
   const state =
     code.expires_at_ms <= nowMs ? "It has expired: they must ask for another one." : "It is valid.";
   const typed = code.tries > 0 ? `${code.tries} wrong ones were typed` : "it was not typed";
-  return `A code was mailed ${at(mail.at_ms)}, and ${typed}. ${state} They should look for it in the spam folder, and type it in the browser that asked for it.`;
+  const where =
+    settings().mail.kind === "files"
+      ? "It is only in a file: no mail is delivered here."
+      : "They should look for it in the spam folder, and type it in the browser that asked for it.";
+  return `A code was mailed ${at(mail.at_ms)}, and ${typed}. ${state} ${where}`;
 }
 
 const unreadable =

@@ -12,11 +12,14 @@ export async function readOverview(db: Db, nowMs: number) {
   const sinceMs = nowMs - 30 * dayMs;
   const firstDay = Math.floor(nowMs / dayMs) - 29;
   const count = sql<number>`count(*)`.as("count");
+  const trials = db.selectFrom("accounts").select(count).where(sql`plan`, "=", sql`'trial'`); // as in the partial index
   const found = await readTogether(db, {
-    plans: db
+    running: trials.where("trial_ends_at_ms", ">", nowMs),
+    ended: trials.where("trial_ends_at_ms", "<=", nowMs),
+    others: db
       .selectFrom("accounts")
-      .select(["plan", sql<number>`count(*)`.as("all")])
-      .select(sql<number>`count(case when trial_ends_at_ms <= ${sql.lit(nowMs)} then 1 end)`.as("ended"))
+      .select(["plan", sql<number>`count(*)`.as("count")])
+      .where(sql`plan`, "<>", sql`'trial'`) // as in the partial index
       .groupBy("plan"),
     waiting: db.selectFrom("waitlist").select(count).where("invited_at_ms", "is", null),
     failedOnboarding: db
@@ -48,20 +51,19 @@ export async function readOverview(db: Db, nowMs: number) {
     apps: db
       .selectFrom("local_sessions")
       .select(count)
-      .where("kind", "=", "app")
+      .where(sql`kind`, "=", sql`'app'`) // as in the partial index
       .where("expires_at_ms", ">", nowMs),
     signIns: perDay(db.selectFrom("audit_entries").where("what", "=", "sign in"), "at_ms", firstDay),
     newAccounts: perDay(db.selectFrom("accounts"), "created_at_ms", firstDay),
     unsubscribes: perDay(db.selectFrom("email_suppressions"), "created_at_ms", firstDay),
   });
-  const of = (plan: string) => found.plans.find((row) => row.plan === plan) ?? { all: 0, ended: 0 };
-  const { all, ended } = of("trial");
+  const countOf = (plan: string) => found.others.find((row) => row.plan === plan)?.count ?? 0;
   return {
     accounts: {
-      trials: all - ended,
-      endedTrials: ended,
-      licensed: of("licensed").all,
-      hobby: of("hobby").all,
+      trials: found.running[0]?.count ?? 0,
+      endedTrials: found.ended[0]?.count ?? 0,
+      licensed: countOf("licensed"),
+      hobby: countOf("hobby"),
     },
     waiting: found.waiting[0]?.count ?? 0,
     oldestWaitingAtMs: found.firstWaiting[0]?.joined_at_ms ?? null,

@@ -70,7 +70,7 @@ export function newBrowserMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id
     subject: "A new browser signed in to your account",
     preview: `${name}, on ${inWords(atMs)}`,
     body: [
-      "A browser signed in to your account that had not done so before:",
+      "A browser that you had not used before signed in to your account:",
       { points: [`Browser: ${name}`, `Time: ${inWords(atMs)}`] },
       "If that was you, you have nothing to do.",
       "If it wasn't, sign out all other browsers on your home page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
@@ -100,22 +100,21 @@ type PasskeyMail = { to: string; change: "added" | "removed"; name: string; atMs
 /** The mail about a passkey that was added or removed. */
 export function passkeyMail({ to, change, name, atMs }: PasskeyMail): Omit<Mail, "id"> {
   const { appUrl, supportEmail } = settings();
-  const at = new Date(atMs).toISOString().slice(0, 16).replace("T", " at ");
   const next =
     change === "added"
       ? "It can now sign in to your account without a code."
       : "It can no longer sign in to your account. A code by email still can.";
   const undo =
     change === "added"
-      ? "Sign in with a code, remove this passkey, and end all other sessions."
-      : "Sign in with a code, remove passkeys that you do not know, and end all other sessions.";
+      ? "sign in with a code, remove this passkey, and end all other sessions."
+      : "sign in with a code, remove passkeys that you do not know, and end all other sessions.";
   return transactionalMail(to, {
     subject: `A passkey was ${change}`,
     preview: next,
     body: [
-      `The passkey “${name}” was ${change} on ${at} UTC. ${next}`,
-      "If this was you, there is nothing to do.",
-      `If it was not you: ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
+      `The passkey “${name}” was ${change} on ${inWords(atMs)}. ${next}`,
+      "If that was you, you have nothing to do.",
+      `If it wasn't, ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
       { label: "See your ways to sign in", url: `${appUrl}${pages.home.path}#ways` },
     ],
     footer: ["You receive this email at every change of your passkeys, and cannot switch it off."],

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
-import pg from "pg";
+import type pg from "pg";
 import type { IndexChange, SchemaChange } from "@/lib/db/migrations";
-import { connectionOptions, writableAddress } from "@/lib/db/postgres";
 import { log } from "@/lib/runtime/log";
 
 /*
@@ -31,9 +30,8 @@ export function migrateEmbedded(
  * which have no query deadline. Any number of instances may call it at once.
  */
 export async function migratePostgres(url: string, changes: Record<string, SchemaChange>): Promise<string[]> {
-  const pool = new pg.Pool({ ...connectionOptions(await writableAddress(url)), max: 2 });
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
+  const { openUnlimitedPool } = await import("@/lib/db/postgres");
+  const pool = await openUnlimitedPool(url);
   const store = new Kysely<MigrationTables>({ dialect: new PostgresDialect({ pool }) });
   try {
     return await applyPending(store, changes, applyOnPostgres);

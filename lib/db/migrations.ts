@@ -7,7 +7,7 @@ export type SchemaChange = Migration | IndexChange;
 /** Indexes to create, by name with their table and columns, and indexes to drop. */
 export type IndexChange = {
   makeIndexes: Record<string, string>;
-  /** Those that only PostgreSQL needs. */
+  /** Those that only PostgreSQL needs, or needs otherwise. */
   makeOnPostgres?: Record<string, string>;
   dropIndexes?: string[];
 };
@@ -558,15 +558,18 @@ export const migrations: Record<string, SchemaChange> = {
     makeIndexes: {
       accounts_plan: "accounts (plan, email)",
       accounts_created: "accounts (created_at_ms)",
+      accounts_others: "accounts (plan) where plan <> 'trial'",
       audit_entries_who: "audit_entries (who, at_ms, id)",
       audit_entries_what: "audit_entries (what, at_ms, id)",
+      audit_entries_who_what: "audit_entries (who, what, at_ms, id)",
+      local_sessions_apps: "local_sessions (expires_at_ms) where kind = 'app'",
       onboarding_emails_failures: "onboarding_emails (next_attempt_at_ms, id) where state = 'failed'",
       sign_in_mail_failures: "sign_in_mail_attempts (at_ms, id) where state <> 'sent'",
     },
     // SQLite orders text by its bytes anyway; the order of other collations cannot find the start of an email.
     makeOnPostgres: {
       accounts_email_bytes: 'accounts (email collate "C")',
-      accounts_plan_bytes: 'accounts (plan, (email collate "C"))',
+      accounts_plan: 'accounts (plan, (email collate "C"))',
     },
   },
 };

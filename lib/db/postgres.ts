@@ -235,8 +235,16 @@ export async function writableAddress(url: string): Promise<string> {
   return mustWrite ? findWriter(addresses) : (addresses[0] ?? url);
 }
 
+/** At most two connections to the host that accepts writes, without a limit on the time of a query. */
+export async function openUnlimitedPool(url: string): Promise<pg.Pool> {
+  const pool = new pg.Pool({ ...connectionOptions(await writableAddress(url)), max: 2 });
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
 /** Common options of all connections. 64-bit integers are returned as numbers. */
-export function connectionOptions(connectionString: string): pg.PoolConfig {
+function connectionOptions(connectionString: string): pg.PoolConfig {
   return {
     connectionString,
     connectionTimeoutMillis: connectTimeoutMs,

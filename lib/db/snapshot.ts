@@ -4,8 +4,6 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import Database from "libsql";
-import pg from "pg";
-import { connectionOptions, writableAddress } from "@/lib/db/postgres";
 
 /** The location of a store. */
 export type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
@@ -34,7 +32,7 @@ async function* readPages(path: string): AsyncGenerator<Buffer> {
 
 async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
   const parameters = ["--format=custom", "--no-owner"];
-  const { child, ended } = startTool("pg_dump", await writableAddress(databaseUrl), parameters);
+  const { child, ended } = await startTool("pg_dump", databaseUrl, parameters);
   try {
     yield* child.stdout as Readable;
     await ended;
@@ -46,15 +44,15 @@ async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
 /** Whether there is no store yet at this location. */
 export async function isEmptyLocation({ dataDir, databaseUrl }: StoreLocation): Promise<boolean> {
   if (!databaseUrl) return !existsSync(join(dataDir, "store.sqlite"));
-  const client = new pg.Client(connectionOptions(await writableAddress(databaseUrl)));
-  await client.connect();
+  const { openUnlimitedPool } = await import("@/lib/db/postgres");
+  const pool = await openUnlimitedPool(databaseUrl);
   try {
-    const { rowCount } = await client.query(
+    const { rowCount } = await pool.query(
       "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1",
     );
     return rowCount === 0;
   } finally {
-    await client.end();
+    await pool.end();
   }
 }
 
@@ -88,7 +86,7 @@ export function sweepDrafts(dataDir: string): void {
 
 async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
   const parameters = ["--single-transaction", "--no-owner", "--dbname="];
-  const { child, ended } = startTool("pg_restore", await writableAddress(databaseUrl), parameters);
+  const { child, ended } = await startTool("pg_restore", databaseUrl, parameters);
   try {
     await pipeline(copy, child.stdin as Writable, { signal }).catch(async (failure) => {
       if (failure.code === "EPIPE") await ended; // which throws the tool's error message
@@ -101,8 +99,10 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
 }
 
 /** The connection settings are passed in the environment: process lists show command lines to other users. */
-function startTool(tool: string, databaseUrl: string, parameters: string[]) {
-  const { hostname, port, username, password, pathname, searchParams } = new URL(databaseUrl);
+async function startTool(tool: string, databaseUrl: string, parameters: string[]) {
+  const { writableAddress } = await import("@/lib/db/postgres");
+  const address = new URL(await writableAddress(databaseUrl));
+  const { hostname, port, username, password, pathname, searchParams } = address;
   const given = {
     PGHOST: searchParams.get("host") ?? hostname,
     PGPORT: port,

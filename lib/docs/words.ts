@@ -3,7 +3,7 @@ import { settings } from "@/lib/config/settings";
 /** Sentences that several documents share. */
 
 export const sessionLimits =
-  "A session cannot make an assistant send, publish, deploy or charge; those steps wait for the CEO's approval in the app.";
+  "A session cannot make an assistant send, publish, deploy or charge; those steps wait for your approval in the app.";
 
 export const noPayments =
   "No token can start a payment, over the API or MCP. Only the owner can, in the browser where they signed in.";

@@ -1,6 +1,5 @@
 import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createTransport } from "nodemailer";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
 import { toMessage } from "@/lib/mail/message";
@@ -13,12 +12,14 @@ export function createFileSender(
   dataDir: string,
 ): Sender {
   const folder = join(dataDir, "mail");
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
+  const composer = import("nodemailer").then(({ createTransport }) =>
+    createTransport({ streamTransport: true, buffer: true, newline: "windows" }),
+  );
   return {
     timeoutMs: sendTimeoutMs,
     maxConcurrent: 5,
     async send(mail) {
-      const { message } = await composer.sendMail(toMessage(mail, from, replyTo));
+      const { message } = await (await composer).sendMail(toMessage(mail, from, replyTo));
       const file = join(folder, `${mail.id}.eml`);
       try {
         createFolder(folder);

@@ -1,4 +1,3 @@
-import { Resend } from "resend";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
 
@@ -13,13 +12,14 @@ export function createResendSender(
   replyTo: string | undefined,
   timeoutMs = sendTimeoutMs,
 ): Sender {
-  const resend = new Resend(apiKey, { baseUrl });
+  const resend = import("resend").then(({ Resend }) => new Resend(apiKey, { baseUrl }));
   const sender = from.name ? `${quote(from.name)} <${from.address}>` : from.address;
   return {
     timeoutMs,
     maxConcurrent: 5,
     async send({ id, to, subject, text, html, headers }) {
-      const { error, headers: responseHeaders } = await resend.emails.send(
+      const { emails } = await resend;
+      const { error, headers: responseHeaders } = await emails.send(
         { from: sender, to, subject, text, html, headers, ...(replyTo ? { replyTo } : {}) },
         { idempotencyKey: id, signal: AbortSignal.timeout(timeoutMs) },
       );
@@ -27,7 +27,7 @@ export function createResendSender(
     },
     async check() {
       const signal = AbortSignal.timeout(timeoutMs);
-      const { error } = await resend.domains.list(undefined, { signal });
+      const { error } = await (await resend).domains.list(undefined, { signal });
       // A key that may only send is enough.
       if (error && error.name !== "restricted_api_key") throw toSendError(error);
       return "Resend answers";

@@ -1,4 +1,4 @@
-import { createTransport, type NodemailerError } from "nodemailer";
+import type { NodemailerError } from "nodemailer";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { signStream } from "@/lib/mail/dkim";
 import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
@@ -16,10 +16,32 @@ const idleTimeoutMs = 5000; // how long a connection is kept for the next mail
  * the server confirms, the mail is sent again, and only its Message-ID shows the recipient that it is the same.
  */
 export function createSmtpSender(
-  { server, dkim, from }: SmtpSettings,
+  smtp: SmtpSettings,
   replyTo: string | undefined,
   timeoutMs = sendTimeoutMs,
 ): Sender {
+  const { dkim, from } = smtp;
+  const transport = openTransport(smtp, timeoutMs);
+  return {
+    timeoutMs,
+    maxConcurrent,
+    async send(mail) {
+      const signal = AbortSignal.timeout(timeoutMs);
+      try {
+        await (await transport).sendMail({ ...toMessage(mail, from, replyTo), signal });
+      } catch (failure) {
+        throw toSendError(failure as NodemailerError);
+      }
+    },
+    async check() {
+      await withTimeout(timeoutMs, (await transport).verify());
+      return `the SMTP server answers${dkim ? "" : "; it has to sign with DKIM, because no DKIM key is set here"}`;
+    },
+  };
+}
+
+async function openTransport({ server, dkim }: SmtpSettings, timeoutMs: number) {
+  const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     ...server,
     pool: true,
@@ -36,22 +58,7 @@ export function createSmtpSender(
       done();
     });
   }
-  return {
-    timeoutMs,
-    maxConcurrent,
-    async send(mail) {
-      const signal = AbortSignal.timeout(timeoutMs);
-      try {
-        await transport.sendMail({ ...toMessage(mail, from, replyTo), signal });
-      } catch (failure) {
-        throw toSendError(failure as NodemailerError);
-      }
-    },
-    async check() {
-      await withTimeout(timeoutMs, transport.verify());
-      return `the SMTP server answers${dkim ? "" : "; it has to sign with DKIM, because no DKIM key is set here"}`;
-    },
-  };
+  return transport;
 }
 
 const pauseMs = 1000; // 1 second

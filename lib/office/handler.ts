@@ -191,11 +191,10 @@ function toCall(
   { nowMs }: HandlerRequest,
   sources: URLSearchParams[],
 ): OfficeCall {
-  const input = (name: string) =>
-    sources
-      .find((source) => source.has(name))
-      ?.get(name)
-      ?.trim() ?? "";
+  const input = (name: string) => {
+    const value = sources.find((source) => source.has(name))?.get(name);
+    return value?.trim();
+  };
   return { db, operator, by: `operator ${operator.name}`, nowMs, input };
 }
 

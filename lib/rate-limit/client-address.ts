@@ -66,7 +66,8 @@ export function ownNetworkKey(headers: Headers): string | undefined {
 export function clientNetwork(headers: Headers): string | undefined {
   const address = isProxyMisconfigured() ? undefined : clientAddress(headers);
   if (!address) return undefined;
-  const grouped = groupAddress(address);
+  // A browser may reach `localhost` by either address.
+  const grouped = groupAddress(address === "::1" ? "127.0.0.1" : address);
   return grouped.includes(":")
     ? `${grouped.split(":").slice(0, 3).join(":")}::/48`
     : grouped.replace(/\d+$/, "0/24");

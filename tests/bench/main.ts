@@ -6,6 +6,7 @@ import {
   measureRenderedPages,
 } from "@/tests/bench/cost";
 import { median } from "@/tests/bench/load";
+import { measureOffice } from "@/tests/bench/office";
 import { measurePages } from "@/tests/bench/pages";
 import { measureMemory, measureStrangers, soak } from "@/tests/bench/strangers";
 import { judge, printTable } from "@/tests/bench/verdict";
@@ -35,6 +36,10 @@ const parts: Record<string, () => Promise<void>> = {
   },
   strangers: measureStrangers,
   memory: measureMemory,
+  office: async () => {
+    await measureOffice("embedded", {});
+    await measureOfficeOnPostgres();
+  },
   lighthouse: measurePages,
 };
 
@@ -66,6 +71,14 @@ async function measureOnPostgres(): Promise<void> {
   const databaseUrl = await createDatabase(postgres.url);
   const environment = { ...besideDatabaseUrl, DATABASE_URL: databaseUrl };
   await withService(environment, (service) => measureEntitlementCost(service, "PostgreSQL", 5));
+  await stopDatabase(postgres);
+}
+
+async function measureOfficeOnPostgres(): Promise<void> {
+  const postgres = await startPostgres();
+  if (!postgres) return;
+  const url = await createDatabase(postgres.url);
+  await measureOffice("PostgreSQL", { ...besideDatabaseUrl, DATABASE_URL: url });
   await stopDatabase(postgres);
 }
 

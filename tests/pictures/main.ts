@@ -2,28 +2,36 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from "@playwright/test";
 import Database from "libsql";
+import { dayMs } from "@/lib/config/durations";
 import { onboardingDays } from "@/lib/mail/onboarding-series";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
+import { Authenticator } from "@/tests/support/authenticator";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";
 import { openidClient } from "@/tests/support/oauth-libraries";
 import { answerApp } from "@/tests/support/owner";
+import { add } from "@/tests/support/passkeys";
 import { Service } from "@/tests/support/service";
 
 /*
- * `npm run pictures` shows the pages in some thirty states and every mail, each on paper and in the dark, on a screen
- * and on a phone: in `pictures/`, which git ignores. `-- --public` also draws what is kept in `public/` anew: the icons, the cards that
- * others show of a link, and the README's pictures.
+ * `npm run pictures` shows the pages in some fifty states and every mail, each on paper and in the dark, on a screen and
+ * on two phones: in `pictures/`, which git ignores; `-- status mail` chooses by the beginnings of names. `-- --public`
+ * also draws what is kept in `public/` anew: the icons, the cards that others show of a link, and the README's pictures.
  */
 
 const folder = "pictures";
+const hourMs = dayMs / 24;
 const screen = { width: 1280, height: 800 };
+const phone = { width: 390, height: 844 };
+const smallPhone = { width: 320, height: 568 };
 const looks: Record<string, BrowserContextOptions> = {
   light: { viewport: screen, colorScheme: "light" },
   dark: { viewport: screen, colorScheme: "dark" },
-  phone: { viewport: { width: 390, height: 844 }, colorScheme: "light" },
-  "phone-dark": { viewport: { width: 390, height: 844 }, colorScheme: "dark" },
+  phone: { viewport: phone, colorScheme: "light" },
+  "phone-dark": { viewport: phone, colorScheme: "dark" },
+  "small-phone": { viewport: smallPhone, colorScheme: "light" },
+  "small-phone-dark": { viewport: smallPhone, colorScheme: "dark" },
 };
 
 type State = {
@@ -40,6 +48,7 @@ const accounts = {
   trial: ["--trial-days", "14", "--assistant-limit", "3", "--credits", "100"],
   ending: ["--trial-days", "2", "--assistant-limit", "3"],
   ended: ["--trial-ends", "2026-01-01"],
+  connected: ["--plan", "hobby"],
 } as const;
 
 const states: State[] = [
@@ -56,14 +65,18 @@ const states: State[] = [
   { name: "connect-site", path: "/connect", as: "licensed", act: askAsSite },
   { name: "connect-device", path: "/connect?user_code", as: "licensed", act: askAsDevice },
   { name: "connect-code", path: "/connect?problem=code" },
+  { name: "connect-signed-out", path: "/connect?user_code", act: askAsDevice },
+  { name: "connect-approved", path: "/connect?answered=user_code&outcome=approved" },
   { name: "connect-declined", path: "/connect?answered=user_code&outcome=declined" },
   { name: "privacy", path: "/privacy" },
   { name: "terms", path: "/terms" },
   { name: "nothing-here", path: "/no/such/page" },
   { name: "unsubscribe", path: "/unsubscribe" },
-  { name: "unsubscribe-stopped", path: "/unsubscribe", act: pressAndReload },
+  { name: "unsubscribe-stopped", path: "/unsubscribe", act: stopEmails },
+  { name: "unsubscribe-already-stopped", path: "/unsubscribe", act: stopAndReload },
   { name: "unsubscribe-bad-link", path: "/unsubscribe?token=x" },
   { name: "status", path: "/status" },
+  { name: "status-outages", path: "/status", act: showOutages },
   { name: "changes", path: "/changes" },
   { name: "quick-start", path: "/docs" },
   { name: "authentication", path: "/docs/authentication" },
@@ -81,6 +94,7 @@ const states: State[] = [
   { name: "home-trial", path: "/home", as: "trial" },
   { name: "home-ending", path: "/home", as: "ending" },
   { name: "home-ended", path: "/home", as: "ended" },
+  { name: "home-connected", path: "/home", as: "connected" },
   { name: "home-cannot-tell", path: "/home", as: "licensed", act: takeAccountsAway },
 ];
 
@@ -100,19 +114,26 @@ const environment = {
 };
 const service = await Service.start(environment);
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
-const isPublic = process.argv.includes("--public");
+const browser = await chromium.launch({
+  executablePath,
+  args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP office.example.org 127.0.0.1"],
+});
+const args = process.argv.slice(2);
+const isPublic = args.includes("--public");
+const chosen = args.filter((arg) => !arg.startsWith("--"));
+const isChosen = (name: string) => chosen.length === 0 || chosen.some((start) => name.startsWith(start));
 try {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
+  if (chosen.length === 0) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   const sessions = await signEverybodyIn(browser);
   const addresses = await findAddresses();
-  for (const state of states) {
+  for (const state of states.filter(({ name }) => isChosen(name))) {
     for (const [look, options] of Object.entries(looks))
       await take(state, look, options, { sessions, addresses });
     process.stdout.write(`${state.name}\n`);
   }
-  await takeMails();
+  if (isChosen("wrong-host")) await takeWrongHost();
+  if (isChosen("mail")) await takeMails();
   if (isPublic) {
     await drawIcons(browser);
     await drawCards(browser, service.url);
@@ -130,7 +151,7 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
   for (const [name, terms] of Object.entries(accounts)) {
     const email = `${name}@example.com`;
     await service.adminJson("account", "add", email, ...terms);
-    for (const amount of name === "ending" || name === "ended" ? [] : ["-12.5", "40", "-7.25"]) {
+    for (const amount of (terms as readonly string[]).includes("--credits") ? ["-12.5", "40", "-7.25"] : []) {
       await service.adminJson("credits", "add", email, amount, "--reason", "Weekly summary of the inbox");
     }
     const context = await browser.newContext();
@@ -144,7 +165,21 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
     sessions.set(name, await context.storageState());
     await context.close();
   }
+  await connectMany("connected@example.com");
   return sessions;
+}
+
+/** Gives an account other browsers, apps and tokens. */
+async function connectMany(email: string): Promise<void> {
+  const owner = await Browser.signIn(service, email);
+  await Browser.signIn(service, email);
+  const app = await openidClient.makeApp(service);
+  for (let n = 0; n < 2; n++) {
+    const { address, redeem } = await app.ask();
+    await redeem(new URL(await answerApp(owner, service, address.href)));
+  }
+  await owner.pressAtHome("/home/token");
+  for (let n = 0; n < 3; n++) await service.token(email);
 }
 
 /** The addresses of the pages that are reached by a mailed or generated link. */
@@ -154,6 +189,7 @@ async function findAddresses(): Promise<Record<string, string>> {
     invitation: url.slice(service.url.length),
     unsubscribe: `/unsubscribe${await unsubscribeSearch("trial@example.com")}`,
     "unsubscribe-stopped": `/unsubscribe${await unsubscribeSearch("ended@example.com")}`,
+    "unsubscribe-already-stopped": `/unsubscribe${await unsubscribeSearch("ended@example.com")}`,
     "connect-program": ask("native", "http://127.0.0.1:51515/callback"),
   };
 }
@@ -194,24 +230,65 @@ async function askForCode(page: Page): Promise<void> {
   await page.waitForURL(`${service.url}/sign-in/code`);
 }
 
-/** Reloads the page while no account can be read. */
-async function takeAccountsAway(page: Page): Promise<void> {
-  const rename = (from: string, to: string) => {
-    const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
-    db.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
-    db.close();
-  };
-  rename("accounts", "accounts_away");
-  await page.reload();
-  rename("accounts_away", "accounts");
+function changeStore(statements: string): void {
+  const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+  db.exec(statements);
+  db.close();
 }
 
-/** Stops the emails, unless they are stopped, and opens the page again. */
-async function pressAndReload(page: Page): Promise<void> {
+/** Reloads the page while no account can be read. */
+async function takeAccountsAway(page: Page): Promise<void> {
+  changeStore("ALTER TABLE accounts RENAME TO accounts_away");
+  await page.reload();
+  changeStore("ALTER TABLE accounts_away RENAME TO accounts");
+}
+
+/** Reloads the page with an outage that lasts, one of 95 minutes and one of a few seconds. */
+async function showOutages(page: Page): Promise<void> {
+  const now = clock.now();
+  const rows = [
+    ["Rate limits", now - 2 * hourMs, now + hourMs, "null"],
+    ["Pages and documents", now - 80 * hourMs, now - 78.4 * hourMs, now - 78.4 * hourMs],
+    ["Accounts and credits", now - 1999 * hourMs, now - 1999 * hourMs + 9000, now - 1999 * hourMs + 9000],
+  ].map(([part, ...times]) => `('${part}', ${times.join(", ")})`);
+  changeStore(
+    `DELETE FROM status_outages;
+     INSERT INTO status_outages (part, started_at_ms, seen_at_ms, ended_at_ms) VALUES ${rows.join(", ")}`,
+  );
+  await page.waitForTimeout(1100); // the service reads them at most once a second
+  await page.reload();
+  changeStore("DELETE FROM status_outages");
+}
+
+/** Submits the page's form, also where the emails are stopped already and it has none. */
+async function stopEmails(page: Page): Promise<void> {
+  const answered = page.waitForResponse((response) => response.request().method() === "POST");
+  await page.evaluate(() => {
+    const form = document.createElement("form");
+    form.method = "post";
+    document.body.append(form);
+    form.submit();
+  });
+  await (await answered).finished();
+  await page.waitForLoadState("networkidle");
+}
+
+async function stopAndReload(page: Page): Promise<void> {
   const address = page.url();
-  const button = page.getByRole("button", { name: "Stop these emails" });
-  if (await button.isVisible()) await button.click();
+  await stopEmails(page);
   await page.goto(address);
+}
+
+/** Takes pictures of a page that is opened under another host than the service's own. */
+async function takeWrongHost(): Promise<void> {
+  const elsewhere = await Service.start({ APP_URL: "https://office.example.com", SIGN_IN: "local" });
+  for (const [look, options] of Object.entries(looks)) {
+    const page = await browser.newPage(options);
+    await page.goto(`http://office.example.org:${elsewhere.port}/docs/connect`);
+    await page.screenshot({ path: `${folder}/wrong-host.${look}.png`, fullPage: true });
+    await page.close();
+  }
+  await elsewhere.stop();
 }
 
 /** Takes pictures of an invitation, a code, the onboarding series and the mails about the account. */
@@ -224,9 +301,10 @@ async function takeMails(): Promise<void> {
   for (let n = 0; n < 2; n++) await Browser.signIn(service, email); // the second one is a new browser
   const { address } = await (await openidClient.makeApp(service)).ask();
   await answerApp(await Browser.signIn(service, email), service, address.href);
+  await changePasskeys(email);
   await service.adminJson("account", "set", email, "--trial-days", String(onboardingDays + 1));
   for (let day = 0; day <= onboardingDays; day++) {
-    clock.pass(24 * 60 * 60 * 1000);
+    clock.pass(dayMs);
     await service.adminJson("emails", "send-due");
   }
   for (const [at, { html = "" }] of (await mailsTo(service.dataDir, email)).entries()) {
@@ -237,6 +315,13 @@ async function takeMails(): Promise<void> {
       await page.close();
     }
   }
+}
+
+/** Adds a passkey, and removes it. */
+async function changePasskeys(email: string): Promise<void> {
+  const owner = await Browser.signIn(service, email);
+  await add(owner, new Authenticator(service.url));
+  await service.adminJson("passkey", "remove", email, "--all");
 }
 
 type Found = { sessions: Sessions; addresses: Record<string, string> };

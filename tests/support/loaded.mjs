@@ -1,10 +1,14 @@
 import { register } from "node:module";
 
-/* Preloaded into a program: writes to standard error which of these packages it loads, and when. */
+/*
+ * Preloaded into a program: writes to standard error which of these packages, and which parts of the operator's commands,
+ * it loads, and when.
+ */
 const hooks = `
 import { writeSync } from "node:fs";
 export async function resolve(specifier, context, next) {
-  if (["stripe", "libsql"].includes(specifier)) writeSync(2, "loaded " + specifier + "\\n");
+  const isPart = specifier.startsWith("./") && context.parentURL?.includes("/dist/admin/");
+  if (isPart || ["stripe", "libsql"].includes(specifier)) writeSync(2, "loaded " + specifier + "\\n");
   return next(specifier, context);
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);

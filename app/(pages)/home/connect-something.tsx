@@ -17,11 +17,12 @@ export function ConnectSomething({ sessions }: { sessions: readonly Session[] })
       <p role="status">
         {latest && (
           <>
-            “{latest.name}” is connected
-            {latest.begunAtMs !== null && (
+            “{latest.name}”{" "}
+            {latest.begunAtMs === null ? (
+              "is connected"
+            ) : (
               <>
-                {" "}
-                since <Clock atMs={latest.begunAtMs} shows="day and time" />
+                has been connected since <Clock atMs={latest.begunAtMs} shows="day and time" />
               </>
             )}
             .

@@ -59,7 +59,7 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
   },
   sign_in_mail_attempts: {
     what: "When a mail with a code or an invitation, or about a sign-in, app or passkey, was sent to your email, and why not if it was not",
-    until: `For ${retention()}`,
+    until: retention(),
   },
   local_sessions: {
     what: "Your sessions: the kind of browser and system, or the app's name, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), and the hour of the last use",
@@ -195,7 +195,7 @@ The service keeps the data that it needs to let you sign in and to say whether y
 ## The data we keep
 
 ${table(
-  ["Data", "Kept until"],
+  ["Data", "Kept"],
   Object.values(keptIn())
     .filter((kept) => kept !== undefined)
     .filter(applies)
@@ -228,9 +228,9 @@ The pages load nothing from other sites${settings().signIn.kind === "clerk" ? ",
 
 ## Your data, and its erasure
 
-${linkToPage(pages.home)} shows your sessions and connected apps, ends them, and downloads everything that is kept about you. Every onboarding email has a link that stops the later ones; mail about sign-in goes on.
+At ${linkToPage(pages.home)} you see your sessions and connected apps, end them, and download everything that is kept about you. Every onboarding email has a link that stops the later ones; mail about sign-in goes on.
 
-To have your data erased, ask the operator. An erasure removes your email, in every spelling, from every table and from the mails that were written to files. The changes of your credits and the states of sent mails stay under another id, so that the accounts add up and the links in delivered mails keep working. Of your email only a hash stays, which remembers whether it wants no mail.
+To have your data erased, ask the operator. An erasure removes your email, in every spelling, from every table and from the mails that were written to files. The changes of your credits and the states of sent mails stay under another id, so that the accounts add up and the links in delivered mails keep working. Only a hash of your email stays, with whether it wants no mail.
 `;
 
 function recipients(): string[] {

@@ -57,7 +57,7 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
     [
       { tries: 2 },
       { state: "sent" },
-      /^A code was mailed \S+ \(1 minute ago\), and 2 wrong ones were typed\. It is valid\. /,
+      /^A code was mailed \S+ \(1 minute ago\), and 2 wrong ones were typed\. It is valid\. It is only in a file: no mail is delivered here\.$/,
     ],
     [{ tries: 5 }, { state: "sent" }, /^They typed 5 wrong codes\. They must ask for another one\.$/],
     [
@@ -152,6 +152,8 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
     expect(stdout).toMatch(
       / operator \S+ +credits add +ceo@example\.com +credits 3 → 5\.5, reason a present$/m,
     );
+    const all = await service.admin("audit", "list");
+    expect(all.stdout).toMatch(/ keys make +- +[\w-]{43} \(signs from \d{4}-\S+Z\)$/m);
     const [entry] = (await service.adminJson("audit", "list", "--of", email)) as unknown as [object];
     expect(entry).toMatchObject({
       before: { credit_thousandths: 3000 },

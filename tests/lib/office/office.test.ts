@@ -268,6 +268,7 @@ describe.each(engines)("the office on $name", (engine) => {
       expect(await service.adminJson("banner", "show")).toMatchObject({
         banner: { kind: "warning", message: "Back at noon", endsAt: "2031-01-01T12:00:00.000Z" },
       });
+      expect((await ann.open("/announcement")).text).toContain('value="Back at noon"');
       const again = await ann.submit("/announcement/publish", { ...fields, message: "Back at one" });
       expect(again.status).toBe(409);
       expect(again.text).toContain('value="Back at one"');

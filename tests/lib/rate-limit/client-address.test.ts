@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   clientAddress,
+  clientNetwork,
   groupAddress,
   isProxyMisconfigured,
   parseAddress,
+  trustForwardedPeer,
 } from "@/lib/rate-limit/client-address";
 
 describe("clientAddress", () => {
@@ -43,6 +45,18 @@ describe("clientAddress", () => {
     expect(clientAddress(headers, { trustedProxyHops: 0, onVercel: true }, { isFrontServer: false })).toBe(
       "203.0.113.9",
     );
+  });
+});
+
+describe("clientNetwork", () => {
+  it("is an IPv4 /24 or an IPv6 /48, and the same for both addresses of this computer", () => {
+    trustForwardedPeer();
+    const read = (peer: string) => clientNetwork(new Headers({ "x-forwarded-for": peer }));
+    expect(read("203.0.113.9")).toBe("203.0.113.0/24");
+    expect(read("::ffff:203.0.113.9")).toBe("203.0.113.0/24");
+    expect(read("2001:db8:7:8::9")).toBe("2001:db8:7::/48");
+    expect(read("127.0.0.1")).toBe("127.0.0.0/24");
+    expect(read("::1")).toBe("127.0.0.0/24");
   });
 });
 
