@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/http/operations";
-import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
+import {
+  besideDatabaseUrl,
+  createDatabase,
+  eventually,
+  startPostgres,
+  stopDatabase,
+} from "@/tests/support/databases";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
@@ -87,4 +93,38 @@ describe.runIf(postgresUrl)("an unavailable database", () => {
     await service.stop({ expectErrors: true });
     await proxy.cut();
   });
+});
+
+describe.runIf(postgresUrl)("an instance whose DATABASE_URL leads to a standby", () => {
+  it.each(["", "?target_session_attrs=read-write"])(
+    "is not ready until the standby is promoted (%j)",
+    async (query) => {
+      const primary = await startPostgres();
+      const standby = primary && (await startPostgres(primary.url));
+      if (!standby) throw new Error("PostgreSQL is not installed");
+      const at = (url: string) => ({ ...besideDatabaseUrl, DATABASE_URL: url, SIGN_IN: "local" });
+      const writer = await Service.make(at(primary.url));
+      await writer.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+      const token = await writer.token("ceo@example.com");
+      const service = await Service.start(at(`${standby.url}${query}`));
+
+      const notReady = await eventually(async () => {
+        const answer = await service.ask("/ready");
+        expect(answer.text).toContain("not ready: the store accepts no writes\n");
+        return answer;
+      });
+      expect(notReady.status).toBe(503);
+      expect((await service.ask(operations.health.path)).status).toBe(200);
+
+      standby.promote();
+      await eventually(async () => {
+        const { status, text } = await service.ask("/ready");
+        expect([status, text]).toEqual([200, "ready\n"]);
+      });
+      const headers = { Authorization: `Bearer ${token}` };
+      expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
+      await service.stop({ expectErrors: true });
+      for (const server of [standby, primary]) await stopDatabase(server);
+    },
+  );
 });
