@@ -1,4 +1,4 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
@@ -24,6 +24,7 @@ export class SqliteFile {
   async open(deadlineMs: number): Promise<OpenFile> {
     // Only if the file is missing: opening and closing a database's file releases this process's locks on it.
     if (!existsSync(this.path)) this.create();
+    rejectReadOnlyMount(this.path);
     const db = new Database(this.path, { timeout: maxBlockMs } as Database.Options);
     try {
       await retryWhileLocked(deadlineMs, () => db.exec("PRAGMA journal_mode = WAL"));
@@ -56,6 +57,18 @@ export class SqliteFile {
     requireCreator(this.path);
     createFolder(dirname(this.path));
     writeFileSync(this.path, "", { flag: "a", mode: 0o600 });
+  }
+}
+
+/**
+ * Throws if the file is on a read-only mount: a connection that opens there stays read-only when the mount becomes
+ * writable, and so do all that this process opens next to it.
+ */
+function rejectReadOnlyMount(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code === "EROFS") throw failure;
   }
 }
 

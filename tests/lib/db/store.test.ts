@@ -1,12 +1,14 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
-import { beforeEach, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { Store } from "@/lib/db/store";
 import { createDatabase } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
+import { mountInMemory } from "@/tests/support/mount";
 
 let dataDir: string;
 beforeEach(() => {
@@ -14,6 +16,8 @@ beforeEach(() => {
 });
 
 const email = "ceo@example.com";
+const mount = mountInMemory();
+afterAll(() => mount?.remove());
 
 describe("the embedded store", () => {
   const open = () => new Store({ dataDir, databaseUrl: undefined });
@@ -158,6 +162,26 @@ describe("the embedded store", () => {
     await addAccount(db, email, {}, Date.now());
     await store.close();
   });
+
+  if (mount) {
+    it("does not open on a read-only mount, and writes as soon as that is writable", async () => {
+      dataDir = join(mount.folder, "data");
+      cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
+      const file = join(dataDir, "store.sqlite");
+      // A killed process leaves its log, without which SQLite opens nothing on a read-only mount.
+      const leaveLog = `const db = new (require("libsql"))(${JSON.stringify(file)});
+        db.exec("PRAGMA journal_mode = WAL; CREATE TABLE ballast (n)"); process.kill(process.pid, "SIGKILL")`;
+      spawnSync("node", ["-e", leaveLog]);
+      mount.makeWritable(false);
+      const store = open();
+      for (let n = 0; n < 2; n++) await expect(store.ready()).rejects.toThrow("EROFS");
+      mount.makeWritable(true);
+      const db = await store.ready();
+      await addAccount(db, email, {}, Date.now());
+      expect((await findAccount(db, email)).email).toBe(email);
+      await store.close();
+    });
+  }
 });
 
 const postgresUrl = inject("postgresUrl");
