@@ -106,6 +106,15 @@ export async function forgetDeleted(path: string, deadlineMs: number): Promise<v
   }
 }
 
+/** Empties a write-ahead log that is longer than its bound, unless it is in use: the writes that would do it may not come. */
+export async function boundLog(path: string): Promise<void> {
+  const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {};
+  if (size <= maxLogBytes) return;
+  await forgetDeleted(path, 0).catch((failure) => {
+    if (!isBusy(failure)) throw failure;
+  });
+}
+
 function isBusy(error: unknown): boolean {
   return String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
 }

@@ -6,9 +6,10 @@ import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { Store } from "@/lib/db/store";
-import { createDatabase } from "@/tests/support/databases";
+import { createDatabase, eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 import { mountInMemory } from "@/tests/support/mount";
+import { Service } from "@/tests/support/service";
 
 let dataDir: string;
 beforeEach(() => {
@@ -16,6 +17,7 @@ beforeEach(() => {
 });
 
 const email = "ceo@example.com";
+const maxLogBytes = 16 * 1024 * 1024;
 const mount = mountInMemory();
 afterAll(() => mount?.remove());
 
@@ -35,21 +37,20 @@ describe("the embedded store", () => {
     const store = open();
     const db = await store.ready();
     await addAccount(db, email, {}, Date.now());
-    const file = join(dataDir, "store.sqlite");
-    const reader = new Database(file);
-    reader.exec("BEGIN");
-    reader.prepare("SELECT count(*) FROM accounts").get([]);
-    const writer = new Database(file);
-    writer.exec("CREATE TABLE ballast (bytes BLOB)");
-    for (let n = 0; n < 40; n++) writer.exec("INSERT INTO ballast VALUES (zeroblob(1048576))");
-    writer.close();
-    const logBytes = () => statSync(`${file}-wal`).size;
-    expect(logBytes()).toBeGreaterThan(40e6);
-    reader.exec("COMMIT");
-    reader.close();
+    const { logBytes, endRead } = growLog(dataDir);
+    endRead();
     for (const name of ["a", "b"]) await addAccount(db, `${name}@example.com`, {}, Date.now());
-    expect(logBytes()).toBeLessThanOrEqual(16 * 1024 * 1024);
+    expect(logBytes()).toBeLessThanOrEqual(maxLogBytes);
     await store.close();
+  });
+
+  it("bounds its write-ahead log again after a long reader, within seconds, where no one writes", async () => {
+    const service = await Service.start();
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+    const { logBytes, endRead } = growLog(service.dataDir);
+    endRead();
+    await eventually(() => expect(logBytes()).toBeLessThanOrEqual(maxLogBytes));
+    await service.stop();
   });
 
   it("finds what was made in a session by an index, also after ANALYZE", async () => {
@@ -194,3 +195,22 @@ describe.runIf(postgresUrl)("PostgreSQL", () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 });
+
+/** Writes 40 MB next to a reader, which keeps them in the log. */
+function growLog(folder: string) {
+  const file = join(folder, "store.sqlite");
+  const reader = new Database(file);
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM accounts").get([]);
+  const writer = new Database(file, { timeout: 5000 } as Database.Options);
+  writer.exec("CREATE TABLE ballast (bytes BLOB)");
+  for (let n = 0; n < 40; n++) writer.exec("INSERT INTO ballast VALUES (zeroblob(1048576))");
+  writer.close();
+  const logBytes = () => statSync(`${file}-wal`).size;
+  expect(logBytes()).toBeGreaterThan(40e6);
+  const endRead = () => {
+    reader.exec("COMMIT");
+    reader.close();
+  };
+  return { logBytes, endRead };
+}
