@@ -1,3 +1,5 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/http/operations";
 import {
@@ -7,6 +9,7 @@ import {
   startPostgres,
   stopDatabase,
 } from "@/tests/support/databases";
+import { createFolder } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
@@ -127,4 +130,28 @@ describe.runIf(postgresUrl)("an instance whose DATABASE_URL leads to a standby",
       for (const server of [standby, primary]) await stopDatabase(server);
     },
   );
+});
+
+describe("a start after a kill", () => {
+  it("removes what was left in the temporary folder and in DATA_DIR", async () => {
+    const temporary = createFolder();
+    const service = await Service.start({ TMPDIR: temporary, SIGN_IN: "local" });
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+    await service.kill();
+    const [pages = ""] = readdirSync(temporary);
+    expect(pages).toMatch(/^corner-office-pages-/);
+    for (const cut of ["mail/mail_1.eml.draft", "app-secret.draft.1", "copy-a1B2c3/store"]) {
+      mkdirSync(join(service.dataDir, cut, ".."), { recursive: true });
+      writeFileSync(join(service.dataDir, cut), "cut off");
+    }
+
+    await service.run();
+    expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^corner-office-pages-/)]);
+    expect(readdirSync(temporary)).not.toContain(pages);
+    const kept = readdirSync(service.dataDir, { recursive: true }).filter(
+      (name) => !/^store\.sqlite/.test(`${name}`),
+    );
+    expect(kept.sort()).toEqual(["app-secret", "mail"]);
+    await service.stop();
+  });
 });
