@@ -3,7 +3,7 @@ import { eraseMailFiles, findErased } from "@/lib/accounts/erased-mails";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
-import { type Db, forgetDeletedRows, store } from "@/lib/db/store";
+import { boundStoreLog, type Db, forgetDeletedRows, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { eraseOldMailFiles } from "@/lib/mail/file-sender";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -50,10 +50,11 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
   await forgetDeletedRows();
 }
 
-/** Deletes expired data now and every hour. If the store is unavailable, retries until it is back. */
+/** Deletes expired data now and every hour, and bounds the store's log. If the store is unavailable, retries until it is back. */
 export function startRetention(): BackgroundLoop {
   let nextAtMs = 0;
   const round = async (signal: AbortSignal) => {
+    await boundStoreLog();
     if (performance.now() < nextAtMs) return;
     await deleteExpired(await store(), Date.now(), signal);
     nextAtMs = performance.now() + intervalMs;

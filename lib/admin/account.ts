@@ -152,19 +152,19 @@ export function toTerms({ trialEnds, credits, ...others }: TermOptions): Account
 
 function toResult(account: Account, more: Record<string, unknown> = {}): Result {
   const json = describeAccount(account);
-  return { json: { ...json, ...more }, text: asLines({ ...inWords(json, Date.now()), ...more }) };
+  const nowMs = Date.now();
+  const createdAt = asInstant(json.createdAt, nowMs);
+  const text = asLines({ ...json, ...trialInWords(json, nowMs), createdAt, ...more });
+  return { json: { ...json, ...more }, text };
 }
 
 type AccountFields = ReturnType<typeof describeAccount>;
 
-/** Formats an account for people: marks an ended trial, and adds relative times. */
-function inWords(fields: AccountFields, nowMs: number) {
-  const { plan, trialEndsAt, createdAt } = fields;
+/** Formats an account's trial for people: marks an ended one, and adds the time until its end. */
+function trialInWords({ plan, trialEndsAt }: AccountFields, nowMs: number) {
   return {
-    ...fields,
     plan: trialEndsAt !== null && Date.parse(trialEndsAt) <= nowMs ? `${plan}, ended` : plan,
     trialEndsAt: asInstant(trialEndsAt, nowMs),
-    createdAt: asInstant(createdAt, nowMs),
   };
 }
 
@@ -199,6 +199,7 @@ function toListing(
 }
 
 function toRow(json: AccountFields, nowMs: number) {
-  const { email, plan, trialEndsAt, assistantLimit, credits } = inWords(json, nowMs);
+  const { email, assistantLimit, credits } = json;
+  const { plan, trialEndsAt } = trialInWords(json, nowMs);
   return { json, row: { email, plan, trialEndsAt, assistantLimit, credits } };
 }

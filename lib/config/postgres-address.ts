@@ -5,7 +5,7 @@ const attribute = "target_session_attrs";
 /**
  * Splits `postgres://user:password@a:5432,b:5432/office?target_session_attrs=read-write` into one address per host.
  * `mustWrite` if a connection has to accept writes: with several hosts, or where the address says `read-write` or
- * `primary`. `undefined` if it is malformed or asks for anything else.
+ * `primary`. `undefined` if it is malformed, lists hosts in its query, or asks for anything else.
  */
 export function parsePostgresAddress(text: string): { addresses: string[]; mustWrite: boolean } | undefined {
   const [, start, hosts = "", path = "", query] = form.exec(text) ?? [];
@@ -17,6 +17,7 @@ export function parsePostgresAddress(text: string): { addresses: string[]; mustW
   const addresses = hosts.split(",").map((host) => `${start}${host}${path}${rest}`);
   const isSingle = addresses.length === 1;
   if (!["any", "read-write", "primary"].includes(wanted)) return undefined;
+  if (["host", "port"].some((name) => parameters.get(name)?.includes(","))) return undefined;
   if (!addresses.every((address) => URL.canParse(address))) return undefined;
   if (!isSingle && hosts.split(",").includes("")) return undefined;
   return { addresses, mustWrite: !isSingle || wanted !== "any" };

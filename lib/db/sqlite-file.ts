@@ -1,4 +1,4 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
@@ -24,6 +24,7 @@ export class SqliteFile {
   async open(deadlineMs: number): Promise<OpenFile> {
     // Only if the file is missing: opening and closing a database's file releases this process's locks on it.
     if (!existsSync(this.path)) this.create();
+    rejectReadOnlyMount(this.path);
     const db = new Database(this.path, { timeout: maxBlockMs } as Database.Options);
     try {
       await retryWhileLocked(deadlineMs, () => db.exec("PRAGMA journal_mode = WAL"));
@@ -60,6 +61,18 @@ export class SqliteFile {
 }
 
 /**
+ * Throws if the file is on a read-only mount: a connection that opens there stays read-only when the mount becomes
+ * writable, and so do all that this process opens next to it.
+ */
+function rejectReadOnlyMount(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code === "EROFS") throw failure;
+  }
+}
+
+/**
  * Retries in short calls until another process releases its lock: waiting inside SQLite would block the event loop.
  * Throws the last error after `deadlineMs` of the monotonic clock.
  */
@@ -91,6 +104,15 @@ export async function forgetDeleted(path: string, deadlineMs: number): Promise<v
   } finally {
     db.close();
   }
+}
+
+/** Empties a write-ahead log that is longer than its bound, unless it is in use: the writes that would do it may not come. */
+export async function boundLog(path: string): Promise<void> {
+  const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {};
+  if (size <= maxLogBytes) return;
+  await forgetDeleted(path, 0).catch((failure) => {
+    if (!isBusy(failure)) throw failure;
+  });
 }
 
 function isBusy(error: unknown): boolean {

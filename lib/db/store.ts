@@ -6,7 +6,7 @@ import { findPending, migrateEmbedded, migratePostgres } from "@/lib/db/migrate"
 import { migrations } from "@/lib/db/migrations";
 import type { Connections } from "@/lib/db/postgres";
 import { sqliteDialect } from "@/lib/db/sqlite-dialect";
-import { forgetDeleted } from "@/lib/db/sqlite-file";
+import { boundLog, forgetDeleted } from "@/lib/db/sqlite-file";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
 import { metrics } from "@/lib/runtime/metrics";
@@ -33,6 +33,12 @@ export function migrateStore(): Promise<string[]> {
 export async function forgetDeletedRows(): Promise<void> {
   const { databaseUrl, dataDir } = settings();
   if (!databaseUrl) await forgetDeleted(fileIn(dataDir), performance.now() + queryTimeoutMs);
+}
+
+/** Bounds the embedded store's write-ahead log, which grows next to a long reader. */
+export async function boundStoreLog(): Promise<void> {
+  const { databaseUrl, dataDir } = settings();
+  if (!databaseUrl) await boundLog(fileIn(dataDir));
 }
 
 const fileIn = (dataDir: string) => join(dataDir, "store.sqlite");

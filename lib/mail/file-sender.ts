@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MailSettings } from "@/lib/config/mail-settings";
@@ -35,6 +36,15 @@ export function createFileSender(
       return `written to ${folder} as .eml files, not delivered`;
     },
   };
+}
+
+/** Removes the mails that killed processes were writing. One that another process writes is written again. */
+export function sweepMailDrafts(dataDir: string): void {
+  const folder = join(dataDir, "mail");
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    if (name.endsWith(".draft")) rmSync(join(folder, name), { force: true });
+  }
 }
 
 /** Deletes the mail files for which `shouldErase` is true of a recipient (in lower case) and the time of writing. */

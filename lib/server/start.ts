@@ -9,6 +9,7 @@ import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { closeStore, store } from "@/lib/db/store";
 import { listRetirements } from "@/lib/http/retirement";
+import { sweepMailDrafts } from "@/lib/mail/file-sender";
 import { startRunner } from "@/lib/mail/onboarding-runner";
 import { startAppEndRunner } from "@/lib/oauth/app-end-mails";
 import { startStateSweep } from "@/lib/oauth/sweep";
@@ -90,11 +91,12 @@ function reportSunsets(nowMs: number): void {
   }
 }
 
-/** Creates the files of `DATA_DIR`, so that an unusable folder stops the start and not a request. */
+/** Creates the files of `DATA_DIR`, so that an unusable folder stops the start and not a request; sweeps what kills left. */
 function prepareDataDir(): void {
   try {
     derivedKeys("client-address:v1");
     sweepDrafts(settings().dataDir);
+    sweepMailDrafts(settings().dataDir);
   } catch (fault) {
     exitWithError((fault as Error).message);
   }

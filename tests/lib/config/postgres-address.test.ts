@@ -31,6 +31,8 @@ describe("the address of a PostgreSQL", () => {
     "postgres://a,/office",
     "postgres://a:99999,b/office",
     "postgres://a/office?target_session_attrs=standby",
+    "postgres:///office?host=a,b",
+    "postgres://a/office?port=5432,5433",
   ])("%s stops the start with one line that does not repeat it", (text) => {
     const start = () =>
       parseSettings({ DATABASE_URL: text, APP_URL: "http://localhost", APP_SECRET: "s".repeat(32) });

@@ -1,12 +1,15 @@
-import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
-import { beforeEach, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { Store } from "@/lib/db/store";
-import { createDatabase } from "@/tests/support/databases";
+import { createDatabase, eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
+import { mountInMemory } from "@/tests/support/mount";
+import { Service } from "@/tests/support/service";
 
 let dataDir: string;
 beforeEach(() => {
@@ -14,6 +17,9 @@ beforeEach(() => {
 });
 
 const email = "ceo@example.com";
+const maxLogBytes = 16 * 1024 * 1024;
+const mount = mountInMemory();
+afterAll(() => mount?.remove());
 
 describe("the embedded store", () => {
   const open = () => new Store({ dataDir, databaseUrl: undefined });
@@ -31,21 +37,20 @@ describe("the embedded store", () => {
     const store = open();
     const db = await store.ready();
     await addAccount(db, email, {}, Date.now());
-    const file = join(dataDir, "store.sqlite");
-    const reader = new Database(file);
-    reader.exec("BEGIN");
-    reader.prepare("SELECT count(*) FROM accounts").get([]);
-    const writer = new Database(file);
-    writer.exec("CREATE TABLE ballast (bytes BLOB)");
-    for (let n = 0; n < 40; n++) writer.exec("INSERT INTO ballast VALUES (zeroblob(1048576))");
-    writer.close();
-    const logBytes = () => statSync(`${file}-wal`).size;
-    expect(logBytes()).toBeGreaterThan(40e6);
-    reader.exec("COMMIT");
-    reader.close();
+    const { logBytes, endRead } = growLog(dataDir);
+    endRead();
     for (const name of ["a", "b"]) await addAccount(db, `${name}@example.com`, {}, Date.now());
-    expect(logBytes()).toBeLessThanOrEqual(16 * 1024 * 1024);
+    expect(logBytes()).toBeLessThanOrEqual(maxLogBytes);
     await store.close();
+  });
+
+  it("bounds its write-ahead log again after a long reader, within seconds, where no one writes", async () => {
+    const service = await Service.start();
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+    const { logBytes, endRead } = growLog(service.dataDir);
+    endRead();
+    await eventually(() => expect(logBytes()).toBeLessThanOrEqual(maxLogBytes));
+    await service.stop();
   });
 
   it("finds what was made in a session by an index, also after ANALYZE", async () => {
@@ -158,6 +163,26 @@ describe("the embedded store", () => {
     await addAccount(db, email, {}, Date.now());
     await store.close();
   });
+
+  if (mount) {
+    it("does not open on a read-only mount, and writes as soon as that is writable", async () => {
+      dataDir = join(mount.folder, "data");
+      cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
+      const file = join(dataDir, "store.sqlite");
+      // A killed process leaves its log, without which SQLite opens nothing on a read-only mount.
+      const leaveLog = `const db = new (require("libsql"))(${JSON.stringify(file)});
+        db.exec("PRAGMA journal_mode = WAL; CREATE TABLE ballast (n)"); process.kill(process.pid, "SIGKILL")`;
+      spawnSync("node", ["-e", leaveLog]);
+      mount.makeWritable(false);
+      const store = open();
+      for (let n = 0; n < 2; n++) await expect(store.ready()).rejects.toThrow("EROFS");
+      mount.makeWritable(true);
+      const db = await store.ready();
+      await addAccount(db, email, {}, Date.now());
+      expect((await findAccount(db, email)).email).toBe(email);
+      await store.close();
+    });
+  }
 });
 
 const postgresUrl = inject("postgresUrl");
@@ -170,3 +195,22 @@ describe.runIf(postgresUrl)("PostgreSQL", () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 });
+
+/** Writes 40 MB next to a reader, which keeps them in the log. */
+function growLog(folder: string) {
+  const file = join(folder, "store.sqlite");
+  const reader = new Database(file);
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM accounts").get([]);
+  const writer = new Database(file, { timeout: 5000 } as Database.Options);
+  writer.exec("CREATE TABLE ballast (bytes BLOB)");
+  for (let n = 0; n < 40; n++) writer.exec("INSERT INTO ballast VALUES (zeroblob(1048576))");
+  writer.close();
+  const logBytes = () => statSync(`${file}-wal`).size;
+  expect(logBytes()).toBeGreaterThan(40e6);
+  const endRead = () => {
+    reader.exec("COMMIT");
+    reader.close();
+  };
+  return { logBytes, endRead };
+}

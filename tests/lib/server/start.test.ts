@@ -1,6 +1,15 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/http/operations";
-import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
+import {
+  besideDatabaseUrl,
+  createDatabase,
+  eventually,
+  startPostgres,
+  stopDatabase,
+} from "@/tests/support/databases";
+import { createFolder } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
@@ -86,5 +95,63 @@ describe.runIf(postgresUrl)("an unavailable database", () => {
     expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
     await service.stop({ expectErrors: true });
     await proxy.cut();
+  });
+});
+
+describe.runIf(postgresUrl)("an instance whose DATABASE_URL leads to a standby", () => {
+  it.each(["", "?target_session_attrs=read-write"])(
+    "is not ready until the standby is promoted (%j)",
+    async (query) => {
+      const primary = await startPostgres();
+      const standby = primary && (await startPostgres(primary.url));
+      if (!standby) throw new Error("PostgreSQL is not installed");
+      const at = (url: string) => ({ ...besideDatabaseUrl, DATABASE_URL: url, SIGN_IN: "local" });
+      const writer = await Service.make(at(primary.url));
+      await writer.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+      const token = await writer.token("ceo@example.com");
+      const service = await Service.start(at(`${standby.url}${query}`));
+
+      const notReady = await eventually(async () => {
+        const answer = await service.ask("/ready");
+        expect(answer.text).toContain("not ready: the store accepts no writes\n");
+        return answer;
+      });
+      expect(notReady.status).toBe(503);
+      expect((await service.ask(operations.health.path)).status).toBe(200);
+
+      standby.promote();
+      await eventually(async () => {
+        const { status, text } = await service.ask("/ready");
+        expect([status, text]).toEqual([200, "ready\n"]);
+      });
+      const headers = { Authorization: `Bearer ${token}` };
+      expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
+      await service.stop({ expectErrors: true });
+      for (const server of [standby, primary]) await stopDatabase(server);
+    },
+  );
+});
+
+describe("a start after a kill", () => {
+  it("removes what was left in the temporary folder and in DATA_DIR", async () => {
+    const temporary = createFolder();
+    const service = await Service.start({ TMPDIR: temporary, SIGN_IN: "local" });
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+    await service.kill();
+    const [pages = ""] = readdirSync(temporary);
+    expect(pages).toMatch(/^corner-office-pages-/);
+    for (const cut of ["mail/mail_1.eml.draft", "app-secret.draft.1", "copy-a1B2c3/store"]) {
+      mkdirSync(join(service.dataDir, cut, ".."), { recursive: true });
+      writeFileSync(join(service.dataDir, cut), "cut off");
+    }
+
+    await service.run();
+    expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^corner-office-pages-/)]);
+    expect(readdirSync(temporary)).not.toContain(pages);
+    const kept = readdirSync(service.dataDir, { recursive: true }).filter(
+      (name) => !/^store\.sqlite/.test(`${name}`),
+    );
+    expect(kept.sort()).toEqual(["app-secret", "mail"]);
+    await service.stop();
   });
 });
