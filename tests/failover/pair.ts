@@ -1,5 +1,8 @@
-/** What happens to the primary. */
-export const faults = ["kill", "freeze", "cut", "switch"] as const;
+/**
+ * What happens to the primary: it is killed; frozen, and reset as by a watchdog; cut off from the others, but not from the
+ * instances; switched over by hand; frozen and thawed a minute later, without a watchdog.
+ */
+export const faults = ["kill", "freeze", "cut", "switch", "thaw"] as const;
 export type Fault = (typeof faults)[number];
 
 /** A primary and a standby on loopback, which exchange their roles. */

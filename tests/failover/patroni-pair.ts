@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile } from "node:child_process";
-import { chownSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chownSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findPostgres, isInstalled, postgresUser, signalPostgres } from "@/tests/support/databases";
@@ -27,7 +27,10 @@ type Node = {
 /** The shortest `ttl` that Patroni allows, in seconds, and what fits it: `loop_wait` + 2 × `retry_timeout` ≤ `ttl`. */
 export const timing = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
 
-const patienceMs = 150_000;
+const patienceMs = 150_000; // 150 seconds
+/** How long a thawed former primary is watched before its Patroni is restarted. */
+const thawedForMs = 30_000; // 30 seconds
+const maxLogLines = 40;
 
 /** Whether Patroni and etcd are installed. */
 export const hasPatroni = isInstalled("patroni") && isInstalled("etcd");
@@ -42,11 +45,8 @@ export async function startPatroniPair({ isSynchronous }: { isSynchronous: boole
 
   const strike = async (fault: Fault): Promise<Struck> => {
     const [primary, standby] = (await isPrimary(nodes[0])) ? nodes : [nodes[1], nodes[0]];
-    if (fault === "kill") {
-      primary.patroni.kill("SIGKILL");
-      signalPostgres(postmasterOf(primary), "SIGKILL");
-    }
-    if (fault === "freeze") signalNode(primary, "SIGSTOP");
+    if (fault === "kill") signalNode(primary, "SIGKILL");
+    if (fault === "freeze" || fault === "thaw") signalNode(primary, "SIGSTOP");
     if (fault === "cut") for (const proxy of primary.toOthers) proxy.freeze();
     if (fault === "switch") {
       const command = ["switchover", "--leader", primary.name, "--candidate", standby.name, "--force"];
@@ -56,11 +56,20 @@ export async function startPatroniPair({ isSynchronous }: { isSynchronous: boole
     return {
       port: primary.port,
       async release() {
-        if (fault === "freeze") signalNode(primary, "SIGCONT");
+        if (fault === "freeze") signalNode(primary, "SIGKILL");
+        if (fault === "thaw") signalNode(primary, "SIGCONT");
         if (fault === "cut") for (const proxy of primary.toOthers) proxy.thaw();
-        if (fault === "kill") primary.patroni = runPatroni(primary.file);
+        if (fault === "kill" || fault === "freeze") primary.patroni = runPatroni(primary.file);
       },
-      restore: () => untilWhole(nodes, isSynchronous),
+      async restore() {
+        if (fault === "thaw") {
+          // A leader that returned from the past may never find the standby's state again: Patroni is restarted.
+          await sleep(thawedForMs);
+          primary.patroni.kill("SIGKILL");
+          primary.patroni = runPatroni(primary.file);
+        }
+        await untilWhole(nodes, isSynchronous);
+      },
     };
   };
 
@@ -71,9 +80,8 @@ export async function startPatroniPair({ isSynchronous }: { isSynchronous: boole
     strike,
     end() {
       for (const node of nodes) {
-        node.patroni.kill("SIGKILL");
-        // It is in a session of its own, which no leash holds.
-        signalPostgres(postmasterOf(node), "SIGKILL");
+        // Its PostgreSQL is in a session of its own, which no leash holds.
+        signalNode(node, "SIGKILL");
       }
     },
   };
@@ -141,27 +149,46 @@ async function startNode(name: string, etcdPort: number, isSynchronous: boolean)
 }
 
 function runPatroni(file: string): ChildProcess {
-  return spawnLeashed("patroni", [file], { ...postgresUser(), cwd: join(file, ".."), stdio: "ignore" });
+  const log = openSync(logOf({ file }), "a");
+  return spawnLeashed("patroni", [file], {
+    ...postgresUser(),
+    cwd: dirname(file),
+    stdio: ["ignore", log, log],
+  });
+}
+
+function logOf({ file }: Pick<Node, "file">): string {
+  return join(dirname(file), "log");
 }
 
 /** Whether Patroni says that its server is the primary. */
-async function isPrimary({ restPort }: Node): Promise<boolean> {
-  return (await fetch(`http://127.0.0.1:${restPort}/primary`, { signal: AbortSignal.timeout(1000) })).ok;
+async function isPrimary(node: Node): Promise<boolean> {
+  return (await ask(node, "primary")).ok;
+}
+
+function ask({ restPort }: Node, what: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${restPort}/${what}`, { signal: AbortSignal.timeout(1000) });
 }
 
 /** Waits until one leads and the other follows it, as every node sees it. */
 async function untilWhole(nodes: readonly Node[], isSynchronous: boolean): Promise<void> {
   const roles = ["leader", isSynchronous ? "sync_standby" : "replica"];
-  for (const { restPort } of nodes) {
-    await until(async () => {
-      const answer = await fetch(`http://127.0.0.1:${restPort}/cluster`);
-      const { members } = (await answer.json()) as { members: { role: string; state: string }[] };
-      return roles.every((role) =>
+  const isWhole = async () => {
+    const primaries = await Promise.all(nodes.map(isPrimary));
+    const views = await Promise.all(nodes.map(async (node) => (await ask(node, "cluster")).json()));
+    const isThere = (role: string) =>
+      views.every(({ members }: { members: { role: string; state: string }[] }) =>
         members.some((member) => member.role === role && /running|streaming/.test(member.state)),
       );
-    });
-  }
-  await until(async () => (await Promise.all(nodes.map(isPrimary))).filter(Boolean).length === 1);
+    return primaries.filter(Boolean).length === 1 && roles.every(isThere);
+  };
+  await until(isWhole).catch((failure) => {
+    for (const node of nodes) {
+      const log = readFileSync(logOf(node), "utf8").trimEnd().split("\n");
+      process.stderr.write(`Patroni ${node.name}:\n${log.slice(-maxLogLines).join("\n")}\n`);
+    }
+    throw failure;
+  });
 }
 
 /** Waits until this is so; a failure is a no. */
@@ -175,7 +202,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 
 function signalNode(node: Node, signal: NodeJS.Signals): void {
   // It does not move its PostgreSQL in between.
-  if (signal === "SIGSTOP") node.patroni.kill(signal);
+  if (signal !== "SIGCONT") node.patroni.kill(signal);
   signalPostgres(postmasterOf(node), signal);
   if (signal === "SIGCONT") node.patroni.kill(signal);
 }

@@ -32,7 +32,7 @@ export async function startPlainPair({
   const strike = async (fault: Fault): Promise<Struck> => {
     const [former, formerHost] = [primary as Server, own];
     if (fault === "kill") signalPostgres(former.child.pid, "SIGKILL");
-    if (fault === "freeze") signalPostgres(former.child.pid, "SIGSTOP");
+    if (fault === "freeze" || fault === "thaw") signalPostgres(former.child.pid, "SIGSTOP");
     if (fault === "cut") formerHost.proxy.freeze();
     if (fault === "switch") await stopDatabase(former);
     await run(standby.url, "SELECT pg_promote()");
@@ -40,9 +40,9 @@ export async function startPlainPair({
     return {
       port: formerHost.port,
       async release() {
-        if (fault === "freeze") signalPostgres(former.child.pid, "SIGCONT");
+        if (fault === "thaw") signalPostgres(former.child.pid, "SIGCONT");
         if (fault === "cut") formerHost.proxy.thaw();
-        if (fault === "freeze" || fault === "cut") await sleep(secondPrimaryMs);
+        if (fault === "thaw" || fault === "cut") await sleep(secondPrimaryMs);
         if (former.child.exitCode === null && former.child.signalCode === null)
           signalPostgres(former.child.pid, "SIGKILL");
       },
