@@ -7,6 +7,7 @@ import { deriveMailId, type Mail, type Sender, trySending } from "@/lib/mail/mai
 import { accountMailNote, homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
 import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
+import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
@@ -50,7 +51,7 @@ const trialMailKinds: TrialMailKind[] = [
   },
 ];
 
-type RunnerOptions = { signal?: AbortSignal; now?: () => number };
+type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };
 
 /** Sends every mail about the end of a trial that is due, as {@link sendLeasedMails} does. */
 export async function sendTrialMails(
@@ -63,8 +64,11 @@ export async function sendTrialMails(
       name: "a mail about a trial's end",
       batchSize,
       minIntervalMs,
-      claim: (limit, leaseMs) => claim(db, kind, { limit, leaseMs, nowMs: now() }),
-      settle: (claimed) => settle(db, mailSender, { kind, ...claimed }, now),
+      claim: (limit, leaseMs) =>
+        claimAfterOutage(db, async (isSettling) =>
+          isSettling ? undefined : claim(db, kind, { limit, leaseMs, nowMs: now() }),
+        ),
+      settle: (claimed) => settle(db, mailSender, { kind, ...claimed }, { signal, now }),
       signal,
     });
   }
@@ -123,7 +127,7 @@ async function settle(
   db: Db,
   mailSender: Sender,
   { kind, id, leaseUntilMs }: Claimed & { kind: TrialMailKind },
-  now: () => number,
+  { signal, now }: RunnerOptions & { now: () => number },
 ): Promise<number> {
   // Read after the lease is written, because an operator may extend a trial in the meantime.
   const row = await due(db, kind, now())
@@ -148,11 +152,10 @@ async function settle(
     ...kind.render({ to, endsAtMs }),
   }));
   if (failure) log().warn({ kind: kind.name, failure: failure.message }, "a mail about a trial was not sent");
-  await release(
-    failure?.mayRetry
-      ? { trial_mail_next_at_ms: now() + Math.min(failure.pauseMs || retryAfterMs, maxWaitMs) }
-      : { trial_mail_next_at_ms: null, trial_mail_done_ms: endsAtMs - kind.leadMs },
-  );
+  const columns = failure?.mayRetry
+    ? { trial_mail_next_at_ms: now() + Math.min(failure.pauseMs || retryAfterMs, maxWaitMs) }
+    : { trial_mail_next_at_ms: null, trial_mail_done_ms: endsAtMs - kind.leadMs };
+  await recordThroughOutage(() => release(columns), signal);
   return failure?.pauseMs ?? 0;
 }
 

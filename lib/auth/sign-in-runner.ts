@@ -14,6 +14,7 @@ import {
   rescheduleSignInMail,
   type SignInMail,
 } from "@/lib/mail/sign-in-outbox";
+import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
 import { processSingleton } from "@/lib/process-singleton";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
@@ -39,9 +40,12 @@ export async function sendSignInMails(
   await sendLeasedMails(mailSender, {
     name: "a sign-in mail",
     batchSize: maxConcurrent,
-    claim: (limit, leaseMs) => claimSignInMails(db, { limit, leaseMs, nowMs: now() }),
+    claim: (limit, leaseMs) =>
+      claimAfterOutage(db, (isSettling) =>
+        claimSignInMails(db, { limit, leaseMs, nowMs: now(), isSettling }),
+      ),
     async settle(claimed) {
-      const failure = await settle(db, mailSender, claimed, now);
+      const failure = await settle(db, mailSender, claimed, { signal, now });
       if (failure) unsent.push({ id: claimed.id, failure: failure.message });
       return failure?.pauseMs ?? 0;
     },
@@ -54,7 +58,7 @@ async function settle(
   db: Db,
   mailSender: Sender,
   claimed: ClaimedMail,
-  now: () => number,
+  { signal, now }: { signal: AbortSignal | undefined; now: () => number },
 ): Promise<SendError | undefined> {
   const { id, mail, attempts, expiresAtMs } = claimed;
   if (!mail || expiresAtMs <= now() || !(await isExpected(db, mail, now()))) {
@@ -69,7 +73,10 @@ async function settle(
     const words = willRetry ? "a sign-in mail was not sent yet" : "a sign-in mail was given up";
     log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);
   }
-  await (willRetry ? rescheduleSignInMail(db, claimed, next) : deleteSignInMail(db, claimed));
+  await recordThroughOutage(
+    () => (willRetry ? rescheduleSignInMail(db, claimed, next) : deleteSignInMail(db, claimed)),
+    signal,
+  );
   // After the mail has left the queue: if this fails, only the note is lost, and no mail is sent twice.
   const state = failure ? (willRetry ? "retrying" : "failed") : "sent";
   await recordAttempt(db, id, mail, { state, failure: failure?.message }, now());

@@ -21,14 +21,20 @@ const giveUpAfterMs = 23 * 60 * 60 * 1000; // 23 hours, because Resend forgets a
 const maxReleased = 100;
 
 /**
- * Claims up to `limit` due mails for this runner; `undefined` if none is due. Recipients are read only after the lease
+ * Claims up to `limit` due mails for this runner; `undefined` if none is due. `isSettling`: mails whose lease expired are
+ * left alone. Recipients are read only after the lease
  * is written: a suppression that is missed then was written by someone who saw the lease and waits for it.
  */
 export async function claimDueMails(
   db: Db,
-  { limit, leaseMs, nowMs }: { limit: number; leaseMs: number; nowMs: number },
+  {
+    limit,
+    leaseMs,
+    nowMs,
+    isSettling = false,
+  }: { limit: number; leaseMs: number; nowMs: number; isSettling?: boolean },
 ): Promise<ClaimedEmail[] | undefined> {
-  await releaseAbandoned(db, nowMs);
+  if (!isSettling) await releaseAbandoned(db, nowMs);
   // Checked without a lock first, because usually nothing is due.
   if (!(await nextDue(db, nowMs, 1).executeTakeFirst())) return undefined;
   const leaseUntilMs = nowMs + leaseMs;

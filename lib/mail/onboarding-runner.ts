@@ -11,13 +11,13 @@ import {
 import { renderOnboarding } from "@/lib/mail/onboarding-mails";
 import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
+import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
 const minIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
 const batchSize = 20; // the embedded store is written to ten times a second instead of 200
 const writeEveryMs = 100;
-const retryWriteAfterMs = 250;
 const pollEveryMs = 5000; // 5 seconds
 
 /** The delay after the n-th failure: 1, 3, 9, 27, 81 minutes, then four hours. */
@@ -47,7 +47,7 @@ export async function sendDueMails(
 ): Promise<SendCounts> {
   const tally: SendCounts = { sent: 0, toRetry: 0, failed: 0 };
   const leaseMs = mailSender.timeoutMs + leaseSlackMs;
-  const writeOutcome = outcomeWriter(db);
+  const writeOutcome = outcomeWriter(db, signal);
   let claimExpiresAtMs = 0; // on the monotonic clock
   await processQueue({
     maxConcurrent: mailSender.maxConcurrent,
@@ -55,14 +55,16 @@ export async function sendDueMails(
     minIntervalMs,
     claim(limit) {
       claimExpiresAtMs = performance.now() + leaseMs;
-      return claimDueMails(db, { limit, leaseMs, nowMs: Date.now() });
+      return claimAfterOutage(db, (isSettling) =>
+        claimDueMails(db, { limit, leaseMs, nowMs: Date.now(), isSettling }),
+      );
     },
     async processItem(email) {
       const leaseExpiresAtMs = claimExpiresAtMs;
       // If the store was slow, the lease might expire before the sender's timeout.
       const isLate = leaseExpiresAtMs - performance.now() < mailSender.timeoutMs + leaseSlackMs / 2;
       const { outcome, pauseMs } = isLate ? tooLate : await send(mailSender, email, backoff);
-      await writeOutcome({ email, outcome }, leaseExpiresAtMs);
+      await writeOutcome({ email, outcome });
       tally[outcome.state === "scheduled" ? "toRetry" : outcome.state]++;
       return pauseMs;
     },
@@ -99,12 +101,9 @@ async function send(
   return { outcome: { state: "scheduled", failure, mayArrive, isUncounted, nextAttemptAtMs }, pauseMs };
 }
 
-/**
- * Writes outcomes in batches, because the embedded store waits for the disk on each write. Retries until the leases
- * expire; mails whose outcome is not written are sent again.
- */
-function outcomeWriter(db: Db): (finished: FinishedMail, leaseExpiresAtMs: number) => Promise<void> {
-  type Entry = { finished: FinishedMail; leaseExpiresAtMs: number; resolve: () => void };
+/** Writes outcomes in batches, because the embedded store waits for the disk on each write. */
+function outcomeWriter(db: Db, signal: AbortSignal | undefined): (finished: FinishedMail) => Promise<void> {
+  type Entry = { finished: FinishedMail; resolve: () => void };
   let waiting: Entry[] = [];
   let isWriting = false;
   async function write() {
@@ -113,26 +112,15 @@ function outcomeWriter(db: Db): (finished: FinishedMail, leaseExpiresAtMs: numbe
       await sleep(writeEveryMs);
       const entries = waiting;
       waiting = [];
-      try {
-        await recordOutcomes(
-          db,
-          entries.map(({ finished }) => finished),
-        );
-        for (const { resolve } of entries) resolve();
-      } catch (failure) {
-        log().warn({ err: failure, mails: entries.length }, "the outcome of mails could not be recorded");
-        await sleep(retryWriteAfterMs);
-        for (const entry of entries) {
-          if (performance.now() > entry.leaseExpiresAtMs) entry.resolve();
-          else waiting.push(entry);
-        }
-      }
+      const mails = entries.map(({ finished }) => finished);
+      await recordThroughOutage(() => recordOutcomes(db, mails), signal).catch(() => {});
+      for (const { resolve } of entries) resolve();
     }
     isWriting = false;
   }
-  return (finished, leaseExpiresAtMs) =>
+  return (finished) =>
     new Promise((resolve) => {
-      waiting.push({ finished, leaseExpiresAtMs, resolve });
+      waiting.push({ finished, resolve });
       if (!isWriting) void write();
     });
 }

@@ -76,12 +76,24 @@ export async function enqueueSignInMail(
   return id;
 }
 
-/** Claims up to `limit` due mails for this runner; `undefined` if none is due. */
+/**
+ * Claims up to `limit` due mails for this runner; `undefined` if none is due. `isSettling`: only mails that no runner has
+ * claimed before.
+ */
 export async function claimSignInMails(
   db: Db,
-  { limit, leaseMs, nowMs }: { limit: number; leaseMs: number; nowMs: number },
+  {
+    limit,
+    leaseMs,
+    nowMs,
+    isSettling = false,
+  }: { limit: number; leaseMs: number; nowMs: number; isSettling?: boolean },
 ): Promise<ClaimedMail[] | undefined> {
-  const due = db.selectFrom("sign_in_mails").select("id").where("next_attempt_at_ms", "<=", nowMs);
+  const due = db
+    .selectFrom("sign_in_mails")
+    .select("id")
+    .where("next_attempt_at_ms", "<=", nowMs)
+    .$if(isSettling, (query) => query.where("attempts", "=", 0));
   // Checked without a lock first, because usually nothing is due.
   if (!(await due.limit(1).executeTakeFirst())) return undefined;
   const leaseUntilMs = nowMs + leaseMs;

@@ -5,6 +5,7 @@ import { deriveMailId, type Mail, type Sender, trySending } from "@/lib/mail/mai
 import { homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
 import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
+import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
@@ -30,7 +31,7 @@ const row = z.object({
 /** An app's session whose mail only this runner may send, until its lease expires. */
 type Claimed = z.infer<typeof row> & { leaseUntilMs: number };
 
-type RunnerOptions = { signal?: AbortSignal; now?: () => number };
+type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };
 
 /** Sends every mail that is due, as {@link sendLeasedMails} does. */
 export function sendAppEndMails(
@@ -41,8 +42,11 @@ export function sendAppEndMails(
   return sendLeasedMails(mailSender, {
     name: "a mail about an app's end",
     batchSize,
-    claim: (limit, leaseMs) => claim(db, { limit, leaseMs, nowMs: now() }),
-    settle: (claimed) => settle(db, mailSender, claimed, now),
+    claim: (limit, leaseMs) =>
+      claimAfterOutage(db, async (isSettling) =>
+        isSettling ? undefined : claim(db, { limit, leaseMs, nowMs: now() }),
+      ),
+    settle: (claimed) => settle(db, mailSender, claimed, { signal, now }),
     signal,
   });
 }
@@ -95,7 +99,7 @@ async function settle(
   db: Db,
   mailSender: Sender,
   { leaseUntilMs, ...session }: Claimed,
-  now: () => number,
+  { signal, now }: RunnerOptions & { now: () => number },
 ): Promise<number> {
   const { id, name, email: to, expires_at_ms: endsAtMs } = session;
   const failure = isWanted(session, now())
@@ -106,12 +110,12 @@ async function settle(
     : undefined;
   const nextAtMs = failure?.mayRetry ? now() + (failure.pauseMs || retryAfterMs) : undefined;
   if (failure) log().warn({ failure: failure.message }, "a mail about an app's end was not sent");
-  await db
+  const record = db
     .updateTable("local_sessions")
     .set({ end_mail_at_ms: nextAtMs ?? null })
     .where("id", "=", id)
-    .where("end_mail_at_ms", "=", leaseUntilMs)
-    .execute();
+    .where("end_mail_at_ms", "=", leaseUntilMs);
+  await recordThroughOutage(() => record.execute(), signal);
   return failure?.pauseMs ?? 0;
 }
 

@@ -1,6 +1,3 @@
-import { type ChildProcess, execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import {
@@ -8,6 +5,7 @@ import {
   eventually,
   isInstalled,
   postgresUser,
+  signalPostgres,
   startPostgres,
   startRedis,
   stopDatabase,
@@ -19,7 +17,9 @@ import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 import { nameOf, startHaproxy } from "./haproxy";
+import { leaveOut } from "./leave-out";
 import { Load } from "./load";
+import { readLogs } from "./logs";
 import { Phases } from "./phases";
 import { Pressure } from "./pressure";
 
@@ -31,14 +31,14 @@ import { Pressure } from "./pressure";
  */
 
 for (const program of ["haproxy", "pgbouncer", "redis-server", "wrk"]) {
-  if (!isInstalled(program)) leaveOut(program);
+  if (!isInstalled(program)) leaveOut("fleet", program);
 }
 const today = ".";
 // In a copy without history the instances are restarted with the build that they have.
 const before = buildEarlier({ whole: true }) ?? today;
 const startedAtMs = Date.now();
 const [postgres, redis, inbox] = await Promise.all([startPostgres(), startRedis(), startSmtpInbox()]);
-if (!postgres || !redis) leaveOut("PostgreSQL");
+if (!postgres || !redis) leaveOut("fleet", "PostgreSQL");
 const databaseUrl = await createDatabase(postgres.url);
 const balancerPort = await reservePort();
 const environment = {
@@ -92,8 +92,9 @@ const pressure = new Pressure(
   token,
 );
 const phases = new Phases(load, pressure);
+const explain = (fromMs: number, untilMs: number) => readLogs(instances, fromMs, untilMs);
 setTimeout(() => {
-  process.stdout.write(phases.report(readLogs).table);
+  process.stdout.write(phases.report(explain).table);
   giveUp(`it took longer than ten minutes, at: ${load.phase}`);
 }, 10 * 60_000).unref();
 
@@ -115,9 +116,9 @@ await phases.run("kill -9 of one", { mayLose: true }, async () => {
   await load.reach(nameOf(2));
 });
 await phases.run("PostgreSQL frozen for ten seconds", { isOutage: true }, async () => {
-  signalAll(postgres.child, "SIGSTOP");
+  signalPostgres(postgres.child.pid, "SIGSTOP");
   await sleep(10_000);
-  signalAll(postgres.child, "SIGCONT");
+  signalPostgres(postgres.child.pid, "SIGCONT");
 });
 await phases.run("PostgreSQL restarted", { isOutage: true }, async () => {
   await stopDatabase(postgres);
@@ -132,7 +133,7 @@ await phases.run("PostgreSQL restarted", { isOutage: true }, async () => {
 await load.stop();
 clearInterval(watching);
 
-const { table, holds } = phases.report(readLogs);
+const { table, holds } = phases.report(explain);
 const mails = inbox.received.map(({ raw }) => /^Message-ID: (.*)$/im.exec(String(raw))?.[1]);
 const twice = mails.length - new Set(mails).size;
 const isMailed = twice === 0 && mails.length === accounts;
@@ -166,32 +167,6 @@ async function roll(folder: string): Promise<void> {
     await load.reach(nameOf(n));
   }
   while (inbox.received.length < accounts) await sleep(50);
-}
-
-/** What the instances logged of things that went wrong in this time. */
-function readLogs(fromMs: number, untilMs: number): string[] {
-  return instances.flatMap(({ dataDir }, n) =>
-    readFileSync(join(dataDir, "log"), "utf8")
-      .split("\n")
-      .filter((line) => /^\{"level":"(?:warn|error|fatal)","time":/.test(line))
-      .filter((line) => {
-        const { time } = JSON.parse(line);
-        return time >= fromMs && time <= untilMs;
-      })
-      .map((line) => `${nameOf(n)} logged ${line}`),
-  );
-}
-
-/** Each of a database's processes has a group of its own. */
-function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  const children = execFileSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
-  for (const one of [String(pid), ...children.trim().split("\n")]) process.kill(Number(one), signal);
-}
-
-/** Under CI nothing is left out. */
-function leaveOut(program: string): never {
-  process.stderr.write(`LEFT OUT: the fleet, because ${program} is not installed\n`);
-  process.exit(process.env.CI ? 1 : 0);
 }
 
 function giveUp(why: string): never {

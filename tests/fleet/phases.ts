@@ -1,5 +1,6 @@
 import { clients, hasFailed, type Load, type Sample } from "./load";
 import { type Pressed, type Pressure, pressing } from "./pressure";
+import { layOut } from "./table";
 
 type Rules = {
   /** One instance is killed: each client may lose at most one request. */
@@ -86,10 +87,4 @@ export class Phases {
 
 function inWords({ path, status, by = "nobody", said, atMs }: Sample): string {
   return `${new Date(atMs).toISOString()}: ${status} by ${by} at ${path}: ${said}`;
-}
-
-function layOut(rows: string[][]): string {
-  const widths = head.map((_, n) => Math.max(...rows.map((row) => (row[n] ?? "").length)));
-  const lines = rows.map((row) => row.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join("  "));
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

@@ -1,8 +1,9 @@
-import { type ChildProcess, execFileSync } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { makeFirstKey } from "@/lib/auth/signing-keys";
@@ -89,7 +90,7 @@ export async function startPostgres(primaryUrl?: string) {
   const [program, parameters] = primaryUrl
     ? ["pg_basebackup", ["-D", data, "-d", primaryUrl, "-R", "-N", "--checkpoint=fast"]]
     : ["initdb", ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N"]];
-  execFileSync(join(bin, program), parameters, options);
+  await promisify(execFile)(join(bin, program), parameters, { ...user, cwd: folder });
   const flags = [
     "-D",
     data,
@@ -117,6 +118,12 @@ export async function startPostgres(primaryUrl?: string) {
   });
   const promote = () => execFileSync(join(bin, "pg_ctl"), ["promote", "-w", "-D", data], options);
   return { child, url, promote };
+}
+
+/** Sends a signal to a PostgreSQL and its processes, each of which has a group of its own. */
+export function signalPostgres(pid: number | undefined, signal: NodeJS.Signals): void {
+  const children = execFileSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  for (const one of [String(pid), ...children.trim().split("\n")]) process.kill(Number(one), signal);
 }
 
 /** Starts a Redis on loopback; returns `undefined` if it is not installed. */

@@ -3,13 +3,16 @@ import Database from "libsql";
 import pg from "pg";
 import { hashEmail } from "@/lib/mail/suppressions";
 
-/** Inserts accounts `from` to `to` directly into the store, each with one onboarding mail that is long due. */
+/**
+ * Inserts accounts `from` to `to` directly into the store, each with one onboarding mail that is long due. On PostgreSQL
+ * up to 1,000 become due one after the other, from now on, with `apartMs`.
+ */
 export async function writeDueMails(
   { databaseUrl, dataDir = "" }: { databaseUrl?: string | undefined; dataDir?: string },
-  { from, to }: { from: number; to: number },
+  { from, to, apartMs }: { from: number; to: number; apartMs?: number },
 ): Promise<void> {
-  const dueAtMs = Date.now() - 60_000;
-  if (databaseUrl) return writeToPostgres(databaseUrl, { from, to, dueAtMs });
+  const dueAtMs = apartMs ? Date.now() : Date.now() - 60_000;
+  if (databaseUrl) return writeToPostgres(databaseUrl, { from, to, dueAtMs, apartMs });
   const db = new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
   db.exec("PRAGMA synchronous = OFF; BEGIN");
   const account = db.prepare(
@@ -30,7 +33,12 @@ export async function writeDueMails(
 
 async function writeToPostgres(
   databaseUrl: string,
-  { from, to, dueAtMs }: { from: number; to: number; dueAtMs: number },
+  {
+    from,
+    to,
+    dueAtMs,
+    apartMs = 1,
+  }: { from: number; to: number; dueAtMs: number; apartMs?: number | undefined },
 ): Promise<void> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
@@ -43,7 +51,7 @@ async function writeToPostgres(
   const hash = `rtrim(translate(encode(sha256(convert_to('corner-office:email-suppression:v1:reader' || n || '@example.com', 'UTF8')), 'base64'), '+/', '-_'), '=')`;
   await client.query(
     `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
-     SELECT 'mail-' || n, 'acc_' || n, ${hash}, 'welcome', ${dueAtMs} + n % 1000, 'scheduled', ${dueAtMs} + n % 1000
+     SELECT 'mail-' || n, 'acc_' || n, ${hash}, 'welcome', ${dueAtMs} + n % 1000 * ${apartMs}, 'scheduled', ${dueAtMs} + n % 1000 * ${apartMs}
      FROM ${each}`,
   );
   await client.end();

@@ -16,7 +16,8 @@ const steps = [
 /** When the service is killed: before Stripe does what was asked, before its answer, or right after it. */
 const moments = ["before", "done", "answered"] as const;
 
-type Purchase = {
+/** What an owner buys, and the session and address of the owner's browser. */
+export type Purchase = {
   account: string;
   cookie: string;
   kind: "licence" | "credits";
@@ -155,7 +156,7 @@ export async function sellUnderFaults(stage: Stage, count: number, killsOfEach: 
 }
 
 /** What is missing, and what is there more than once: licences by plan, credits by balance and ledger. */
-async function countGiven(stage: Stage, purchases: Purchase[]) {
+export async function countGiven(stage: Pick<Stage, "query">, purchases: Purchase[]) {
   const rows = await stage.query(
     `SELECT id, plan, credit_thousandths AS credits,
             (SELECT count(*) FROM credit_entries WHERE account_id = accounts.id) AS entries FROM accounts`,
@@ -171,7 +172,7 @@ async function countGiven(stage: Stage, purchases: Purchase[]) {
 }
 
 /** Makes accounts with signed-in owners, half of which have a licence and buy credits. */
-async function makeOwners(stage: Stage, count: number): Promise<Purchase[]> {
+export async function makeOwners(stage: Pick<Stage, "query">, count: number): Promise<Purchase[]> {
   const nowMs = Date.now();
   const owners = Array.from({ length: count }, (_, n) => {
     const secret = randomBytes(32).toString("base64url");

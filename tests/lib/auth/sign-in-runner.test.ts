@@ -8,6 +8,7 @@ import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { claimSignInMails, enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 import { seal, unseal } from "@/lib/runtime/seal";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 
 const atMs = Date.parse("2026-11-21T09:00:00Z");
@@ -167,6 +168,23 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     expect(await claim()).toBeUndefined();
     nowMs += 1;
     expect(await claim()).toHaveLength(5);
+  });
+
+  it("sends a mail once, although its outcome cannot be recorded before its lease expires", async () => {
+    await askForCode();
+    const sendAndLoseTheStore = async (mail: Mail) => {
+      sent.push(mail);
+      await stage.query("ALTER TABLE sign_in_mails RENAME TO sign_in_mails_away");
+    };
+    const losing = { ...mailSender, send: sendAndLoseTheStore };
+    const first = sendSignInMails(db, losing, { now: () => nowMs }).catch(() => {});
+    await eventually(() => expect(round()).rejects.toThrow());
+    nowMs += 20_000;
+    await stage.query("ALTER TABLE sign_in_mails_away RENAME TO sign_in_mails");
+    await round();
+    await first;
+    expect(sent).toHaveLength(1);
+    expect(await rows()).toEqual([]);
   });
 
   // The embedded store has one writer at a time, so no other process can hold a row.

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Load } from "@/tests/fleet/load";
+import { readLogs } from "@/tests/fleet/logs";
+import { startApps } from "./apps";
+import { startCommands } from "./commands";
+import { countConnectionsTo } from "./connections-left";
+import { startJoins } from "./joins";
+import type { Office } from "./office";
+import type { Fault } from "./pair";
+import { browserOf, startPurchases } from "./purchases";
+import { startReaders } from "./readers";
+import { Record } from "./record";
+import { startSignIns } from "./sign-ins";
+
+/** The columns of {@link failOver}'s row. */
+export const databaseHead = [
+  "run",
+  "new primary after",
+  "no write for",
+  "no account read for",
+  "last 503 after",
+  "acknowledged",
+  "lost",
+  "wrong",
+  "connections left",
+];
+
+/** How long the former primary stays as it is. */
+const struckForMs = 60_000; // 1 minute
+/** Of these there are always some to acknowledge. */
+const steadyKinds = ["join", "sign-in", "purchase"] as const;
+const maxLines = 30;
+
+/** Strikes the primary under load, and tells what callers saw of it. `holds` where no promise was broken. */
+export async function failOver(
+  office: Office,
+  fault: Fault,
+  run: number,
+): Promise<{ row: string[]; holds: boolean }> {
+  const { pair, inbox, stripe, owners, instances } = office;
+  const record = new Record();
+  const world = { ...office, run, record };
+  const [owner] = owners.splice(
+    owners.findIndex(({ kind }) => kind === "credits"),
+    1,
+  );
+  if (!owner) throw new Error("there are too few owners");
+  const callers = [
+    await startReaders(world),
+    await startSignIns(world),
+    await startApps(world, browserOf(world, owner)),
+    startJoins(world),
+    startCommands(world),
+    startPurchases(world, stripe, owners),
+  ];
+  const load = new Load(
+    office.balancerPort,
+    ["/api/entitlement", "/api/credits/balance"],
+    await office.token(),
+  );
+  await Promise.all([load.settle(), record.settle(steadyKinds)]);
+
+  const struckAtMs = Date.now();
+  const { port, release, restore } = await pair.strike(fault);
+  const movedAtMs = Date.now();
+  await sleep(struckAtMs + struckForMs - movedAtMs);
+  const left = countConnectionsTo(port);
+  await release();
+  await restore();
+  await Promise.all([load.settle(), record.settle(steadyKinds)]);
+  record.isStopped = true;
+  await Promise.all([load.stop(), ...callers.map(({ stopped }) => stopped)]);
+  const endedAtMs = Date.now();
+  const lost = (await Promise.all(callers.map(({ findLost }) => findLost()))).flat();
+  inbox.received.length = 0;
+
+  const reads = load.samples.filter(({ atMs }) => atMs >= struckAtMs);
+  const wrong = [
+    ...record.wrong,
+    ...reads
+      .filter(({ status }) => status !== 200 && status !== 503)
+      .map(({ path, status, said }) => `read: ${status} at ${path}: ${said}`),
+  ];
+  const refusedAtMs = [...reads.filter(({ status }) => status === 503), ...record.late].map(
+    ({ atMs }) => atMs,
+  );
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+  const gap = (timesMs: number[]) => seconds(longestGap(timesMs, struckAtMs, endedAtMs));
+  for (const line of [...lost.map((what) => `lost: ${what}`), ...wrong.map((what) => `wrong: ${what}`)].slice(
+    0,
+    maxLines,
+  ))
+    process.stderr.write(`${fault} ${run}: ${line}\n`);
+  if (wrong.length > 0) {
+    const logged = readLogs(instances, struckAtMs, endedAtMs).filter((line) => line.includes('"error"'));
+    for (const line of logged.slice(0, maxLines)) process.stderr.write(`${line.slice(0, 600)}\n`);
+  }
+  // Without a watchdog, and without synchronous replication, acknowledged writes may be lost, and with them sessions.
+  const isPromised = pair.isSynchronous && fault !== "thaw";
+  const holds = left === 0 && (!isPromised || (lost.length === 0 && wrong.length === 0));
+  return {
+    holds,
+    row: [
+      `${holds ? "✓" : "✗"} ${fault}`,
+      seconds(movedAtMs - struckAtMs),
+      gap(record.acknowledged.map(({ atMs }) => atMs)),
+      gap(reads.filter(({ status }) => status === 200).map(({ atMs }) => atMs)),
+      seconds(Math.max(struckAtMs, ...refusedAtMs) - struckAtMs),
+      ...[record.acknowledged.length, lost.length, wrong.length, left].map(String),
+    ],
+  };
+}
+
+/** The longest time between two of these moments, within the bounds. */
+function longestGap(timesMs: readonly number[], fromMs: number, untilMs: number): number {
+  const within = timesMs.filter((atMs) => atMs > fromMs && atMs < untilMs).sort((one, other) => one - other);
+  return [...within, untilMs].reduce(
+    ({ longest, last }, atMs) => ({ longest: Math.max(longest, atMs - last), last: atMs }),
+    { longest: 0, last: fromMs },
+  ).longest;
+}

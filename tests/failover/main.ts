@@ -1,0 +1,52 @@
+import { leaveOut } from "@/tests/fleet/leave-out";
+import { layOut } from "@/tests/fleet/table";
+import { isInstalled } from "@/tests/support/databases";
+import { counterHead, failCountersOver } from "./counter-failover";
+import { databaseHead, failOver } from "./database-failover";
+import { openOffice } from "./office";
+import { faults } from "./pair";
+import { hasPatroni, startPatroniPair } from "./patroni-pair";
+import { startPlainPair } from "./plain-pair";
+
+/*
+ * Three instances behind haproxy, under load of every kind, on a pair of PostgreSQL whose primary is killed, frozen, cut
+ * off and switched over, and on Redis, whose master is killed: `npm run failover`, `-- kill 1` for one fault once,
+ * `-- --async` for asynchronous replication, `-- --plain` for a pair without Patroni. Exits 1 when something does not hold.
+ */
+
+const chosen = process.argv.slice(2);
+const isSynchronous = !chosen.includes("--async");
+const isPlain = chosen.includes("--plain") || !hasPatroni;
+const repeats = Number(chosen.find((word) => /^\d+$/.test(word)) ?? 5);
+const named = chosen.filter((word) => /^[a-z]/.test(word));
+const known = [...faults, "redis"] as const;
+if (chosen.some((word) => ![...known, "--async", "--plain"].includes(word) && !/^\d+$/.test(word))) {
+  process.stderr.write(
+    `The faults are ${known.join(", ")}; the options --async, --plain and a number of runs\n`,
+  );
+  process.exit(2);
+}
+for (const program of ["haproxy", "redis-server", "ss"])
+  if (!isInstalled(program)) leaveOut("failover", program);
+if (!hasPatroni)
+  process.stderr.write("Patroni or etcd is not installed: a standby is promoted by hand instead\n");
+
+const pair = isPlain ? await startPlainPair({ isSynchronous }) : await startPatroniPair({ isSynchronous });
+if (!pair) leaveOut("failover", "PostgreSQL");
+const office = await openOffice(pair, known.length * repeats);
+process.stdout.write(`${pair.name}\n`);
+let holds = true;
+let runs = 0;
+for (const fault of known) {
+  if (named.length > 0 && !named.includes(fault)) continue;
+  const rows = [];
+  for (let n = 0; n < repeats; n++) {
+    const outcome =
+      fault === "redis" ? await failCountersOver(office, ++runs) : await failOver(office, fault, ++runs);
+    holds &&= outcome.holds;
+    rows.push(outcome.row);
+  }
+  process.stdout.write(`\n${layOut([fault === "redis" ? counterHead : databaseHead, ...rows])}`);
+}
+await pair.end();
+process.exit(holds ? 0 : 1);
