@@ -72,7 +72,11 @@ function History({ outages }: { outages: Outage[] | undefined }) {
 /** A time in UTC, to the minute. */
 function Minute({ atMs }: { atMs: number }) {
   const iso = new Date(atMs).toISOString();
-  return <time dateTime={iso}>{`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}</time>;
+  return (
+    <time dateTime={iso} className="unbroken">
+      {`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}
+    </time>
+  );
 }
 
 /** For example `3 minutes`. */

@@ -52,7 +52,7 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
     [
       {},
       { state: "sent" },
-      /^A code was mailed \S+ \(1 minute ago\), and it was not typed\. It is valid\. They should look/,
+      /^A code was mailed \S+ \(1 minute ago\), and it was not typed\. It is valid\. It is only in a file: /,
     ],
     [
       { tries: 2 },
