@@ -4,29 +4,46 @@ import type { Db } from "@/lib/db/store";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Instant, Person, Table } from "@/lib/office/parts";
 import { processSingleton } from "@/lib/process-singleton";
+import { log } from "@/lib/runtime/log";
 import { listParts } from "@/lib/status/parts";
 
 export const today: OfficePage = { path: "/today", name: "Today", show };
 
-const countedForMs = 60_000; // 1 minute: to count a million accounts takes a while
+const freshForMs = 60_000; // 1 minute
+const usableForMs = 10 * 60_000; // 10 minutes: to count a million accounts takes 150 ms, for which no one waits
 
-/** The overview, counted at most once a minute for all operators. */
-function countOverview(db: Db, nowMs: number): Counted {
-  const held = processSingleton("office overview", () => ({ counted: undefined as Counted | undefined }));
-  if (held.counted && Math.abs(nowMs - held.counted.atMs) < countedForMs) return held.counted;
-  const counted = { atMs: nowMs, overview: readOverview(db, nowMs) };
-  held.counted = counted;
-  counted.overview.catch(() => {
-    held.counted = undefined;
-  });
-  return counted;
+type Counted = { atMs: number; overview: Awaited<ReturnType<typeof readOverview>> };
+
+const held = () =>
+  processSingleton("office overview", () => ({
+    counted: undefined as Counted | undefined,
+    counting: undefined as Promise<Counted> | undefined,
+  }));
+
+/** The overview for all operators, at most ten minutes old. One that is older than a minute is counted again meanwhile. */
+async function countOverview(db: Db, nowMs: number): Promise<Counted> {
+  const kept = held();
+  const ageMs = Math.abs(nowMs - (kept.counted?.atMs ?? 0));
+  if (ageMs > freshForMs && !kept.counting) {
+    kept.counting = count(db, nowMs);
+    kept.counting.catch((failure) => log().warn({ err: failure }, "the accounts could not be counted"));
+  }
+  if (kept.counted && ageMs < usableForMs) return kept.counted;
+  return kept.counting ?? count(db, nowMs);
 }
 
-type Counted = { atMs: number; overview: ReturnType<typeof readOverview> };
+async function count(db: Db, nowMs: number): Promise<Counted> {
+  try {
+    const counted = { atMs: nowMs, overview: await readOverview(db, nowMs) };
+    held().counted = counted;
+    return counted;
+  } finally {
+    held().counting = undefined;
+  }
+}
 
 async function show({ db, nowMs }: OfficeCall) {
-  const { atMs, overview: counting } = countOverview(db, nowMs);
-  const [overview, parts] = await Promise.all([counting, listParts(nowMs)]);
+  const [{ atMs, overview }, parts] = await Promise.all([countOverview(db, nowMs), listParts(nowMs)]);
   const { accounts, trialsEnding, waiting, oldestWaitingAtMs, mailsFailedIn30Days, connectedApps } = overview;
   const figures = [
     ["Trials", accounts.trials, addressOf({ path: "/accounts" }, { plan: "trial" })],

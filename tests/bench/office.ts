@@ -14,7 +14,7 @@ const someEmail = `user-${many / 2}@company-${(many / 2) % 1000}.example.com`;
 const rounds = 15;
 
 /** A million accounts, a million audit entries, 500,000 sessions, and waitlist, mails and unsubscribes to match. */
-function seedStatements(nowMs: number): string[] {
+export function seedStatements(nowMs: number): string[] {
   const rows = (count: number) =>
     `WITH RECURSIVE n(i) AS (SELECT CAST(1 AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
   const email = "'user-' || i || '@company-' || (i % 1000) || '.example.com'";
