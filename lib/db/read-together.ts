@@ -1,8 +1,7 @@
 import type { InferResult, SelectQueryBuilder } from "kysely";
 import { jsonArrayFrom as asPostgresArray } from "kysely/helpers/postgres";
 import { jsonArrayFrom as asSqliteArray } from "kysely/helpers/sqlite";
-import { settings } from "@/lib/config/settings";
-import type { Db } from "@/lib/db/store";
+import { type Db, isPostgres } from "@/lib/db/store";
 
 // biome-ignore lint/suspicious/noExplicitAny: queries of any tables
 type Queries = Record<string, SelectQueryBuilder<any, any, any>>;
@@ -15,7 +14,7 @@ export async function readTogether<Q extends Queries>(
   db: Db,
   queries: Q,
 ): Promise<{ [Name in keyof Q]: InferResult<Q[Name]> }> {
-  const asArray = settings().databaseUrl ? asPostgresArray : asSqliteArray;
+  const asArray = isPostgres(db) ? asPostgresArray : asSqliteArray;
   const row = await db
     .selectNoFrom(Object.entries(queries).map(([name, query]) => asArray(query as never).as(name)))
     .executeTakeFirstOrThrow();

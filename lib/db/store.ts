@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Kysely, type LogEvent, PostgresDialect } from "kysely";
+import { Kysely, type LogEvent, PostgresAdapter, PostgresDialect } from "kysely";
 import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
 import { findPending, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
@@ -13,6 +13,11 @@ import { metrics } from "@/lib/runtime/metrics";
 
 /** The database, or a transaction in it. */
 export type Db = Kysely<Tables>;
+
+/** Whether a database is PostgreSQL; otherwise it is SQLite. */
+export function isPostgres(db: Db): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
+}
 
 /** A query that takes longer fails. */
 export const queryTimeoutMs = 2000; // 2 seconds

@@ -2,8 +2,7 @@ import { sql } from "kysely";
 import { statusNames } from "@/app/(pages)/home/verdict";
 import { type Account, type Plan, parseAccount, plans } from "@/lib/accounts/account";
 import { toCredits } from "@/lib/accounts/ledger";
-import { settings } from "@/lib/config/settings";
-import type { Db } from "@/lib/db/store";
+import { type Db, isPostgres } from "@/lib/db/store";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { homeStateOf, Instant, Person, Table } from "@/lib/office/parts";
 
@@ -136,7 +135,7 @@ function readByEmail(
   db: Db,
   { start, plan, after }: { start?: string | undefined; plan?: Plan | undefined; after?: string | undefined },
 ) {
-  const email = settings().databaseUrl ? sql<string>`email collate "C"` : sql<string>`email`;
+  const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
   let query = db
     .selectFrom("accounts")
     .select(columns)

@@ -1,0 +1,93 @@
+import { type Dialect, Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readOverview } from "@/lib/accounts/overview";
+import { sqliteDialect } from "@/lib/db/sqlite-dialect";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import type { OfficePage } from "@/lib/office/page";
+import { officePages } from "@/lib/office/routes";
+import { engines, type Stage } from "@/tests/support/engines";
+import { emailOfMany, manyAccounts } from "@/tests/support/many-accounts";
+
+const many = 20_000;
+const nowMs = Date.now();
+
+/** The pages, by what an operator asks of them. Today shows only what `readOverview` has counted. */
+const asked: [page: OfficePage, input: Record<string, string>][] = [
+  [officePages.accounts, {}],
+  [officePages.accounts, { after: "user-5" }],
+  [officePages.accounts, { start: "user-77" }],
+  [officePages.accounts, { start: "user-77", plan: "hobby" }],
+  [officePages.accounts, { plan: "hobby", after: "user-5" }],
+  [officePages.accounts, { trials: "running" }],
+  [officePages.accounts, { trials: "ended", after: `${nowMs} user-5` }],
+  [officePages.account, { email: emailOfMany(many) }],
+  [officePages.waiting, {}],
+  [officePages.waiting, { after: `${nowMs - 1e9} waits-1` }],
+  [officePages.mails, {}],
+  [officePages.announcement, {}],
+  [officePages.audit, {}],
+  [officePages.audit, { after: `${nowMs - 1e9} entry-1` }],
+  [officePages.audit, { who: "operator ann" }],
+  [officePages.audit, { who: "no one", what: "sign in" }],
+  [officePages.audit, { what: "account set", day: "2026-11-01" }],
+  [officePages.audit, { whom: emailOfMany(many), who: "owner" }],
+];
+
+describe.each(engines)("a page of the office on $name", (engine) => {
+  let stage: Stage;
+  let db: Db;
+  const queries: { sql: string; parameters: readonly unknown[] }[] = [];
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+    await (await stage.open()).selectFrom("accounts").select("id").limit(1).execute();
+    for (const statement of manyAccounts(many, nowMs)) await stage.query(statement);
+    await stage.query("ANALYZE");
+    // PostgreSQL reads small tables whole, unless it is told to use indexes wherever there is one.
+    const dialect: Dialect = DATABASE_URL
+      ? new PostgresDialect({
+          pool: new pg.Pool({ connectionString: DATABASE_URL, options: "-c enable_seqscan=off" }),
+        })
+      : sqliteDialect(`${DATA_DIR}/store.sqlite`, 2000);
+    db = new Kysely<Tables>({ dialect, log: ({ query }) => void queries.push(query) });
+  });
+  afterAll(() => db.destroy());
+
+  /** The steps of a plan that read a table from its beginning to its end. */
+  async function wholeReads({ sql, parameters }: (typeof queries)[number]): Promise<string[]> {
+    const explain = `EXPLAIN ${stage.environment.DATABASE_URL ? "" : "QUERY PLAN "}${sql}`;
+    const rows = await db.executeQuery<Record<string, string>>({
+      sql: explain,
+      parameters,
+      query: { kind: "RawNode", sqlFragments: [explain], parameters: [] },
+      queryId: { queryId: "explain" },
+    } as never);
+    const steps = rows.rows.map((row) => row.detail ?? row["QUERY PLAN"] ?? "");
+    return steps.filter((step) =>
+      /Seq Scan on|^SCAN (?!.*USING|newest|agg|CONSTANT|\(|\d)/.test(step.trim()),
+    );
+  }
+
+  it.each(asked)("$path $1 asks at most two queries, and none reads a whole table", async (page, input) => {
+    queries.length = 0;
+    const operator = { id: "op_1", name: "ann" };
+    await page.show({ db, operator, by: "operator ann", nowMs, input: (name) => input[name] });
+    const made = [...queries];
+    expect(made.length).toBeLessThanOrEqual(2); // the session is the third
+    for (const query of made) expect(await wholeReads(query), query.sql).toEqual([]);
+  });
+
+  it("the overview is counted in indexes", async () => {
+    queries.length = 0;
+    await readOverview(db, nowMs);
+    const made = [...queries];
+    expect(made).toHaveLength(3);
+    for (const query of made) {
+      const reads = (await wholeReads(query)).filter((step) => !/waitlist/.test(step));
+      expect(reads, query.sql).toEqual([]);
+    }
+  });
+});
