@@ -559,6 +559,7 @@ export const migrations: Record<string, SchemaChange> = {
       accounts_plan: "accounts (plan, email)",
       accounts_created: "accounts (created_at_ms)",
       accounts_others: "accounts (plan) where plan <> 'trial'",
+      clerk_users_email: "clerk_users (email)",
       audit_entries_who: "audit_entries (who, at_ms, id)",
       audit_entries_what: "audit_entries (what, at_ms, id)",
       audit_entries_who_what: "audit_entries (who, what, at_ms, id)",
