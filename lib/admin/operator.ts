@@ -2,13 +2,11 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Confirm, type Run, withExamples } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { asInstant, asIso } from "@/lib/config/instants";
-import { doors } from "@/lib/office/doors";
 import {
-  addOperator,
   endOperatorSessions,
   linkMinutes,
   listOperators,
-  officeParty,
+  makeOperatorLink,
   operatorName,
   removeOperator,
 } from "@/lib/office/operators";
@@ -24,8 +22,7 @@ export function addOperatorCommands(program: Command, run: Run, confirm: Confirm
     .argument("<name>", "", parseName)
     .action(
       run(async (db, name: string) => {
-        const { origin } = officeParty();
-        const url = `${origin}${doors.enrol}#${await addOperator(db, name, Date.now())}`;
+        const url = await makeOperatorLink(db, name, Date.now());
         return { json: { name, url }, text: url };
       }),
     );

@@ -11,6 +11,7 @@ import { type Db, store } from "@/lib/db/store";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
+import { linkMinutes, makeOperatorLink } from "@/lib/office/operators";
 import { logBeforeSettings } from "@/lib/runtime/log";
 import { start } from "@/lib/server/start";
 import { findBanner, setBanner } from "@/lib/site-banner";
@@ -23,6 +24,7 @@ const toolCall = JSON.stringify({
 });
 
 loadEnvFiles((complaint) => logBeforeSettings().warn(complaint));
+process.env.OFFICE_PORT ||= String(Number(process.env.PORT || 3000) + 1);
 await start();
 showCodesOnTerminal();
 const db = await store();
@@ -85,6 +87,9 @@ curl -i -X POST '${unsubscribeUrl(licensed?.id ?? "")}'
 
 # a request of an AI agent
 curl -i -H 'Content-Type: application/json' -d '${toolCall}' '${appUrl}${mcpServer.paths[0]}'
+
+# the operators' office: this link adds your passkey, once and within ${linkMinutes} minutes
+${await makeOperatorLink(db, "demo", Date.now())}
 
 # the entitlement of the other accounts
 ${entitlements.join("\n")}

@@ -1,18 +1,6 @@
 import type { ApiError } from "@/lib/http/errors";
+import { doors } from "@/lib/office/door-paths";
 import type { OfficeAct, Shown } from "@/lib/office/page";
-
-/** The addresses that need no session, and those of the passkey. */
-export const doors = {
-  enter: "/enter",
-  enterOptions: "/enter/options",
-  enterDone: "/enter/passkey",
-  enrol: "/enrol",
-  enrolOptions: "/enrol/options",
-  enrolDone: "/enrol/passkey",
-  proofOptions: "/proof/options",
-  proofDone: "/proof/passkey",
-  leave: "/leave",
-} as const;
 
 /** Sign-in. */
 export function showEnter(to: string): Shown {

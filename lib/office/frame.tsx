@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { Mark } from "@/app/(pages)/mark";
-import { doors } from "@/lib/office/doors";
+import { doors } from "@/lib/office/door-paths";
 import { officeFiles } from "@/lib/office/files";
 import type { Operator } from "@/lib/office/operators";
 import type { OfficePage } from "@/lib/office/page";

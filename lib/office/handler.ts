@@ -8,7 +8,8 @@ import { permissions } from "@/lib/http/page-headers";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
 import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { askAgain, describeProblem, doors, showEnrol, showEnter } from "@/lib/office/doors";
+import { doors } from "@/lib/office/door-paths";
+import { askAgain, describeProblem, showEnrol, showEnter } from "@/lib/office/doors";
 import { renderPage } from "@/lib/office/frame";
 import { addressOf, type OfficeAct, type OfficeCall, type OfficePage, type Shown } from "@/lib/office/page";
 import {

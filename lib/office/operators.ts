@@ -5,6 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { doors } from "@/lib/office/door-paths";
 import { log } from "@/lib/runtime/log";
 
 /** A person who works in the office. */
@@ -27,10 +28,12 @@ export function officeParty(): RelyingParty {
 }
 
 /**
- * Adds an operator, or finds the one with this name, and returns the token of a link that adds a passkey: it works once,
- * within 15 minutes, and replaces the link before it. Only its hash is stored.
+ * Adds an operator, or finds the one with this name, and returns a link that adds a passkey: it works once, within 15
+ * minutes, and replaces the link before it. Only the hash of its token is stored. Throws an {@link ApiError} if the office
+ * is off.
  */
-export async function addOperator(db: Db, name: string, nowMs: number): Promise<string> {
+export async function makeOperatorLink(db: Db, name: string, nowMs: number): Promise<string> {
+  const { origin } = officeParty();
   const token = randomBytes(32).toString("base64url");
   const link = { link_hash: hashOf("link", token), link_until_ms: nowMs + linkMinutes * 60_000 };
   await changeOperator(db, "operator", "operator add", name, nowMs, (transaction) =>
@@ -40,7 +43,8 @@ export async function addOperator(db: Db, name: string, nowMs: number): Promise<
       .onConflict((conflict) => conflict.column("name").doUpdateSet(link))
       .execute(),
   );
-  return token;
+  // The fragment reaches no server and no log.
+  return `${origin}${doors.enrol}#${token}`;
 }
 
 /** The operators by name, with what they have. */
