@@ -4,7 +4,7 @@ import { readLogs } from "@/tests/fleet/logs";
 import { startApps } from "./apps";
 import { CallRecord } from "./call-record";
 import { startCommands } from "./commands";
-import { countConnectionsTo } from "./connections-left";
+import { countConnectionsLeft } from "./connections-left";
 import { startJoins } from "./joins";
 import type { Office } from "./office";
 import type { Fault } from "./pair";
@@ -64,7 +64,7 @@ export async function failOver(
   const { port, release, restore } = await pair.strike(fault);
   const movedAtMs = Date.now();
   await sleep(struckAtMs + struckForMs - movedAtMs);
-  const left = countConnectionsTo(port);
+  const left = await countConnectionsLeft(port);
   await release();
   await restore();
   await Promise.all([load.settle(), record.settle(steadyKinds)]);
