@@ -44,17 +44,17 @@ async function sendWithoutRunner(): Promise<void> {
 }
 
 /**
- * Signs a browser in to the account of an email and redirects it home. A browser that is signed in to this account keeps
- * its session, which is confirmed. `undefined` if there is no such account.
+ * Starts a session of a browser for the account of an email. A browser that is signed in to this account keeps its
+ * session, which is confirmed. Returns the browser's secret; `undefined` if there is no such account.
  *
  * @param by - how the owner has proved who they are
  */
-export async function signIn(
+export async function startOwnSession(
+  db: Db,
   email: string,
   by: Confirmation,
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
-): Promise<Redirect | undefined> {
-  const db = await store();
+): Promise<string | undefined> {
   const account = await db
     .selectFrom("accounts")
     .select(["id", "created_at_ms"])
@@ -62,15 +62,26 @@ export async function signIn(
     .executeTakeFirst();
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
-  let client = readCookie(headers, "office-client");
-  if (client && current?.accountId === account.id) await confirmSession(db, current, by, nowMs);
-  else {
-    const startedIn = describeStart(headers);
-    const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
-    const name = describeBrowser(headers);
-    const browser = { accountId: account.id, name, confirmedBy: by, startedIn, isNew };
-    client = await startBrowserSession(db, browser, nowMs);
+  const client = readCookie(headers, "office-client");
+  if (client && current?.accountId === account.id) {
+    await confirmSession(db, current, by, nowMs);
+    return client;
   }
+  const startedIn = describeStart(headers);
+  const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
+  const name = describeBrowser(headers);
+  const browser = { accountId: account.id, name, confirmedBy: by, startedIn, isNew };
+  return startBrowserSession(db, browser, nowMs);
+}
+
+/** Redirects a browser home, signed in by the secret of its session. `undefined` if there is none. */
+export async function signIn(
+  db: Db,
+  email: string,
+  client: string | undefined,
+  { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
+): Promise<Redirect | undefined> {
+  if (!client) return undefined;
   const session = await renewBrowserSession(db, client, nowMs);
   if (!session) return undefined;
   return {

@@ -1,4 +1,4 @@
-import { findOwnSession, signIn } from "@/lib/auth/local-sign-in";
+import { findOwnSession, signIn, startOwnSession } from "@/lib/auth/local-sign-in";
 import {
   CeremonyError,
   readAuthentication,
@@ -76,7 +76,8 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
     if (!(await usePasskey(db, passkey, { challenge, counter }, nowMs))) {
       throw new CeremonyError("the passkey or its challenge was used before");
     }
-    const signedIn = await signIn(passkey.email, "passkey", call);
+    const client = await startOwnSession(db, passkey.email, "passkey", call);
+    const signedIn = await signIn(db, passkey.email, client, call);
     return signedIn ?? Promise.reject(new CeremonyError("the account is gone"));
   });
 }

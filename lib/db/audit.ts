@@ -84,7 +84,8 @@ export type AuditedChange = {
 
 /**
  * Runs a change and writes its audit entry in one transaction: who changed what, for whom, and the state before and
- * after. Audited tables cannot be written in any other way. If nothing changes, no entry is written.
+ * after. Audited tables cannot be written in any other way. If nothing changes, no entry is written. In the caller's
+ * transaction if `db` is one.
  */
 export function auditedTransaction<T>(
   db: Kysely<Tables>,
@@ -92,7 +93,7 @@ export function auditedTransaction<T>(
   nowMs: number,
   work: (transaction: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
-  return db.transaction().execute(async (guarded) => {
+  const change = async (guarded: Kysely<Tables>) => {
     const writes = new CountWrites();
     const transaction = guarded.withoutPlugins().withPlugin(writes);
     const before = await look(transaction);
@@ -102,7 +103,8 @@ export function auditedTransaction<T>(
     if (writes.rows > 0 || !isSame)
       await insertEntry(transaction, { by, what, whom, ...diff(before, after) }, nowMs);
     return result;
-  });
+  };
+  return db.isTransaction ? change(db) : db.transaction().execute(change);
 }
 
 /** Writes an audit entry for a decision that changes no audited table, for example that an owner declined an app. */

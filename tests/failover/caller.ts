@@ -1,6 +1,6 @@
 import type { Service } from "@/tests/support/service";
 import type { startSmtpInbox } from "@/tests/support/smtp-inbox";
-import type { Record } from "./record";
+import type { CallRecord } from "./call-record";
 
 /** What callers of one run share. */
 export type World = {
@@ -13,7 +13,7 @@ export type World = {
   primaryUrl: () => Promise<string>;
   /** Runs a statement there. */
   query: (sql: string, values?: unknown[]) => Promise<{ [column: string]: unknown }[]>;
-  record: Record;
+  record: CallRecord;
 };
 
 /** Callers of one kind, who call from now on until the record is stopped. */

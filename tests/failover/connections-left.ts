@@ -1,11 +1,20 @@
 import { execFileSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 
-/** The number of open connections of the service's processes to a port on loopback. */
-export function countConnectionsTo(port: number): number {
+const staysForMs = 10_000; // longer than an attempt to connect, with its goodbye
+
+/** The number of the service's connections to a port on loopback that were open ten seconds ago and still are. */
+export async function countConnectionsLeft(port: number): Promise<number> {
+  const before = connectionsTo(port);
+  await sleep(staysForMs);
+  return connectionsTo(port).filter((one) => before.includes(one)).length;
+}
+
+/** The local addresses of the open connections of all Node processes but this one. */
+function connectionsTo(port: number): string[] {
   const parameters = ["-Htnp", "state", "established", `( dport = :${port} )`];
-  const lines = execFileSync("ss", parameters, { encoding: "utf8" }).split("\n");
-  // Not those of this process, nor of the databases between each other.
-  const isOurs = (line: string) =>
-    /\("(?:node|next|MainThread)[^"]*",pid=(\d+)/.exec(line)?.[1] !== String(process.pid);
-  return lines.filter((line) => /"(?:node|next|MainThread)/.test(line)).filter(isOurs).length;
+  return execFileSync("ss", parameters, { encoding: "utf8" })
+    .split("\n")
+    .filter((line) => line.includes('"node",pid=') && !line.includes(`pid=${process.pid},`))
+    .map((line) => line.trim().split(/\s+/)[2] ?? "");
 }

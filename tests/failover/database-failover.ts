@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Load } from "@/tests/fleet/load";
 import { readLogs } from "@/tests/fleet/logs";
 import { startApps } from "./apps";
+import { CallRecord } from "./call-record";
 import { startCommands } from "./commands";
-import { countConnectionsTo } from "./connections-left";
+import { countConnectionsLeft } from "./connections-left";
 import { startJoins } from "./joins";
 import type { Office } from "./office";
 import type { Fault } from "./pair";
 import { browserOf, startPurchases } from "./purchases";
 import { startReaders } from "./readers";
-import { Record } from "./record";
 import { startSignIns } from "./sign-ins";
 
 /** The columns of {@link failOver}'s row. */
@@ -38,7 +38,7 @@ export async function failOver(
   run: number,
 ): Promise<{ row: string[]; holds: boolean }> {
   const { pair, inbox, stripe, owners, instances } = office;
-  const record = new Record();
+  const record = new CallRecord();
   const world = { ...office, run, record };
   const [owner] = owners.splice(
     owners.findIndex(({ kind }) => kind === "credits"),
@@ -64,7 +64,7 @@ export async function failOver(
   const { port, release, restore } = await pair.strike(fault);
   const movedAtMs = Date.now();
   await sleep(struckAtMs + struckForMs - movedAtMs);
-  const left = countConnectionsTo(port);
+  const left = await countConnectionsLeft(port);
   await release();
   await restore();
   await Promise.all([load.settle(), record.settle(steadyKinds)]);

@@ -91,6 +91,18 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
     expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
   });
 
+  it("a code is not used up while its session cannot be started", async () => {
+    const email = "session@example.com";
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    const browser = new Browser(service);
+    await browser.submit("/sign-in/send", { email });
+    const code = await codeTo(service.dataDir, email);
+    const typed = await without("local_sessions", () => browser.submit("/sign-in/redeem", { code }));
+    expect(typed.headers.location).toBe("/sign-in/code?problem=unavailable");
+    expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
+    expect(await browser.status()).toBe(200);
+  });
+
   it("the sign-in page keeps the email, and says that the failure is not the reader's", async () => {
     const browser = new Browser(service);
     const { path, page } = await without("sign_in_codes", async () => {

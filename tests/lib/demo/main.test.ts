@@ -16,6 +16,7 @@ async function startDemo() {
   const env = {
     PATH: process.env.PATH,
     PORT: String(await reservePort()),
+    OFFICE_PORT: String(await reservePort()),
     DATA_DIR: dataDir,
   } as unknown as NodeJS.ProcessEnv;
   const child = spawnLeashed("sh", ["-c", `exec env ${command}`], { env });

@@ -1,4 +1,4 @@
-import { signIn } from "@/lib/auth/local-sign-in";
+import { signIn, startOwnSession } from "@/lib/auth/local-sign-in";
 import { redeemCode } from "@/lib/auth/sign-in-code";
 import { store } from "@/lib/db/store";
 import { form, withProblem } from "@/lib/http/form";
@@ -15,9 +15,18 @@ export const POST = form(
   async (submission) => {
     const browser = submission.cookie("office-code");
     if (!browser) return over;
-    const redeemed = await redeemCode(await store(), browser, submission.field("code"), submission.nowMs);
+    const db = await store();
+    // In one transaction, so that an outage in between does not use the code up.
+    const { redeemed, client } = await db.transaction().execute(async (transaction) => {
+      const redeemed = await redeemCode(transaction, browser, submission.field("code"), submission.nowMs);
+      const client =
+        "email" in redeemed
+          ? await startOwnSession(transaction, redeemed.email, "code", submission)
+          : undefined;
+      return { redeemed, client };
+    });
     if ("email" in redeemed) {
-      const signedIn = await signIn(redeemed.email, "code", submission);
+      const signedIn = await signIn(db, redeemed.email, client, submission);
       return signedIn ? { ...signedIn, to: await pathAfterSignIn(submission.headers) } : over;
     }
     if (redeemed.problem === "over") return over;

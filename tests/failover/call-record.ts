@@ -8,7 +8,7 @@ export type Kind = "unsubscribe" | "join" | "sign-in" | "refresh" | "purchase" |
 const againAfterMs = 1500;
 
 /** What the service answered its callers in one run, as they understood it. */
-export class Record {
+export class CallRecord {
   /** When a write was acknowledged, and when a request got no more than "try again". */
   readonly acknowledged: { kind: Kind; atMs: number }[] = [];
   readonly late: { kind: Kind | "read"; atMs: number }[] = [];
@@ -34,7 +34,11 @@ export class Record {
     if (typeof answer === "string") return this.say(kind, `no answer: ${answer}`);
     if (isWanted(answer)) return answer;
     const { status, headers, text } = answer;
-    const isLate = [502, 503, 504].includes(status) || /problem=unavailable/.test(headers.location ?? "");
+    const isLate =
+      [502, 503, 504].includes(status) ||
+      /problem=unavailable/.test(headers.location ?? "") ||
+      // Stripe delivers the event again.
+      text.includes('"fulfilment_failed"');
     if (!isLate) return this.say(kind, `${status} ${headers.location ?? text.slice(0, 300)}`);
     this.late.push({ kind, atMs: Date.now() });
     return "late";
