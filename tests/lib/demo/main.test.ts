@@ -66,6 +66,15 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     await stop();
   });
 
+  it("prints a link to the operators' office, which listens next to it", async () => {
+    const { printed, stop } = await startDemo();
+    const [, office = ""] = /^(http:\/\/localhost:\d+)\/enrol#[\w-]{43}$/m.exec(printed()) ?? [];
+    const { status, body } = await paste(`curl -i ${office}/enter`);
+    expect(status).toBe(200);
+    expect(body).toContain("Sign in to the office");
+    await stop();
+  });
+
   it("prints the code of who signs in, and of nobody else", async () => {
     const { lines, printed, stop } = await startDemo();
     const address = /http:\/\/localhost:\d+/.exec(lines[0] ?? "")?.[0];
