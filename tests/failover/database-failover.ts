@@ -36,7 +36,7 @@ export async function failOver(
   office: Office,
   fault: Fault,
   run: number,
-): Promise<{ row: string[]; holds: boolean }> {
+): Promise<{ row: string[]; holds: boolean; isWhole: boolean }> {
   const { pair, inbox, stripe, owners, instances } = office;
   const record = new CallRecord();
   const world = { ...office, run, record };
@@ -66,7 +66,7 @@ export async function failOver(
   await sleep(struckAtMs + struckForMs - movedAtMs);
   const left = await countConnectionsLeft(port);
   await release();
-  await restore();
+  const isWhole = await restore();
   await Promise.all([load.settle(), record.settle(steadyKinds)]);
   record.isStopped = true;
   await Promise.all([load.stop(), ...callers.map(({ stopped }) => stopped)]);
@@ -100,6 +100,7 @@ export async function failOver(
   const holds = left === 0 && (!isPromised || (lost.length === 0 && wrong.length === 0));
   return {
     holds,
+    isWhole,
     row: [
       `${holds ? "✓" : "✗"} ${fault}`,
       seconds(movedAtMs - struckAtMs),

@@ -45,6 +45,10 @@ for (const fault of known) {
       fault === "redis" ? await failCountersOver(office, ++runs) : await failOver(office, fault, ++runs);
     holds &&= outcome.holds;
     rows.push(outcome.row);
+    if ("isWhole" in outcome && !outcome.isWhole) {
+      process.stdout.write("\nthe pair is broken: the former primary leads, and no standby follows it\n");
+      break;
+    }
   }
   process.stdout.write(`\n${layOut([fault === "redis" ? counterHead : databaseHead, ...rows])}`);
 }

@@ -24,6 +24,6 @@ export type Struck = {
   port: number;
   /** Takes the fault away. What the former primary then does is up to the pair. */
   release: () => Promise<void>;
-  /** Waits until both servers are a pair again. */
-  restore: () => Promise<void>;
+  /** Waits until both servers are a pair again. False if a thawed primary has broken the pair. */
+  restore: () => Promise<boolean>;
 };

@@ -28,8 +28,6 @@ type Node = {
 export const timing = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
 
 const patienceMs = 150_000; // 150 seconds
-/** How long a thawed former primary is watched before its Patroni is restarted. */
-const thawedForMs = 30_000; // 30 seconds
 const maxLogLines = 40;
 
 /** Whether Patroni and etcd are installed. */
@@ -61,15 +59,14 @@ export async function startPatroniPair({ isSynchronous }: { isSynchronous: boole
         if (fault === "cut") for (const proxy of primary.toOthers) proxy.thaw();
         if (fault === "kill" || fault === "freeze") primary.patroni = runPatroni(primary.file);
       },
-      async restore() {
-        if (fault === "thaw") {
-          // A leader that returned from the past may never find the standby's state again: Patroni is restarted.
-          await sleep(thawedForMs);
-          primary.patroni.kill("SIGKILL");
-          primary.patroni = runPatroni(primary.file);
-        }
-        await untilWhole(nodes, isSynchronous);
-      },
+      restore: () =>
+        untilWhole(nodes, isSynchronous).then(
+          () => true,
+          (failure) => {
+            if (fault !== "thaw") throw failure;
+            return false;
+          },
+        ),
     };
   };
 

@@ -49,6 +49,7 @@ export async function startPlainPair({
       async restore() {
         standby = await startStandby(primary as Server, isSynchronous);
         formerHost.proxy.pointTo(portOf(standby));
+        return true;
       },
     };
   };
