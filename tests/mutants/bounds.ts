@@ -25,7 +25,7 @@ export const bounds: Mutant[] = [
   },
   {
     file: "lib/server/staged-close.ts",
-    mistake: "a connection that nobody closes stays open after its last answer",
+    mistake: "a connection that no one closes stays open after its last answer",
     was: "const deadline = setTimeout(() => socket.destroy(), discardBounds.withinMs);",
     becomes: "const deadline = setTimeout(() => {}, discardBounds.withinMs);",
     tests: ["tests/lib/server/client-errors.test.ts"],
@@ -88,7 +88,7 @@ export const bounds: Mutant[] = [
   },
   {
     file: "lib/server/joined-message.ts",
-    mistake: "a body that nobody has read yet is kept chunk by chunk",
+    mistake: "an unread body is kept chunk by chunk",
     was: "this.joined.length >= flushAtBytes",
     becomes: "this.joined.length > 0",
     tests: ["tests/lib/server/joined-message.test.ts"],

@@ -17,7 +17,7 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/approval.ts",
-    mistake: "a cookie names a device's code that nobody has typed",
+    mistake: "a cookie names a device's code that was not typed",
     was: 'code === undefined ? undefined : { by: "user_code", code }',
     becomes: '{ by: "user_code", code: code ?? sealed }',
     tests: ["tests/app/connect-fooled.test.ts"],
@@ -122,7 +122,7 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/clients.ts",
-    mistake: "who has registered stays known where nobody may any longer",
+    mistake: "a registered app stays known after registration is switched off",
     was: "settings().connectRegistration\n        ? await super.find(id)\n        : undefined",
     becomes: "await super.find(id)",
     tests: ["tests/app/connect-registration.test.ts"],

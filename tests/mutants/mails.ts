@@ -108,7 +108,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/mail/onboarding-claims.ts",
-    mistake: "a mail goes to an address that nobody looked up",
+    mistake: "a mail goes to an address that was not looked up",
     was: "hashEmail(email) !== row.recipient_hash",
     becomes: 'email === ""',
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
@@ -122,7 +122,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/auth/sign-in-runner.ts",
-    mistake: "a code is mailed when it is over",
+    mistake: "a code is mailed after it has expired",
     was: "expiresAtMs <= now()",
     becomes: "expiresAtMs < 0",
     tests: ["tests/lib/auth/sign-in-runner.test.ts"],
@@ -171,7 +171,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/auth/sign-in-runner.ts",
-    mistake: "a code is mailed to an account that nobody can sign in to",
+    mistake: "a code is mailed to an account that cannot be signed in to",
     was: '    .where("subject", "is not", null)\n',
     becomes: "",
     tests: ["tests/lib/auth/sign-in-runner.test.ts"],

@@ -52,7 +52,7 @@ export const quotas: Mutant[] = [
   },
   {
     file: "lib/http/handler.ts",
-    mistake: "a spent quota refuses nobody",
+    mistake: "a spent quota refuses no one",
     was: "if (consumed.errorParts) throw tooManyRequests(consumed.errorParts);",
     becomes: "",
     tests: ["tests/app/api/health.test.ts"],

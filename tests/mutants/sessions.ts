@@ -213,7 +213,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/auth/last-seen.ts",
-    mistake: "nobody writes down when a session was last used",
+    mistake: "the last use of a session is not stored",
     was: "    .set({ last_seen_at_ms: nowMs })\n",
     becomes: "    .set({ last_seen_at_ms: null })\n",
     tests: ["tests/lib/auth/last-seen.test.ts"],
@@ -235,7 +235,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/accounts/retention.ts",
-    mistake: "a session that is over stays for two years",
+    mistake: "an ended session stays for two years",
     was: '["local_sessions", "id", "expires_at_ms", nowMs]',
     becomes: '["local_sessions", "id", "expires_at_ms", beforeMs]',
     tests: ["tests/lib/admin/person.test.ts"],
