@@ -32,7 +32,7 @@ export const bounds: Mutant[] = [
   },
   {
     file: "lib/server/staged-close.ts",
-    mistake: "what is sent after the last answer is read without a bound",
+    mistake: "bytes after the last answer are read without a limit",
     was: "if (discarded > discardBounds.bytes) socket.destroy();",
     becomes: "",
     tests: ["tests/lib/server/staged-close.test.ts"],
@@ -46,7 +46,7 @@ export const bounds: Mutant[] = [
   },
   {
     file: "lib/server/request-deadline.ts",
-    mistake: "who never reads is never cut",
+    mistake: "a client that never reads is never disconnected",
     was: "latest.begunAtMs < overdueMs",
     becomes: "overdueMs < 0",
     tests: ["tests/lib/server/request-deadline.test.ts"],

@@ -115,7 +115,7 @@ export const quotas: Mutant[] = [
   },
   {
     file: "lib/oauth/allowance.ts",
-    mistake: "who cannot be told from others has one client's allowance",
+    mistake: "clients that cannot be told apart share one client's allowance",
     was: 'of-unknown`, ofAllUnknown, "all")',
     becomes: 'of-unknown`, ofOne, "all")',
     tests: ["tests/app/connect-floods.test.ts"],
