@@ -75,7 +75,7 @@ test("shows a licensed company's CEO that it may run, its assistants and its cre
   await expect(verdict(page)).toContainText("Licensed");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
   await expect(page.locator(".facts").getByRole("definition")).toHaveText(["30", "0"]);
-  await expect(page.getByText("+18"), "beside the twelve that are drawn").toBeVisible();
+  await expect(page.getByText("+18"), "after the twelve that are drawn").toBeVisible();
   await expect(page.getByText("licensed@example.com")).toBeVisible();
 });
 

@@ -187,7 +187,7 @@ export class ClerkFrontend {
 
   private clientOf(browser: string): Client {
     const client = this.clients.get(browser);
-    if (!client) throw new Error("Clerk's scripts come from a browser that nobody knows");
+    if (!client) throw new Error("Clerk's scripts come from an unknown browser");
     return client;
   }
 

@@ -1,24 +1,11 @@
 import type { Stripe } from "stripe";
 import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
+import { purchaseEvents } from "@/lib/billing/fulfilment";
 import { creditsOf } from "@/lib/billing/prices";
 import { findAtStripe, readAtStripe } from "@/lib/billing/stripe";
 import type { BillingSettings } from "@/lib/config/billing-settings";
 import { settings } from "@/lib/config/settings";
 import { hooks } from "@/lib/http/pages";
-
-/** The events that the webhook needs. */
-const events = [
-  "checkout.session.completed",
-  "checkout.session.async_payment_succeeded",
-  "checkout.session.async_payment_failed",
-  "checkout.session.expired",
-  "customer.subscription.created",
-  "customer.subscription.updated",
-  "customer.subscription.deleted",
-  "customer.subscription.paused",
-  "customer.subscription.resumed",
-  "charge.refunded",
-];
 
 /** Checks the prices and the webhook endpoint at Stripe. */
 export async function checkBilling({ licencePrices, creditPrices }: BillingSettings): Promise<CheckResult> {
@@ -40,7 +27,7 @@ export async function checkBilling({ licencePrices, creditPrices }: BillingSetti
   return complaint
     ? fault(
         `the webhook endpoint ${url} ${complaint}`,
-        `Have Stripe deliver these events to it: ${events.join(", ")}.`,
+        `Have Stripe deliver these events to it: ${Object.keys(purchaseEvents).join(", ")}.`,
       )
     : fine(`Stripe has ${licencePrices.length + creditPrices.length} prices and the webhook endpoint`);
 }
@@ -56,7 +43,7 @@ function complainOfPrice(price: Stripe.Price | undefined, isLicence: boolean): s
 function complainOfEndpoint(endpoint: Stripe.WebhookEndpoint | undefined): string | undefined {
   if (!endpoint) return "does not exist";
   if (endpoint.status !== "enabled") return "is disabled";
-  const missing = events.filter(
+  const missing = Object.keys(purchaseEvents).filter(
     (event) => ![event, "*"].some((name) => endpoint.enabled_events.includes(name)),
   );
   return missing.length > 0 ? `lacks ${missing.join(", ")}` : undefined;

@@ -22,7 +22,7 @@ import { metrics } from "@/lib/runtime/metrics";
 
 type Checkout = Selectable<Tables["billing_checkouts"]>;
 type Kind = "licence" | "credits";
-type Sale = { kind: Kind; priceId: string; thousandths: number };
+type Sale = Pick<Checkout, "kind" | "price_id" | "thousandths">;
 
 const maxRounds = 3;
 
@@ -43,7 +43,8 @@ export async function beginCheckout(
   const sale = await describeSale(account, kind, priceId, nowMs);
   try {
     for (let round = 0; round < maxRounds; round++) {
-      if (kind === "licence" && (await isLicensed(db, account))) return undefined;
+      const isLicensed = account.plan === "licensed" || (await findCustomer(db, account.id))?.licence;
+      if (kind === "licence" && isLicensed) return undefined;
       const checkout = await openCheckout(db, account, sale, nowMs);
       const session = await findOrCreateSession(db, account, checkout, nowMs);
       if (session?.status === "open" && session.url && checkout.price_id === priceId) return session.url;
@@ -59,44 +60,33 @@ export async function beginCheckout(
 }
 
 /** Throws an {@link ApiError} if this is not sold to the account. */
-async function describeSale(account: Account, kind: Kind, priceId: string, nowMs: number): Promise<Sale> {
+async function describeSale(account: Account, kind: Kind, price_id: string, nowMs: number): Promise<Sale> {
   const { licencePrices, creditPrices } = requireBilling();
   if (kind === "credits" && creditPrices.length === 0) throw new ApiError("credits_not_configured");
   if (kind === "credits" && account.plan !== "licensed") throw new ApiError("paid_only");
   const sold = kind === "licence" ? licencePrices : creditPrices;
-  if (!sold.includes(priceId)) {
+  if (!sold.includes(price_id)) {
     throw new ApiError("invalid_request", { message: "This is not for sale.", hint: "Choose on /home." });
   }
-  if (kind === "licence") return { kind, priceId, thousandths: 0 };
-  const price = await readPrice(priceId, nowMs);
+  if (kind === "licence") return { kind, price_id, thousandths: 0 };
+  const price = await readPrice(price_id, nowMs);
   const credits = price && creditsOf(price);
   if (!credits) throw new ApiError("checkout_failed");
-  return { kind, priceId, thousandths: credits * 1000 };
-}
-
-async function isLicensed(db: Db, account: Account): Promise<boolean> {
-  return account.plan === "licensed" || (await findCustomer(db, account.id))?.licence != null;
-}
-
-function findOpen(db: Db, accountId: string, kind: Kind): Promise<Checkout | undefined> {
-  return db
-    .selectFrom("billing_checkouts")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .where("kind", "=", kind)
-    .where("state", "=", "open")
-    .executeTakeFirst();
+  return { kind, price_id, thousandths: credits * 1000 };
 }
 
 /** Returns the account's open checkout of this kind, or begins one. */
 async function openCheckout(db: Db, account: Account, sale: Sale, nowMs: number): Promise<Checkout> {
-  const open = await findOpen(db, account.id, sale.kind);
+  const shared = { account_id: account.id, kind: sale.kind, state: "open" };
+  const open = await db
+    .selectFrom("billing_checkouts")
+    .selectAll()
+    .where((row) => row.and(shared))
+    .executeTakeFirst();
   if (open) return open;
-  const { kind, priceId: price_id, thousandths } = sale;
-  const row = { id: randomUUID(), account_id: account.id, kind, price_id, thousandths };
   const begun = await db
     .insertInto("billing_checkouts")
-    .values({ ...row, state: "open", created_at_ms: nowMs })
+    .values({ id: randomUUID(), ...sale, ...shared, created_at_ms: nowMs })
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .executeTakeFirst();
@@ -121,7 +111,7 @@ async function findOrCreateSession(
   try {
     const customer = await ensureCustomer(db, account, id, nowMs);
     session = await changeAtStripe(`checkout-${id}`, (stripe, options) =>
-      stripe.checkout.sessions.create(describeSession(account, customer, checkout), options),
+      stripe.checkout.sessions.create(describeSession(customer, checkout), options),
     );
   } catch (failure) {
     // Stripe repeats its answer to a key for a day, so the next attempt needs another one.
@@ -139,31 +129,29 @@ async function findOrCreateSession(
   return stored.numUpdatedRows > 0 ? session : undefined;
 }
 
-function describeSession(
-  { id: account }: Account,
-  customer: string,
-  { kind, price_id, thousandths }: Checkout,
-): Stripe.Checkout.SessionCreateParams {
+function describeSession(customer: string, checkout: Checkout): Stripe.Checkout.SessionCreateParams {
+  const { account_id: account, kind, price_id: price, thousandths } = checkout;
   const home = `${settings().appUrl}${actions.returnFromCheckout.path}`;
-  const metadata = { account, price: price_id, thousandths: String(thousandths) };
+  const metadata = { account, price, thousandths: String(thousandths) };
   return {
     mode: kind === "licence" ? "subscription" : "payment",
     customer,
-    line_items: [{ price: price_id, quantity: 1 }],
+    line_items: [{ price, quantity: 1 }],
     success_url: `${home}?session={CHECKOUT_SESSION_ID}`,
     cancel_url: `${home}?cancelled`,
     metadata,
-    ...(kind === "licence" ? { subscription_data: { metadata } } : { payment_intent_data: { metadata } }),
+    ...(kind === "licence" && { subscription_data: { metadata } }),
   };
 }
 
 /** Ends a checkout that no one can pay, so that the next one is a new one. */
 async function giveUp(db: Db, { id, session_id }: Checkout, state: "expired" | "failed"): Promise<void> {
-  const ending = db.updateTable("billing_checkouts").set({ state }).where("id", "=", id);
-  await ending
-    .where("state", "=", "open")
-    .where("session_id", session_id ? "=" : "is", session_id)
-    .execute();
+  const open = db
+    .updateTable("billing_checkouts")
+    .set({ state })
+    .where("id", "=", id)
+    .where("state", "=", "open");
+  await open.where("session_id", session_id ? "=" : "is", session_id).execute();
 }
 
 /** Ends a checkout at Stripe. It may have been paid a moment ago; then Stripe refuses. */

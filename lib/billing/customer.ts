@@ -1,8 +1,10 @@
-import { changeAtStripe, findAtStripe } from "@/lib/billing/stripe";
+import { changeAtStripe, findAtStripe, readAtStripe, requireBilling } from "@/lib/billing/stripe";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
+import { pages } from "@/lib/http/pages";
+import { log } from "@/lib/runtime/log";
 
 /** The customer at Stripe of an account, by our id of the account. */
 export function findCustomer(db: Db, accountId: string): Promise<Tables["billing_customers"] | undefined> {
@@ -88,5 +90,52 @@ export async function deleteCustomer(db: Db, of: "email" | "subject", value: str
       message: `The customer at Stripe could not be deleted, so nothing was changed here (${(failure as Error).message}).`,
       hint: "Try again when 'check' finds nothing wrong with billing.",
     });
+  }
+}
+
+/** The purchases of an account, as we last read them at Stripe. */
+export type BillingSummary = {
+  /** The current licence from Stripe, and when it ends if it was cancelled. */
+  licence: { isPastDue: boolean; periodEndsMs: number; endsMs: number | null } | undefined;
+  hasBought: boolean;
+};
+
+/** Reads the purchases of an account. */
+export async function readBilling(db: Db, accountId: string): Promise<BillingSummary> {
+  const newest = db.selectFrom("billing_subscriptions").selectAll().where("account_id", "=", accountId);
+  const subscription = await newest.orderBy("licence_until_ms", "desc").executeTakeFirst();
+  const paid = await db
+    .selectFrom("billing_checkouts")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("state", "=", "fulfilled")
+    .executeTakeFirst();
+  const isLicence = subscription !== undefined && subscription.licence_until_ms > 0;
+  return {
+    licence: isLicence
+      ? {
+          isPastDue: subscription.status === "past_due",
+          periodEndsMs: subscription.period_ends_ms,
+          endsMs: subscription.ends_at_ms,
+        }
+      : undefined,
+    hasBought: subscription !== undefined || paid !== undefined,
+  };
+}
+
+/** Opens Stripe's billing portal for an account that has bought something. Returns its address. */
+export async function openPortal(db: Db, accountId: string): Promise<string> {
+  requireBilling();
+  const customer = (await findCustomer(db, accountId))?.customer_id;
+  if (!customer || !(await readBilling(db, accountId)).hasBought) throw new ApiError("paid_only");
+  try {
+    const return_url = `${settings().appUrl}${pages.home.path}`;
+    const { url } = await readAtStripe((stripe) =>
+      stripe.billingPortal.sessions.create({ customer, return_url }),
+    );
+    return url;
+  } catch (failure) {
+    log().warn({ err: failure }, "the billing portal could not be opened");
+    throw new ApiError("portal_failed");
   }
 }

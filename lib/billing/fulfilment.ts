@@ -14,6 +14,20 @@ import { metrics } from "@/lib/runtime/metrics";
 /** An object at Stripe, by its id: a checkout session, a subscription or a payment intent. */
 export type Purchase = { checkout: string } | { subscription: string } | { payment: string };
 
+/** The events at Stripe by which a purchase is settled or ends, and what their object is. */
+export const purchaseEvents: Readonly<Partial<Record<string, "checkout" | "subscription" | "charge">>> = {
+  "checkout.session.completed": "checkout",
+  "checkout.session.async_payment_succeeded": "checkout",
+  "checkout.session.async_payment_failed": "checkout",
+  "checkout.session.expired": "checkout",
+  "customer.subscription.created": "subscription",
+  "customer.subscription.updated": "subscription",
+  "customer.subscription.deleted": "subscription",
+  "customer.subscription.paused": "subscription",
+  "customer.subscription.resumed": "subscription",
+  "charge.refunded": "charge",
+};
+
 /** The event that last made us read an object at Stripe, for `billing show`. */
 type Cause = { event: string; nowMs: number };
 
@@ -193,44 +207,35 @@ async function settleCheckout(
   session: Stripe.Checkout.Session,
   { event, nowMs }: Cause,
 ): Promise<void> {
-  const checkout = await keepCheckout(db, buyer.id, session);
-  const state = stateOf(session);
-  await changeAccount(
-    db,
-    buyer,
-    "credits",
-    nowMs,
-    async (transaction, { id: accountId, credit_thousandths: left }) => {
-      const checkouts = transaction.selectFrom("billing_checkouts").selectAll();
-      const known = await checkouts.where("id", "=", checkout.id).executeTakeFirstOrThrow();
-      const { thousandths, refunded_thousandths } = known;
-      const isNew = known.state !== "fulfilled" && state === "fulfilled";
-      if (isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
-      if (isNew && thousandths > 0) {
-        await writeCreditEntry(transaction, { accountId, thousandths, reason: "bought" }, nowMs);
-      }
-      const refunded = Math.max(refunded_thousandths, Math.floor(thousandths * refundedShare(session)));
-      const due = refunded - refunded_thousandths;
-      const taken = Math.min(due, left + (isNew ? thousandths : 0));
-      if (taken > 0) {
-        await writeCreditEntry(transaction, { accountId, thousandths: -taken, reason: "refunded" }, nowMs);
-      }
-      if (due > taken) {
-        const after = { not_taken_back_thousandths: due - taken };
-        const about = { by: "stripe", what: "credits refunded", whom: buyer.email, after } as const;
-        await recordAudit(transaction, about, nowMs);
-      }
-      await transaction
-        .updateTable("billing_checkouts")
-        .set({
-          state: known.state === "fulfilled" || state === "open" ? known.state : state,
-          refunded_thousandths: refunded,
-        })
-        .set({ last_event: event, last_event_at_ms: nowMs })
-        .where("id", "=", checkout.id)
-        .execute();
-    },
-  );
+  const { id } = await keepCheckout(db, buyer.id, session);
+  await changeAccount(db, buyer, "credits", nowMs, async (transaction, account) => {
+    const checkouts = transaction.selectFrom("billing_checkouts").selectAll().where("id", "=", id);
+    const known = await checkouts.executeTakeFirstOrThrow();
+    const state = known.state === "fulfilled" ? known.state : (stateOf(session) ?? known.state);
+    const isNew = state !== known.state && state === "fulfilled";
+    if (isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
+    const write = async (thousandths: number, reason: "bought" | "refunded") => {
+      const entry = { accountId: account.id, thousandths, reason };
+      if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
+    };
+    const given = isNew ? known.thousandths : 0;
+    await write(given, "bought");
+    const refunded = Math.floor(known.thousandths * refundedShare(session));
+    const due = Math.max(0, refunded - known.refunded_thousandths);
+    const taken = Math.min(due, account.credit_thousandths + given);
+    await write(-taken, "refunded");
+    if (due > taken) {
+      const after = { not_taken_back_thousandths: due - taken };
+      const about = { by: "stripe", what: "credits refunded", whom: buyer.email, after } as const;
+      await recordAudit(transaction, about, nowMs);
+    }
+    const settled = { state, refunded_thousandths: known.refunded_thousandths + due };
+    await transaction
+      .updateTable("billing_checkouts")
+      .set({ ...settled, last_event: event, last_event_at_ms: nowMs })
+      .where("id", "=", id)
+      .execute();
+  });
 }
 
 /** Our row of a checkout. A store that was restored from a backup may not have it. */
@@ -250,9 +255,10 @@ async function keepCheckout(
   return rows.executeTakeFirstOrThrow();
 }
 
-/** The state of a checkout; a licence's is fulfilled once its subscription is stored. */
-function stateOf({ mode, status, payment_status, payment_intent }: Stripe.Checkout.Session): string {
-  if (status !== "complete") return status ?? "open";
+/** The state of a checkout that is no longer open; a licence's is fulfilled once its subscription is stored. */
+function stateOf(session: Stripe.Checkout.Session): string | undefined {
+  const { mode, status, payment_status, payment_intent } = session;
+  if (status !== "complete") return status === "expired" ? status : undefined;
   if (mode === "subscription" || payment_status !== "unpaid") return "fulfilled";
   const payment = typeof payment_intent === "object" ? payment_intent?.status : undefined;
   return payment === "requires_payment_method" || payment === "canceled" ? "failed" : "unpaid";

@@ -1,3 +1,4 @@
+import type { NotNull } from "kysely";
 import { findCustomer } from "@/lib/billing/customer";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
 import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";
@@ -43,27 +44,34 @@ export async function reconcile(
   return reconciled;
 }
 
-/** Checkouts that may be paid yet, oldest first. */
-function unsettled(db: Db, nowMs: number) {
+/** The checkouts that Stripe has, as purchases. */
+function checkouts(db: Db) {
   return db
     .selectFrom("billing_checkouts")
-    .select(["session_id", "created_at_ms"])
+    .select("session_id as checkout")
+    .where("session_id", "is not", null)
+    .$narrowType<{ checkout: NotNull }>();
+}
+
+/** Checkouts that may be paid yet, oldest first. */
+function unsettled(db: Db, nowMs: number) {
+  return checkouts(db)
     .where("state", "in", ["open", "unpaid"])
     .where("created_at_ms", ">", nowMs - unsettledForMs)
-    .where("session_id", "is not", null)
     .orderBy("created_at_ms");
 }
 
-/** Since when the oldest checkout is unsettled, in Unix milliseconds; `undefined` if all are settled. */
-export async function findOldestUnsettled(db: Db, nowMs: number): Promise<number | undefined> {
-  return (await unsettled(db, nowMs).limit(1).executeTakeFirst())?.created_at_ms;
+/** Since when the oldest checkout is open, in Unix milliseconds; `undefined` if none is. A bank's payment may take weeks. */
+export async function findOldestOpen(db: Db, nowMs: number): Promise<number | undefined> {
+  const open = unsettled(db, nowMs).select("created_at_ms").where("state", "=", "open");
+  return (await open.executeTakeFirst())?.created_at_ms;
 }
 
 /** Unsettled checkouts, and licences that have changed or should have by now. */
 async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
   const subscriptions = await db
     .selectFrom("billing_subscriptions")
-    .select("id")
+    .select("id as subscription")
     .where("licence_until_ms", ">", 0)
     .where(({ or, eb }) =>
       or([
@@ -74,32 +82,17 @@ async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
     )
     .orderBy("period_ends_ms")
     .execute();
-  return toPurchases(await unsettled(db, nowMs).execute(), subscriptions);
+  return [...(await unsettled(db, nowMs).execute()), ...subscriptions];
 }
 
 /** The purchases of an account, by our records and by its customer at Stripe. */
 async function findPurchasesOf(db: Db, accountId: string): Promise<Purchase[]> {
-  const checkouts = await db
-    .selectFrom("billing_checkouts")
-    .select("session_id")
-    .where("account_id", "=", accountId)
-    .where("session_id", "is not", null)
-    .execute();
   const customer = (await findCustomer(db, accountId))?.customer_id;
   if (!customer) return [];
   const all = { customer, status: "all", limit: 100 } as const;
   const { data } = await readAtStripe((stripe) => stripe.subscriptions.list(all));
-  return toPurchases(checkouts, data);
-}
-
-function toPurchases(
-  checkouts: { session_id: string | null }[],
-  subscriptions: { id: string }[],
-): Purchase[] {
-  return [
-    ...checkouts.flatMap(({ session_id }) => (session_id ? [{ checkout: session_id }] : [])),
-    ...subscriptions.map(({ id }) => ({ subscription: id })),
-  ];
+  const begun = await checkouts(db).where("account_id", "=", accountId).execute();
+  return [...begun, ...data.map(({ id }) => ({ subscription: id }))];
 }
 
 /** Reconciles now and every ten minutes. */

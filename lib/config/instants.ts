@@ -14,9 +14,12 @@ export function asIso(atMs: number | null | undefined): string | null {
 
 /** Formats a time for people, with its distance from now. */
 export function asInstant(instant: string | null, nowMs: number): string | null {
-  if (instant === null) return null;
-  const distanceMs = Date.parse(instant) - nowMs;
+  return instant === null ? null : `${instant} (${describeDistance(Date.parse(instant), nowMs)})`;
+}
+
+/** For example `in 3 days`, `1 minute ago` or `now`. */
+export function describeDistance(atMs: number, nowMs: number): string {
+  const distanceMs = atMs - nowMs;
   const [unit, unitMs] = units.find(([, ms]) => Math.abs(distanceMs) >= ms) ?? [];
-  const distance = unit ? relative.format(Math.round(distanceMs / unitMs), unit) : "now";
-  return `${instant} (${distance})`;
+  return unit ? relative.format(Math.round(distanceMs / unitMs), unit) : "now";
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { decideHomeState, type HomeState } from "@/app/(pages)/home/state";
 import type { Account } from "@/lib/accounts/account";
-import { asInstant } from "@/lib/config/instants";
+import { describeDistance } from "@/lib/config/instants";
 import { accountPath, type OfficeCall } from "@/lib/office/page";
 
 /** A value that a stranger chose: its direction of writing does not reorder what is next to it. */
@@ -22,10 +22,10 @@ export function Person({ email }: { email: string }) {
 export function Instant({ atMs, nowMs }: { atMs: number | null | undefined; nowMs: number }) {
   if (atMs == null) return <>–</>;
   const iso = new Date(atMs).toISOString();
-  const [, distance] = /\((.*)\)/.exec(asInstant(iso, nowMs) ?? "") ?? [];
   return (
     <time dateTime={iso} title={iso}>
-      {`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`} <span className="quiet">{distance}</span>
+      {`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}{" "}
+      <span className="quiet">{describeDistance(atMs, nowMs)}</span>
     </time>
   );
 }

@@ -82,7 +82,7 @@ function makeMetrics() {
     }),
     oldestUnsettledSeconds: new Gauge({
       name: "corner_office_checkouts_oldest_unsettled_seconds",
-      help: "How long ago the oldest checkout began that is neither paid nor expired.",
+      help: "How long ago the oldest open checkout began; Stripe ends one after a day.",
       registers,
     }),
     mails: new Counter({

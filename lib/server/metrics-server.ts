@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { findOldestUnsettled } from "@/lib/billing/reconciler";
+import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { countConnections, store } from "@/lib/db/store";
 import { countByState, findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
@@ -41,7 +41,7 @@ async function look(metrics: Metrics): Promise<void> {
       metrics.outboxOldestDueSeconds.set({ outbox }, due > 0 ? (nowMs - oldestDueAtMs) / 1000 : 0);
     }
     if (settings().billing) {
-      const oldestAtMs = await withTimeout(waitAtMostMs, findOldestUnsettled(db, nowMs));
+      const oldestAtMs = await withTimeout(waitAtMostMs, findOldestOpen(db, nowMs));
       metrics.oldestUnsettledSeconds.set(oldestAtMs === undefined ? 0 : (nowMs - oldestAtMs) / 1000);
     }
   } catch (failure) {

@@ -256,7 +256,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
   describe("is redirected to a client that registered itself", () => {
     /** Requests whose errors are returned to the client. */
     const wrongs: [string, Record<string, string>][] = [
-      ["that nobody may be asked", { prompt: "none" }],
+      ["that forbids asking anyone", { prompt: "none" }],
       ["without PKCE", { code_challenge: "", code_challenge_method: "" }],
       ["with another response type", { response_type: "token" }],
       ["for a resource that is not ours", { resource: "https://elsewhere.example/" }],
@@ -349,11 +349,11 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         () => service.ask(requestFor("native", loopback, { prompt: "none" })),
         ours,
       ],
-      ["an unknown app", 400, () => service.ask(requestFor("nobody", loopback)), ours],
+      ["an unknown app", 400, () => service.ask(requestFor("unknown", loopback)), ours],
       [
         "an unknown app, to a person",
         303,
-        () => service.ask(requestFor("nobody", loopback), { headers: asPerson }),
+        () => service.ask(requestFor("unknown", loopback), { headers: asPerson }),
         ours,
       ],
       [
@@ -362,7 +362,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         () => service.ask(requestFor("native", loopback, { response_mode: "jwt" })),
         ours,
       ],
-      ["a way back that nobody is on", 400, () => service.ask("/oauth/resume"), ours],
+      ["a resumption of nothing", 400, () => service.ask("/oauth/resume"), ours],
       ["a device", 200, () => service.submit("/oauth/device", { client_id: "native" }), readable],
       ["a token", 400, () => service.submit("/oauth/token", { client_id: "native", ...spent }), readable],
       [

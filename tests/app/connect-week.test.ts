@@ -61,7 +61,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     tokens = await app.refresh(tokens.refresh_token);
     const sessions = await service.adminJson<{ kind: string; endsAt: string }[]>("session", "list", email);
     const { endsAt = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
-    expect(endOf(tokens), "the last token is over with the session").toBe(
+    expect(endOf(tokens), "the last token expires with the session").toBe(
       Math.floor(Date.parse(endsAt) / 1000),
     );
     const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);

@@ -24,8 +24,8 @@ export async function measurePages(): Promise<void> {
   );
   for (const { path } of drawnHere) {
     const { scores, lcpMs } = await look(service.url + path);
-    const beside = `${groups.map((group) => `${group} ${scores[group]}`).join(", ")}, LCP ${Math.round(lcpMs)} ms`;
-    judge(`Lighthouse ${path}: performance`, scores.performance, { least: minPerformance }, "", beside);
+    const note = `${groups.map((group) => `${group} ${scores[group]}`).join(", ")}, LCP ${Math.round(lcpMs)} ms`;
+    judge(`Lighthouse ${path}: performance`, scores.performance, { least: minPerformance }, "", note);
     judge(`Lighthouse ${path}: LCP`, lcpMs, { most: maxLcpMs }, "ms");
     for (const group of groups.slice(1)) {
       if (scores[group] < 100) judge(`Lighthouse ${path}: ${group}`, scores[group], { least: 100 }, "");

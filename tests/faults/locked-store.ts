@@ -64,7 +64,7 @@ export const lockedStore: Experiment = {
     });
     await sleep(500);
     const stuck = await count("state <> 'idle'");
-    see({ what: "at work for nobody", figure: `${stuck} (0)`, holds: stuck === 0 });
+    see({ what: "connections still at work", figure: `${stuck} (0)`, holds: stuck === 0 });
     await other.query("COMMIT");
     await Promise.all([other.end(), watcher.end()]);
     see(await mended(service));

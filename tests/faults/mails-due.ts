@@ -43,9 +43,9 @@ export const mailsDue: Experiment[] = (["embedded", "postgres"] as const).map((e
       while (inbox.received.length === 0) await sleep(5);
       const beganAtMs = performance.now();
       const [before, beforeCpuMs] = [inbox.received.length, cpuMsOf(service.pid)];
-      const latencies = { beside: [] as number[], alone: [] as number[] };
+      const latencies = { withMails: [] as number[], alone: [] as number[] };
       while (performance.now() - beganAtMs < windowMs && inbox.received.length < size) {
-        latencies.beside.push(await timeOf(ask));
+        latencies.withMails.push(await timeOf(ask));
         latencies.alone.push(await timeOf(alone.ask));
         await sleep(10);
       }
@@ -61,11 +61,11 @@ export const mailsDue: Experiment[] = (["embedded", "postgres"] as const).map((e
         figure: `${perSecond.toFixed(0)} mails/s at ${cpuMs.toFixed(1)} ms of CPU each (0.8 of the first or more: ${(perSecond / first.perSecond).toFixed(2)})`,
         holds: perSecond >= 0.8 * first.perSecond,
       });
-      const [beside, withNone] = [middle(latencies.beside), middle(latencies.alone)];
+      const [withMails, withNone] = [middle(latencies.withMails), middle(latencies.alone)];
       see({
         what: `${due}, the entitlement meanwhile`,
-        figure: `${beside.toFixed(1)} ms, and ${withNone.toFixed(1)} ms in a process without mails (twice at most)`,
-        holds: beside <= 2 * withNone,
+        figure: `${withMails.toFixed(1)} ms, and ${withNone.toFixed(1)} ms in a process without mails (twice at most)`,
+        holds: withMails <= 2 * withNone,
       });
     }
     await alone.service.stop();

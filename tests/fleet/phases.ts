@@ -85,6 +85,6 @@ export class Phases {
   }
 }
 
-function inWords({ path, status, by = "nobody", said, atMs }: Sample): string {
+function inWords({ path, status, by = "no instance", said, atMs }: Sample): string {
   return `${new Date(atMs).toISOString()}: ${status} by ${by} at ${path}: ${said}`;
 }

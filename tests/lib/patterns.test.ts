@@ -21,7 +21,7 @@ import { bestOf, slowestMs } from "@/tests/support/pattern-attacks";
 const withinMs = 15;
 const longest = headBounds.bytes;
 
-/** Patterns that are not linear, and why nobody brings them a long text: who wrote it, and how long it is at most. */
+/** Patterns that are not linear, and why they never read a long text: its author and its maximum length. */
 const bounded: { pattern: RegExp; reads: string; characters: number }[] = [
   {
     pattern: /(\d+)\.(\d+)\.(\d+)\.(\d+)$/,

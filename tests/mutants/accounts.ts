@@ -38,7 +38,7 @@ export const accounts: Mutant[] = [
   },
   {
     file: "lib/accounts/erasure.ts",
-    mistake: "what apps hold of an erased person's account stays",
+    mistake: "the apps of an erased person's account stay connected",
     was: "for (const id of ids) await deleteAppState(transaction, id);",
     becomes: "",
     tests: ["tests/lib/accounts/erasure.test.ts"],

@@ -25,14 +25,14 @@ export const bounds: Mutant[] = [
   },
   {
     file: "lib/server/staged-close.ts",
-    mistake: "a connection that nobody closes stays open after its last answer",
+    mistake: "a connection that no one closes stays open after its last answer",
     was: "const deadline = setTimeout(() => socket.destroy(), discardBounds.withinMs);",
     becomes: "const deadline = setTimeout(() => {}, discardBounds.withinMs);",
     tests: ["tests/lib/server/client-errors.test.ts"],
   },
   {
     file: "lib/server/staged-close.ts",
-    mistake: "what is sent after the last answer is read without a bound",
+    mistake: "bytes after the last answer are read without a limit",
     was: "if (discarded > discardBounds.bytes) socket.destroy();",
     becomes: "",
     tests: ["tests/lib/server/staged-close.test.ts"],
@@ -46,7 +46,7 @@ export const bounds: Mutant[] = [
   },
   {
     file: "lib/server/request-deadline.ts",
-    mistake: "who never reads is never cut",
+    mistake: "a client that never reads is never disconnected",
     was: "latest.begunAtMs < overdueMs",
     becomes: "overdueMs < 0",
     tests: ["tests/lib/server/request-deadline.test.ts"],
@@ -88,7 +88,7 @@ export const bounds: Mutant[] = [
   },
   {
     file: "lib/server/joined-message.ts",
-    mistake: "a body that nobody has read yet is kept chunk by chunk",
+    mistake: "an unread body is kept chunk by chunk",
     was: "this.joined.length >= flushAtBytes",
     becomes: "this.joined.length > 0",
     tests: ["tests/lib/server/joined-message.test.ts"],

@@ -38,7 +38,7 @@ export const caching: Mutant[] = [
   },
   {
     file: "lib/http/response.ts",
-    mistake: "who asked first shows in what shared caches keep",
+    mistake: "shared caches keep the request id of one client",
     was: 'return caching.startsWith("public") ? []',
     becomes: 'return caching === "" ? []',
     tests: ["tests/app/api/site-banner.test.ts"],
@@ -52,7 +52,7 @@ export const caching: Mutant[] = [
   },
   {
     file: "lib/http/etag.ts",
-    mistake: "who has an older one is told that it is the newest",
+    mistake: "a client with an older version is told that it is the newest",
     was: '["*", etag].includes(',
     becomes: '["*", etag, tag.trim()].includes(',
     tests: ["tests/lib/server/page-cache.test.ts"],
@@ -73,7 +73,7 @@ export const caching: Mutant[] = [
   },
   {
     file: "lib/server/page-cache.ts",
-    mistake: "who is signed in is shown the way in of strangers",
+    mistake: "a signed-in owner is shown the sign-in link",
     was: "page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined",
     becomes: "undefined",
     tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],

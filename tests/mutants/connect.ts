@@ -3,7 +3,7 @@ import type { Mutant } from "@/tests/mutants/mutant";
 export const connect: Mutant[] = [
   {
     file: "app/(pages)/connect/answer/route.ts",
-    mistake: "an owner approves what was begun in somebody else's browser",
+    mistake: "an owner approves a request that another browser began",
     was: 'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
     becomes: 'readAuthorizationRequest(field("request"))',
     tests: ["tests/app/connect-attacks.test.ts"],
@@ -17,7 +17,7 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/approval.ts",
-    mistake: "a cookie names a device's code that nobody has typed",
+    mistake: "a cookie names a device's code that was not typed",
     was: 'code === undefined ? undefined : { by: "user_code", code }',
     becomes: '{ by: "user_code", code: code ?? sealed }',
     tests: ["tests/app/connect-fooled.test.ts"],
@@ -45,7 +45,7 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/refused-request.ts",
-    mistake: "who registers a client has us send anybody to it",
+    mistake: "a registered client can have us send anyone to it",
     was: "if (another !== undefined) return false;",
     becomes: "if (id) return true;",
     tests: ["tests/app/connect-fooled.test.ts"],
@@ -80,7 +80,7 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/authorization-server.ts",
-    mistake: "who uses a stolen refresh token keeps what it got",
+    mistake: "a thief of a refresh token keeps the new tokens",
     was: "await withStore((db) => endAppSession(db, grantId, endsSessionAs, Date.now()));",
     becomes: "",
     tests: ["tests/app/connect-attacks.test.ts"],
@@ -122,7 +122,7 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/clients.ts",
-    mistake: "who has registered stays known where nobody may any longer",
+    mistake: "a registered app stays known after registration is switched off",
     was: "settings().connectRegistration\n        ? await super.find(id)\n        : undefined",
     becomes: "await super.find(id)",
     tests: ["tests/app/connect-registration.test.ts"],
@@ -150,14 +150,14 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/approval.ts",
-    mistake: "who clicks twice has let an app in twice",
+    mistake: "a double click lets an app in twice",
     was: "if (!isFirst) await",
     becomes: "if (isFirst && !isFirst) await",
     tests: ["tests/app/connect.test.ts"],
   },
   {
     file: "lib/oauth/approval.ts",
-    mistake: "what was answered is answered again",
+    mistake: "an answered request can be answered again",
     was: "return !result && ",
     becomes: "return ",
     tests: ["tests/app/connect.test.ts"],
@@ -206,14 +206,14 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/adapter.ts",
-    mistake: "what has run out is found",
+    mistake: "expired state is found",
     was: '    .where("expires_at_ms", ">", Date.now())\n',
     becomes: "",
     tests: ["tests/app/connect-registration.test.ts"],
   },
   {
     file: "lib/oauth/adapter.ts",
-    mistake: "what an owner let in is evicted as a stranger's",
+    mistake: "an approved grant is evicted like a stranger's",
     was: ".set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })",
     becomes: ".set({ payload: JSON.stringify(after) })",
     tests: ["tests/app/connect-floods.test.ts"],

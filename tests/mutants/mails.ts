@@ -24,7 +24,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/mail/onboarding-claims.ts",
-    mistake: "who has unsubscribed gets the next mail",
+    mistake: "an unsubscribed reader gets the next mail",
     was: "email === null || row.suppressed_hash !== null",
     becomes: "email === null",
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
@@ -38,7 +38,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/mail/onboarding-claims.ts",
-    mistake: "who lost the lease writes down what became of the mail",
+    mistake: "a runner that lost its lease stores the mail's outcome",
     was: '.where("lease_until_ms", "=", leased.leaseUntilMs)',
     becomes: "",
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
@@ -59,7 +59,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/http/webhook.ts",
-    mistake: "anybody speaks for the mail provider",
+    mistake: "anyone can speak for the mail provider",
     was: "!isSigned(headers, body, key, nowMs)",
     becomes: "!nowMs",
     tests: ["tests/app/hooks/resend.test.ts"],
@@ -73,7 +73,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/http/webhook.ts",
-    mistake: "what could not be dealt with is not delivered again",
+    mistake: "a delivery that could not be handled is not sent again",
     was: "errorParts(error.status >= 500 ? tryAgain() : error)",
     becomes: "({ status: 204, body: error.status >= 500 ? null : error.toJSON() })",
     tests: ["tests/app/hooks/resend.test.ts"],
@@ -101,14 +101,14 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/mail/suppressions.ts",
-    mistake: "who stopped our mail gets it again at another address",
+    mistake: "a reader who stopped our mail gets it at another address",
     was: "if (await isSuppressed(transaction, hashEmail(from)))",
     becomes: "if (!from)",
     tests: ["tests/app/hooks/clerk.test.ts"],
   },
   {
     file: "lib/mail/onboarding-claims.ts",
-    mistake: "a mail goes to an address that nobody looked up",
+    mistake: "a mail goes to an address that was not looked up",
     was: "hashEmail(email) !== row.recipient_hash",
     becomes: 'email === ""',
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
@@ -122,7 +122,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/auth/sign-in-runner.ts",
-    mistake: "a code is mailed when it is over",
+    mistake: "a code is mailed after it has expired",
     was: "expiresAtMs <= now()",
     becomes: "expiresAtMs < 0",
     tests: ["tests/lib/auth/sign-in-runner.test.ts"],
@@ -171,7 +171,7 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/auth/sign-in-runner.ts",
-    mistake: "a code is mailed to an account that nobody can sign in to",
+    mistake: "a code is mailed to an account that cannot be signed in to",
     was: '    .where("subject", "is not", null)\n',
     becomes: "",
     tests: ["tests/lib/auth/sign-in-runner.test.ts"],

@@ -52,7 +52,7 @@ export const quotas: Mutant[] = [
   },
   {
     file: "lib/http/handler.ts",
-    mistake: "a spent quota refuses nobody",
+    mistake: "a spent quota refuses no one",
     was: "if (consumed.errorParts) throw tooManyRequests(consumed.errorParts);",
     becomes: "",
     tests: ["tests/app/api/health.test.ts"],
@@ -115,7 +115,7 @@ export const quotas: Mutant[] = [
   },
   {
     file: "lib/oauth/allowance.ts",
-    mistake: "who cannot be told from others has one client's allowance",
+    mistake: "clients that cannot be told apart share one client's allowance",
     was: 'of-unknown`, ofAllUnknown, "all")',
     becomes: 'of-unknown`, ofOne, "all")',
     tests: ["tests/app/connect-floods.test.ts"],

@@ -17,7 +17,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/auth/session-token.ts",
-    mistake: "who has not finished signing in is signed in",
+    mistake: "a browser with a pending sign-in is signed in",
     was: 'status !== "pending"',
     becomes: "true",
     tests: ["tests/lib/auth/session-token.test.ts"],
@@ -80,7 +80,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/accounts/owner.ts",
-    mistake: "who is signed in for an owner acts as the owner",
+    mistake: "an impersonator acts as the owner",
     was: 'if (by === "owner") return;',
     becomes: "if (by) return;",
     tests: ["tests/app/hooks/clerk-ends.test.ts"],
@@ -94,7 +94,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/accounts/caller.ts",
-    mistake: "who is banned at Clerk goes on for a minute",
+    mistake: "a user banned at Clerk stays signed in for a minute",
     was: "row.barred_id !== null || ",
     becomes: "",
     tests: ["tests/app/hooks/clerk-ends.test.ts"],
@@ -115,7 +115,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/accounts/clerk-user.ts",
-    mistake: "what Clerk said of a user before counts again",
+    mistake: "an older answer of Clerk about a user counts again",
     was: 'eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),',
     becomes: 'eb("clerk_users.barred_told_at_ms", "is not", null),',
     tests: ["tests/app/hooks/clerk-ends.test.ts"],
@@ -143,7 +143,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/mcp/tool-call.ts",
-    mistake: "what an MCP client says of itself in another header counts for what it said before",
+    mistake: "a changed header of an MCP client gets the answer to its former value",
     was: "JSON.stringify([name, meta, values])",
     becomes: "JSON.stringify([name, meta])",
     tests: ["tests/lib/mcp/tool-call.test.ts"],
@@ -171,21 +171,21 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/auth/session.ts",
-    mistake: "what was made in a session goes on when that is ended",
+    mistake: "tokens made in a session outlive it",
     was: "made_in: madeIn?.sessionId ?? null",
     becomes: "made_in: null",
     tests: ["tests/app/pages/home-sessions.test.ts"],
   },
   {
     file: "lib/auth/session.ts",
-    mistake: "an owner ends somebody else's sessions",
+    mistake: "an owner ends another account's sessions",
     was: 'transaction.deleteFrom("local_sessions").where("account_id", "=", accountId);',
     becomes: 'transaction.deleteFrom("local_sessions");',
     tests: ["tests/app/pages/home-sessions.test.ts"],
   },
   {
     file: "lib/auth/session.ts",
-    mistake: "who ends all other sessions is signed out",
+    mistake: "an owner who ends all other sessions is signed out",
     was: 'if (allBut) deletion = deletion.where("id", "!=", allBut);',
     becomes: "",
     tests: ["tests/app/pages/home-sessions.test.ts"],
@@ -213,7 +213,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/auth/last-seen.ts",
-    mistake: "nobody writes down when a session was last used",
+    mistake: "the last use of a session is not stored",
     was: "    .set({ last_seen_at_ms: nowMs })\n",
     becomes: "    .set({ last_seen_at_ms: null })\n",
     tests: ["tests/lib/auth/last-seen.test.ts"],
@@ -235,7 +235,7 @@ export const sessions: Mutant[] = [
   },
   {
     file: "lib/accounts/retention.ts",
-    mistake: "a session that is over stays for two years",
+    mistake: "an ended session stays for two years",
     was: '["local_sessions", "id", "expires_at_ms", nowMs]',
     becomes: '["local_sessions", "id", "expires_at_ms", beforeMs]',
     tests: ["tests/lib/admin/person.test.ts"],

@@ -87,7 +87,7 @@ export const signIn: Mutant[] = [
   },
   {
     file: "lib/http/cookies.ts",
-    mistake: "a host beside ours can set our cookies",
+    mistake: "a neighbouring host can set our cookies",
     was: 'name !== "__session" && isHttps()',
     becomes: "false",
     tests: ["tests/app/pages/sign-in-attacks.test.ts"],
@@ -143,7 +143,7 @@ export const signIn: Mutant[] = [
   },
   {
     file: "lib/accounts/clerk-user.ts",
-    mistake: "an email that nobody verified opens its account",
+    mistake: "an unverified email opens its account",
     was: ' && address.verification?.status === "verified"',
     becomes: "",
     tests: ["tests/app/hooks/clerk.test.ts"],

@@ -42,16 +42,16 @@ export function expectAnswer(
 export function expectRefusal(
   service: Service,
   answer: Answer,
-  errorParts: { status: number; code: ErrorCode; message?: string; hint?: string; beside?: object },
+  errorParts: { status: number; code: ErrorCode; message?: string; hint?: string; otherFields?: object },
 ): void {
-  const { status, code, beside } = errorParts;
+  const { status, code, otherFields } = errorParts;
   expect(answer.status, answer.text).toBe(status);
   expectStamp(service, answer);
   expect(answer.headers["cache-control"]).toBe("no-store");
   expect(answer.headers["content-type"]).toBe("application/json");
   const { message, hint } = { ...refusals[code], ...errorParts };
   const docs = `${service.url}/docs/api/errors#${code}`;
-  expect(JSON.parse(answer.text)).toEqual({ ...beside, error: { code, message, hint, docs } });
+  expect(JSON.parse(answer.text)).toEqual({ ...otherFields, error: { code, message, hint, docs } });
 }
 
 /** Checks the headers that `finalizeResponse` sets on every response under `/api`. */

@@ -348,8 +348,8 @@ export class StripeStandIn {
         );
       case "GET invoices":
         return list(
-          (this.invoices.get(fields.get("subscription") ?? "") ?? []).filter(
-            ({ status }) => status === fields.get("status"),
+          (this.invoices.get(fields.get("subscription") ?? "") ?? []).filter(({ status }) =>
+            [status, null].includes(fields.get("status")),
           ),
         );
       case "GET prices/id":

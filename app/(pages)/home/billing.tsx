@@ -1,6 +1,6 @@
 import type { Account } from "@/lib/accounts/account";
+import { type BillingSummary, readBilling } from "@/lib/billing/customer";
 import { type Offer, readOffers } from "@/lib/billing/prices";
-import { type BillingSummary, readBilling } from "@/lib/billing/summary";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";

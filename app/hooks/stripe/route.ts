@@ -1,11 +1,10 @@
 import type { Stripe } from "stripe";
-import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
+import { fulfil, type Purchase, purchaseEvents } from "@/lib/billing/fulfilment";
 import { readEvent, requireBilling } from "@/lib/billing/stripe";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
 import { hooks } from "@/lib/http/pages";
-import { errorParts } from "@/lib/http/response";
 import { log } from "@/lib/runtime/log";
 
 /**
@@ -17,36 +16,27 @@ export const { POST } = createApiHandlers(
   async ({ headers, body, nowMs }: HandlerRequest) => {
     const event = await readEvent(body, headers.get("stripe-signature"), nowMs);
     const purchase = purchaseIn(event);
-    if (purchase) await fulfilOrFail(purchase, event, nowMs);
+    try {
+      if (purchase) await fulfil(await store(), purchase, event.type, nowMs);
+    } catch (failure) {
+      const fields = { err: failure, event: event.id, type: event.type };
+      log().warn(fields, "a purchase could not be fulfilled; Stripe delivers the event again");
+      throw new ApiError("fulfilment_failed");
+    }
     return { status: 200, body: { received: true } };
   },
   {
     checkPost: () => {
       requireBilling();
     },
-    renderError: (error) =>
-      errorParts(error.code === "internal_error" ? new ApiError("fulfilment_failed") : error),
   },
 );
 
-async function fulfilOrFail(purchase: Purchase, { id, type }: Stripe.Event, nowMs: number): Promise<void> {
-  try {
-    await fulfil(await store(), purchase, type, nowMs);
-  } catch (failure) {
-    log().warn(
-      { err: failure, event: id, type },
-      "a purchase could not be fulfilled; Stripe delivers the event again",
-    );
-    throw new ApiError("fulfilment_failed");
-  }
-}
-
 function purchaseIn({ type, data }: Stripe.Event): Purchase | undefined {
-  const { id, payment_intent } = data.object as { id?: unknown; payment_intent?: unknown };
-  if (typeof id !== "string") return undefined;
-  if (type.startsWith("checkout.session.")) return { checkout: id };
-  if (/^customer\.subscription\.(?:created|updated|deleted|paused|resumed)$/.test(type))
-    return { subscription: id };
-  if (type === "charge.refunded" && typeof payment_intent === "string") return { payment: payment_intent };
+  const { id, payment_intent: payment } = data.object as { id?: unknown; payment_intent?: unknown };
+  const kind = purchaseEvents[type];
+  if (kind === "checkout" && typeof id === "string") return { checkout: id };
+  if (kind === "subscription" && typeof id === "string") return { subscription: id };
+  if (kind === "charge" && typeof payment === "string") return { payment };
   return undefined;
 }

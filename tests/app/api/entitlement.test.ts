@@ -76,7 +76,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expectRefusal(service, answer, {
       status: 403,
       code: "trial_ended",
-      beside: { ok: false, status: "trial-ended", message: "The trial of this account has ended." },
+      otherFields: { ok: false, status: "trial-ended", message: "The trial of this account has ended." },
     });
   });
 
@@ -93,13 +93,13 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
   it("answers 401 without a session, with a challenge without an error", async () => {
     const answer = await service.ask(entitlement.path);
     expectAnswer(service, entitlement, answer, 401);
-    expectRefusal(service, answer, { status: 401, code: "signed_out", beside: signedOut });
+    expectRefusal(service, answer, { status: 401, code: "signed_out", otherFields: signedOut });
     expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office"');
   });
 
   it("answers 401 to an invalid token, with error=invalid_token in the challenge", async () => {
     const answer = await ask("not-a-token");
-    expectRefusal(service, answer, { status: 401, code: "signed_out", beside: signedOut });
+    expectRefusal(service, answer, { status: 401, code: "signed_out", otherFields: signedOut });
     expect(answer.headers["www-authenticate"]).toBe('Bearer realm="corner-office", error="invalid_token"');
   });
 
@@ -166,7 +166,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     const { sid } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
     await stage.query(`DELETE FROM local_sessions WHERE id = '${sid}'`);
     const answer = await ask(token);
-    expectRefusal(service, answer, { status: 401, code: "signed_out", beside: signedOut });
+    expectRefusal(service, answer, { status: 401, code: "signed_out", otherFields: signedOut });
   });
 
   it.each([
@@ -187,7 +187,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expectRefusal(service, answer, {
       status: 403,
       code: "forbidden",
-      beside: { ok: false, status: "invalid", message },
+      otherFields: { ok: false, status: "invalid", message },
     });
   });
 
@@ -200,7 +200,7 @@ describe.each(engines)("GET /api/entitlement on $name", (engine) => {
     expectRefusal(service, answer, {
       status: 503,
       code: "unavailable",
-      beside: { ok: false, status: "unavailable", message },
+      otherFields: { ok: false, status: "unavailable", message },
     });
     expect(Number(answer.headers["retry-after"])).toEqual(between(5, 30));
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
@@ -249,7 +249,7 @@ describe("GET /api/entitlement without sign-in", () => {
       expectRefusal(service, answer, {
         status: 503,
         code: "not_configured",
-        beside: { ok: false, status: "unconfigured", message },
+        otherFields: { ok: false, status: "unconfigured", message },
       });
       expect(answer.headers).not.toHaveProperty("retry-after");
     }

@@ -155,7 +155,7 @@ describe("behind trusted proxies", () => {
     expect(await remainingOf("203.0.113.1")).toBe("119");
     expect(await remainingOf("198.51.100.9, 203.0.113.1")).toBe(String(requests - 2));
     expect(await remainingOf("203.0.113.2")).toBe("119");
-    expect(await remainingOf("198.51.100.9"), "and spends nobody else's").toBe("119");
+    expect(await remainingOf("198.51.100.9"), "and not another client's").toBe("119");
     await behindOne.stop();
   });
 });

@@ -112,7 +112,7 @@ describe.each(engines)("an account whose row holds anything, on $name", (engine)
       expectRefusal(service, await ask(entitlement), {
         status: 403,
         code: "forbidden",
-        beside: { ok: false, status: "invalid", message },
+        otherFields: { ok: false, status: "invalid", message },
       });
       expect((await ask(creditsBalance)).status).toBe(503);
     },

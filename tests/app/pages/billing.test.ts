@@ -217,6 +217,15 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed" });
   });
 
+  it("leaves no customer at Stripe of an account that is erased while it buys", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    shop.stripe.whenDone = async (request) => {
+      if (request === "POST /v1/customers") await shop.service.adminJson("person", "erase", buyer.email);
+    };
+    expect((await checkOut(buyer)).status).toBe(403);
+    expect([...shop.stripe.customers.values()].map(({ email }) => email)).not.toContain(buyer.email);
+  });
+
   it("starts anew after Stripe failed, whose answer to the same key would be the same for a day", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     shop.stripe.faultOf = (request) => (request.startsWith("POST") ? "500" : "none");

@@ -131,14 +131,14 @@ describe.each(engines)("on $name", (engine) => {
     ["a signature that is none", { signature: Buffer.alloc(71, 0xff) }],
     ["another account's user handle", { userHandle: Buffer.from("another").toString("base64url") }],
     ["an unknown credential", { credentialId: "AAAA" }],
-  ])("an assertion with %s lets nobody in", async (what, lies) => {
+  ])("an assertion with %s is refused", async (what, lies) => {
     const { authenticator } = await admit();
     const browser = new Browser(service);
     await expectRefused(browser, await signInWith(browser, authenticator, lies), what);
     expect(await browser.status()).toBe(401);
   });
 
-  it("an assertion signed by another key lets nobody in", async () => {
+  it("an assertion signed by another key is refused", async () => {
     const { authenticator } = await admit();
     const browser = new Browser(service);
     const forger = new Authenticator(service.url);

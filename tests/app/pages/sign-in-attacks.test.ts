@@ -254,9 +254,9 @@ describe.each(engines)("on $name", (engine) => {
   });
 });
 
-const untold = "closes the forms to nobody else where clients cannot be told apart";
+const untold = "refuses no one else where clients cannot be told apart";
 
-async function expectNobodyRefused(service: Service): Promise<void> {
+async function expectNoOneRefused(service: Service): Promise<void> {
   const [one, other] = [new Browser(service), new Browser(service)];
   for (let sent = 0; sent < 100; sent++) expect(isRefused(await sendForm(one))).toBe(false);
   expect(isRefused(await sendForm(other))).toBe(false);
@@ -266,7 +266,7 @@ describe("`next start`", () => {
   it(untold, async () => {
     const program = ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"];
     const service = await Service.start({ SIGN_IN: "local" }, { program });
-    await expectNobodyRefused(service);
+    await expectNoOneRefused(service);
     await service.stop();
   });
 });
@@ -283,7 +283,7 @@ describe("behind an unconfigured proxy, over HTTPS", () => {
   });
   afterAll(() => service.stop());
 
-  it(untold, () => expectNobodyRefused(service));
+  it(untold, () => expectNoOneRefused(service));
 
   it("accepts only `__Host-` cookies, which no neighbouring host can set (RFC 6265bis §4.1.3.2)", async () => {
     const attacker = browser();

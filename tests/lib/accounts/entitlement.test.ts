@@ -66,7 +66,7 @@ describe("decideEntitlement", () => {
     [{ is: "signed-out", tokenWasSent: true }, "signed-out"],
     [{ is: "unconfigured" }, "unconfigured"],
     [{ is: "unavailable" }, "unavailable"],
-  ] as [Caller, string][])("tells why nobody may run for %j", (caller, status) => {
+  ] as [Caller, string][])("says why the company may not run, for %j", (caller, status) => {
     expect(decideEntitlement(caller, 0)).toEqual({ ok: false, status });
   });
 });

@@ -160,7 +160,10 @@ describe.each(engines)("an erased person on $name", (engine) => {
     await fill();
     await eventually(async () => expect((await mailsTo(service.dataDir, email)).length).toBeGreaterThan(1));
     const columns = await listTextColumns(stage);
-    const free = columns.filter(({ column }) => !ours.test(column) && !identities.includes(column));
+    const free = columns
+      .filter(({ column }) => !ours.test(column) && !identities.includes(column))
+      // The name of an operator has only letters, digits, dots and hyphens: neither an email nor an id fits in.
+      .filter(({ table }) => !table.startsWith("operator"));
     const text = `to ${[email, person.id, person.subject].flatMap(spellingsOf).join(" or ")}.`;
     for (const column of free) await write(column, text);
     const filled = await readEverything(stage, service);

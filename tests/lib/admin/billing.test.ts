@@ -115,8 +115,10 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
     for (const buyer of buyers) await shop.buy(buyer);
     shop.stripe.takeEvents();
     shop.stripe.faultOf = () => "500";
+    const asked = shop.stripe.requests.length;
     const { code } = await shop.service.admin("billing", "reconcile");
     expect(code).toBe(1);
+    expect(shop.stripe.requests.length - asked, "the rest waits for the next round").toBeLessThan(10);
     shop.stripe.faultOf = () => "none";
     expect(await shop.reconcile()).toMatchObject({ failed: 0 });
     for (const buyer of buyers) expect((await shop.termsOf(buyer)).plan).toBe("licensed");

@@ -139,9 +139,16 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
     expect(await service.adminJson("overview")).toEqual({
       accounts: { trials: 2, endedTrials: 0, licensed: 1, hobby: 0 },
       waiting: 1,
+      oldestWaitingAtMs: 1,
+      connectedApps: 0,
       mailsFailedIn30Days: 1,
       unsubscribedIn30Days: 1,
       trialsEnding: [{ email, endsAt: expect.stringMatching(/Z$/) }],
+      days: {
+        signIns: Array(30).fill(0),
+        newAccounts: [...Array(29).fill(0), 3],
+        unsubscribes: [...Array(29).fill(0), 1],
+      },
     });
     expect((await service.admin("overview")).stdout).toMatch(/^ceo@example\.com +\S+ \(in 3 days\)$/m);
   });

@@ -115,7 +115,7 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       if (other.code !== code) {
         expect(await redeemCode(db, other.browser, code, nowMs)).toMatchObject({ problem: "wrong" });
       }
-      expect(await redeemCode(db, "of nobody", code, nowMs)).toEqual({ problem: "over" });
+      expect(await redeemCode(db, "unknown", code, nowMs)).toEqual({ problem: "over" });
     });
 
     it("works in no other browser, even if its hash was copied to that one's row", async () => {

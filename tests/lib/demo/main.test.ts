@@ -75,7 +75,7 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     await stop();
   });
 
-  it("prints the code of who signs in, and of nobody else", async () => {
+  it("prints the code of the account that signs in, and no other", async () => {
     const { lines, printed, stop } = await startDemo();
     const address = /http:\/\/localhost:\d+/.exec(lines[0] ?? "")?.[0];
     for (const email of ["nobody@example.com", "trial@example.com"]) {

@@ -5,7 +5,7 @@ import { isKnownTo, readKnownBrowser, rememberBrowser } from "@/lib/http/known-b
 describe("a browser that signed in before", () => {
   beforeAll(() => {
     process.env.APP_SECRET = "s".repeat(32);
-    // Whoever changes the secret names the one before, and nobody becomes a stranger.
+    // An operator who changes the secret sets the previous one too, so that browsers stay known.
     process.env.APP_SECRET_PREVIOUS = "p".repeat(32);
   });
   afterAll(() => {
@@ -80,7 +80,7 @@ describe("a browser that signed in before", () => {
     expect(readKnownBrowser(madeUnder("o".repeat(32)))).toBeUndefined();
   });
 
-  it("signs nobody in, names no email, and is remembered for 180 days", () => {
+  it("signs no one in, names no email, and is remembered for 180 days", () => {
     expect(rememberBrowser(carrying(), "ceo@example.com")).toMatch(
       /^office-known=[\w-]{22}\.[\w-]{43}\.[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
     );

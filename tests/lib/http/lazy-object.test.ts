@@ -109,7 +109,7 @@ describe("headers that stand in for the real ones", () => {
 });
 
 describe("a response that stands in for a real one", () => {
-  it("gives its parts to whoever sends it, until somebody may have changed them", () => {
+  it("gives its parts to the sender, until someone may have changed them", () => {
     const response = new LazyResponse(201, fields, body);
     expect(response.parts).toEqual({ fields, content: body });
     (response as unknown as Response).headers.set("x-one", "2");

@@ -8,7 +8,7 @@ import { Service } from "@/tests/support/service";
 let service: Service;
 afterEach(() => service.stop({ expectErrors: true }));
 
-/** Takes a table away, so that whoever needs it fails in a way that nobody foresaw. */
+/** Drops a table, so that the code that needs it fails unexpectedly. */
 function dropTable(name: string): void {
   const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
   db.exec(`DROP TABLE ${name}`);
@@ -25,7 +25,7 @@ describe.each([
   ["`npm start`", ["dist/server/main.js"], 1],
   ["plain `next start`", ["node_modules/next/dist/bin/next", "start"], 0],
 ])("a failure outside /api behind %s", (_, program, visits) => {
-  it("shows words, is kept by nobody, and is logged once under the answer's own id", async () => {
+  it("shows an explanation, is not cached, and is logged once under the answer's own id", async () => {
     service = await Service.start({ SIGN_IN: "local" }, { program });
     await eventually(async () => expect((await service.ask(pages.waitlist.path)).status).toBe(200));
     for (const table of ["waitlist", "sign_in_codes"]) dropTable(table);

@@ -149,7 +149,7 @@ describe("the log", () => {
     expect(service.log).not.toContain(secret);
   });
 
-  it("says at debug what a page fetches beside itself", async () => {
+  it("logs at debug the files that a page fetches", async () => {
     for (const path of ["/_next/static/x.js", files.icon.path]) await service.ask(path);
     await service.ask("/", { headers: { "X-Request-Id": "after-assets" } });
     await lineOf("after-assets");
@@ -157,7 +157,7 @@ describe("the log", () => {
     expect(service.log).not.toContain(files.icon.path);
   });
 
-  it("writes no line for what nobody wants to read", async () => {
+  it("writes no line below the log level", async () => {
     const quiet = await Service.start({ LOG_LEVEL: "warn" });
     await quiet.ask(operations.health.path);
     await quiet.stop();

@@ -54,7 +54,7 @@ describe("an unknown address under /api", () => {
     expect(answer.headers).not.toHaveProperty("allow");
   });
 
-  it("leaves addresses beside /api to the pages", async () => {
+  it("leaves addresses outside /api to the pages", async () => {
     for (const address of ["/apis", "/api-docs", "/x/api/health"]) {
       const { status, headers } = await service.ask(address);
       expect(status).toBe(404);

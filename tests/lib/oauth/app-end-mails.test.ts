@@ -77,7 +77,7 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     expect(mailSender.sent).toHaveLength(1);
   });
 
-  it("is sent by another runner if the first one died, when its lease is over", async () => {
+  it("is sent by another runner if the first one died, when its lease has expired", async () => {
     await db
       .updateTable("local_sessions")
       .set({ end_mail_at_ms: dueAtMs + 15_000 })

@@ -163,7 +163,7 @@ describe("every log line", () => {
         process.stderr.write(name + " standard error\\n");
         process.emitWarning(name + " warning");
         if (process.send) process._rawDebug(name + " raw\\x1b[31m");
-        else process.once("SIGUSR2", () => { throw new Error("nobody caught me"); });
+        else process.once("SIGUSR2", () => { throw new Error("uncaught"); });
       }, 3000);`,
     );
     const service = await Service.start({ NODE_OPTIONS: `--import=${program}` });
@@ -187,7 +187,7 @@ describe("every log line", () => {
       );
     }
     expect(entries).toContainEqual({ ...others, from: "the pages", level: "warn", msg: "pages raw\x1b[31m" });
-    expect(entries.at(-1)).toMatchObject({ level: "fatal", err: { message: "nobody caught me" } });
+    expect(entries.at(-1)).toMatchObject({ level: "fatal", err: { message: "uncaught" } });
   });
 });
 
@@ -213,11 +213,11 @@ const [, ...others] = engines;
 describe.each(others)("the log of a driver's failure, on $name", (engine) => {
   it("contains the error, but not the row that the driver quotes", async () => {
     const { stage, service } = await lend(engine);
-    await stage.query("ALTER TABLE waitlist ADD CONSTRAINT nobody CHECK (false) NOT VALID");
+    await stage.query("ALTER TABLE waitlist ADD CONSTRAINT no_row CHECK (false) NOT VALID");
     const { status } = await service.submit("/waitlist/join", { email: "ceo@secret.example" });
     expect(status).toBe(303);
     await eventually(() => expect(service.log).toContain("violates check constraint"));
-    await stage.query("ALTER TABLE waitlist DROP CONSTRAINT nobody");
+    await stage.query("ALTER TABLE waitlist DROP CONSTRAINT no_row");
     expect(service.log).not.toContain("secret.example");
     expect(service.takeErrors()).toEqual(["unexpected failure"]);
     await giveBack(service);

@@ -1,5 +1,5 @@
 import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
-import { openPortal } from "@/lib/billing/portal";
+import { openPortal } from "@/lib/billing/customer";
 import { requireBilling } from "@/lib/billing/stripe";
 import { store } from "@/lib/db/store";
 import { form } from "@/lib/http/form";

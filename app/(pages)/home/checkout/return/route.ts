@@ -33,13 +33,10 @@ async function settle(id: string, nowMs: number): Promise<"bought" | "pending"> 
   }
 }
 
-const maxReturns = { requests: 10, windowSeconds: 600 };
-
 /** Whether the return of a checkout may cause another call to Stripe: anyone may repeat it. */
 async function mayAsk(id: string): Promise<boolean> {
-  const { requests, windowSeconds } = maxReturns;
-  return (await counter("checkout-returns", requests, { windowSeconds }).consume(id, performance.now()))
-    .allowed;
+  const returns = counter("checkout-returns", 10, { windowSeconds: 600 });
+  return (await returns.consume(id, performance.now())).allowed;
 }
 
 async function readState(db: Db, session: string): Promise<string | undefined> {
