@@ -1,4 +1,4 @@
-import { changeAtStripe, findAtStripe, readAtStripe, requireBilling } from "@/lib/billing/stripe";
+import { changeAtStripe, findAtStripe, readAtStripe } from "@/lib/billing/stripe";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -83,7 +83,6 @@ export async function deleteCustomer(db: Db, of: "email" | "subject", value: str
     .executeTakeFirst();
   if (!found) return;
   try {
-    if (!settings().billing) throw new Error("the settings of billing are missing");
     await findAtStripe((stripe) => stripe.customers.del(found.customer_id));
   } catch (failure) {
     throw new ApiError("upstream_failed", {
@@ -95,8 +94,8 @@ export async function deleteCustomer(db: Db, of: "email" | "subject", value: str
 
 /** The purchases of an account, as we last read them at Stripe. */
 export type BillingSummary = {
-  /** The current licence from Stripe, and when it ends if it was cancelled. */
-  licence: { isPastDue: boolean; periodEndsMs: number; endsMs: number | null } | undefined;
+  /** The current licence from Stripe. */
+  licence: Tables["billing_subscriptions"] | undefined;
   hasBought: boolean;
 };
 
@@ -110,22 +109,15 @@ export async function readBilling(db: Db, accountId: string): Promise<BillingSum
     .where("account_id", "=", accountId)
     .where("state", "=", "fulfilled")
     .executeTakeFirst();
-  const isLicence = subscription !== undefined && subscription.licence_until_ms > 0;
+  const hasLicence = subscription !== undefined && subscription.licence_until_ms > 0;
   return {
-    licence: isLicence
-      ? {
-          isPastDue: subscription.status === "past_due",
-          periodEndsMs: subscription.period_ends_ms,
-          endsMs: subscription.ends_at_ms,
-        }
-      : undefined,
+    licence: hasLicence ? subscription : undefined,
     hasBought: subscription !== undefined || paid !== undefined,
   };
 }
 
 /** Opens Stripe's billing portal for an account that has bought something. Returns its address. */
 export async function openPortal(db: Db, accountId: string): Promise<string> {
-  requireBilling();
   const customer = (await findCustomer(db, accountId))?.customer_id;
   if (!customer || !(await readBilling(db, accountId)).hasBought) throw new ApiError("paid_only");
   try {

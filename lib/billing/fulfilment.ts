@@ -188,10 +188,8 @@ async function storeSubscription(
     ends_at_ms: licenceUntilMs < farFutureMs ? licenceUntilMs : cancelAtMs,
     licence_until_ms: hasEnded ? 0 : licenceUntilMs,
   };
-  const differs = Object.entries(values).some(
-    ([name, value]) => known?.[name as keyof typeof known] !== value,
-  );
-  if (!differs) return;
+  if (known && Object.entries(values).every(([name, value]) => known[name as keyof typeof known] === value))
+    return;
   const row = { ...values, version: (known?.version ?? 0) + 1 };
   await transaction
     .insertInto("billing_subscriptions")

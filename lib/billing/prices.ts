@@ -26,7 +26,7 @@ export function readPrice(id: string, nowMs: number): Promise<Stripe.Price | und
   return reading.price;
 }
 
-/** A price as the page shows it; without the fields that Stripe could not be asked for. */
+/** A price as the page shows it; `amount` is undefined if only the checkout shows it. */
 export type Offer = { priceId: string; name: string; amount: string | undefined };
 
 /** Reads the offers of these prices, without those that are no longer sold. */
@@ -36,13 +36,9 @@ export async function readOffers(ids: string[], fallbackName: string, nowMs: num
     .filter(({ price }) => price?.active !== false)
     .map(({ id, price }) => ({
       priceId: id,
-      name: price?.nickname || nameOf(price?.product) || fallbackName,
+      name: price?.nickname || (price?.product as Stripe.Product | undefined)?.name || fallbackName,
       amount: price && amountInWords(price),
     }));
-}
-
-function nameOf(product: Stripe.Price["product"] | undefined): string | undefined {
-  return typeof product === "object" && !product.deleted ? product.name : undefined;
 }
 
 /** Currencies that Stripe counts in hundredths, although they have none. */
@@ -52,10 +48,8 @@ const countedInHundredths = ["isk", "ugx"];
 function amountInWords({ unit_amount, currency, recurring }: Stripe.Price): string | undefined {
   if (unit_amount === null) return undefined;
   const format = new Intl.NumberFormat("en", { style: "currency", currency });
-  const digits = countedInHundredths.includes(currency)
-    ? 2
-    : (format.resolvedOptions().maximumFractionDigits ?? 2);
-  const amount = format.format(unit_amount / 10 ** digits);
+  const { maximumFractionDigits: decimals = 2 } = format.resolvedOptions();
+  const amount = format.format(unit_amount / 10 ** (countedInHundredths.includes(currency) ? 2 : decimals));
   if (!recurring) return amount;
   const { interval, interval_count: count } = recurring;
   return `${amount} ${count === 1 ? `a ${interval}` : `every ${count} ${interval}s`}`;

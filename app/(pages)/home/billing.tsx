@@ -53,7 +53,7 @@ async function read(accountId: string): Promise<BillingSummary | undefined> {
 }
 
 function Licence({ licence }: { licence: NonNullable<BillingSummary["licence"]> }) {
-  const { isPastDue, periodEndsMs, endsMs } = licence;
+  const isPastDue = licence.status === "past_due";
   return (
     <>
       {isPastDue && (
@@ -62,12 +62,12 @@ function Licence({ licence }: { licence: NonNullable<BillingSummary["licence"]> 
         </p>
       )}
       <p>
-        {endsMs !== null
+        {licence.ends_at_ms !== null
           ? "It is cancelled and ends on "
           : isPastDue
             ? "Its period ends on "
             : "It renews on "}
-        <Clock atMs={endsMs ?? periodEndsMs} shows="date" />.
+        <Clock atMs={licence.ends_at_ms ?? licence.period_ends_ms} shows="date" />.
       </p>
     </>
   );

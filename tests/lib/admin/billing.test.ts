@@ -98,6 +98,20 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
     expect(row).toEqual({ state: "expired" });
   });
 
+  it("reconcile ends a licence when what was paid ends, also before its period does", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { subscription } = await shop.buy(buyer);
+    const [line] = shop.stripe.invoices.get(subscription)?.[0]?.lines.data ?? [];
+    if (!line) throw new Error("nothing was paid");
+    line.period.end -= (20 * dayMs) / 1000;
+    shop.stripe.end(subscription);
+    await shop.deliverAll();
+    expect((await shop.termsOf(buyer)).plan).toBe("licensed");
+    shop.pass(11 * dayMs);
+    expect(await shop.reconcile()).toMatchObject({ failed: 0 });
+    expect((await shop.termsOf(buyer)).plan).toBe("hobby");
+  });
+
   it("reconcile with an email finds a subscription that the operator made at Stripe", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const { subscription } = await shop.buy(buyer);
