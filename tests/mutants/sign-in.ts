@@ -88,7 +88,7 @@ export const signIn: Mutant[] = [
   {
     file: "lib/http/cookies.ts",
     mistake: "a neighbouring host can set our cookies",
-    was: 'name !== "__session" && isHttps()',
+    was: 'name !== "__session" && isHttps(name)',
     becomes: "false",
     tests: ["tests/app/pages/sign-in-attacks.test.ts"],
   },
