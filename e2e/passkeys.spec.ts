@@ -78,7 +78,9 @@ for (const { name, test } of engines) {
       const { email } = await openWithPasskey(page, service, "passkey");
       await expect(passkeys(page)).toContainText("Chrom");
       await expect(passkeys(page)).toContainText("not used yet");
-      expect((await mailTo(service.dataDir, email, /passkey was added/)).text).toContain("If it wasn't, sign in with a code");
+      expect((await mailTo(service.dataDir, email, /passkey was added/)).text).toContain(
+        "If it wasn't, sign in with a code",
+      );
 
       await signOut(page);
       await page.waitForURL("/");
