@@ -114,9 +114,15 @@ export async function setBanner(
   });
 }
 
-/** Takes the banner away. */
-export async function clearBanner(db: Db, nowMs: number, by: Operator = "operator"): Promise<void> {
+/** Takes the banner away. `requireSame` as in {@link setBanner}. */
+export async function clearBanner(
+  db: Db,
+  nowMs: number,
+  by: Operator = "operator",
+  requireSame: (current: StoredBanner | undefined) => void = () => {},
+): Promise<void> {
   await auditedTransaction(db, { ...about, by, what: "banner clear" }, nowMs, async (transaction) => {
+    requireSame(await findBanner(transaction));
     await transaction.deleteFrom("site_banner").execute();
   });
 }

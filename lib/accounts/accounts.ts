@@ -115,7 +115,7 @@ export async function setAccount(
 
 /**
  * Adds an amount to an account's balance, or takes it away. Throws an {@link ApiError} if there is no such account or its
- * balance would leave its bounds.
+ * balance would leave its bounds. `requireSame` as in {@link setAccount}.
  *
  * @returns the new balance in thousandths
  */
@@ -125,6 +125,7 @@ export async function addCredits(
   { thousandths, reason }: { thousandths: number; reason: string },
   nowMs: number,
   by: Operator = "operator",
+  requireSame: (account: Account) => void = () => {},
 ): Promise<number> {
   const { whom, look } = auditedAccount(email);
   let given = {};
@@ -134,9 +135,10 @@ export async function addCredits(
     { by, what: "credits add", whom, look: withReason },
     nowMs,
     async (transaction) => {
-      const { id } = await findAccount(transaction, email);
+      const account = await findAccount(transaction, email);
+      requireSame(account);
       given = { reason };
-      return writeCreditEntry(transaction, { accountId: id, thousandths, reason }, nowMs);
+      return writeCreditEntry(transaction, { accountId: account.id, thousandths, reason }, nowMs);
     },
   );
 }

@@ -140,9 +140,6 @@ export const oauthBounds = {
   pendingRows: 20_000,
 };
 
-/** Maximum open connections to the office. */
-export const officeConnections = 200;
-
 /** Requests to the office per client address; all operators behind one proxy or tunnel share it. */
 export const officeRateLimit = { requests: 1200, windowSeconds: 60 };
 

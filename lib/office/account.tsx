@@ -1,35 +1,24 @@
-import { Description } from "@/app/(pages)/home/sessions";
 import { statusNames } from "@/app/(pages)/home/verdict";
-import { type Account, isInstant, parseAccount, plans } from "@/lib/accounts/account";
-import {
-  type AccountTerms,
-  addCredits,
-  deleteAccount,
-  findAccount,
-  setAccount,
-} from "@/lib/accounts/accounts";
+import { type Account, parseAccount } from "@/lib/accounts/account";
 import { describeChanges } from "@/lib/accounts/audit-trail";
-import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { accountIdOf, explain, factQueries, toFacts } from "@/lib/accounts/explanation";
-import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
-import { endSessionsOf, type Session } from "@/lib/auth/session";
-import { deleteCustomer } from "@/lib/billing/customer";
 import { auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { ApiError } from "@/lib/http/errors";
 import { hashEmail } from "@/lib/mail/suppressions";
-import {
-  accountPath,
-  addressOf,
-  fieldValue,
-  type OfficeAct,
-  type OfficeCall,
-  type OfficePage,
-} from "@/lib/office/page";
+import { Credits, giveCredits } from "@/lib/office/account-credits";
+import { Delete, removeAccount } from "@/lib/office/account-deletion";
+import { endSessions, Sessions } from "@/lib/office/account-sessions";
+import { setTerms, Terms } from "@/lib/office/account-terms";
+import { accountPath, addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { homeStateOf, Instant, Outcome, Table, Their } from "@/lib/office/parts";
 
-export const account: OfficePage = { path: accountPath, show };
+export const account: OfficePage = {
+  path: accountPath,
+  show,
+  acts: [setTerms, giveCredits, endSessions, removeAccount],
+};
 
 const maxRows = 20;
 
@@ -178,7 +167,7 @@ async function show(call: OfficeCall) {
         <p>
           <a href={addressOf({ path: "/audit" }, { whom: email })}>All changes of this person</a>
         </p>
-        {facts.hasAccount && <Delete email={email} />}
+        {found.accounts[0] && <Delete email={email} id={found.accounts[0].id} />}
       </>
     ),
   };
@@ -221,254 +210,4 @@ function answerInJson(account: Account, nowMs: number): string {
     if (!(denial instanceof ApiError)) throw denial;
     return `${denial.status}\n${JSON.stringify(denial, null, 2)}`;
   }
-}
-
-function Terms({ call, account }: { call: OfficeCall; account: Account }) {
-  const endsAtMs = "trialEndsAtMs" in account ? account.trialEndsAtMs : undefined;
-  return (
-    <>
-      <h2>Plan</h2>
-      <form method="post" action={setTerms.path} className="filter">
-        <input type="hidden" name="email" value={account.email} />
-        <input type="hidden" name="seen" value={describeTerms(account)} />
-        <label>
-          Plan
-          <select name="plan" defaultValue={fieldValue(call, "plan", account.plan)}>
-            {plans.map((plan) => (
-              <option key={plan}>{plan}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Trial ends (UTC)
-          <input
-            type="datetime-local"
-            name="trialEnds"
-            defaultValue={fieldValue(call, "trialEnds", toMinute(endsAtMs))}
-          />
-        </label>
-        <label>
-          Assistants at most
-          <input
-            name="assistantLimit"
-            inputMode="numeric"
-            autoComplete="off"
-            defaultValue={fieldValue(call, "assistantLimit", String(account.assistantLimit ?? ""))}
-          />
-        </label>
-        <button type="submit">Save</button>
-      </form>
-    </>
-  );
-}
-
-const toMinute = (atMs: number | undefined) =>
-  atMs === undefined ? "" : new Date(atMs).toISOString().slice(0, 16);
-
-/** The terms that a form was made from. */
-function describeTerms(account: Account): string {
-  const endsAtMs = "trialEndsAtMs" in account ? account.trialEndsAtMs : "";
-  return [account.plan, endsAtMs, account.assistantLimit ?? "none"].join(" ");
-}
-
-type Entry = { id: string; thousandths: number; reason: string; created_at_ms: number };
-
-function Credits({ call, account, entries }: { call: OfficeCall; account: Account; entries: Entry[] }) {
-  return (
-    <>
-      <h2>Credits: {toCredits(account.creditThousandths).toLocaleString("en")}</h2>
-      <form method="post" action={giveCredits.path} className="filter">
-        <input type="hidden" name="email" value={account.email} />
-        <label>
-          Amount to add, or to take with a minus
-          <input
-            name="amount"
-            inputMode="decimal"
-            autoComplete="off"
-            defaultValue={fieldValue(call, "amount")}
-          />
-        </label>
-        <label>
-          Reason, which the owner reads
-          <input name="reason" autoComplete="off" maxLength={500} defaultValue={fieldValue(call, "reason")} />
-        </label>
-        <button type="submit">Change the balance</button>
-      </form>
-      <Table
-        columns={["When", "Credits", "Reason"]}
-        rows={entries.map(({ id, thousandths, reason, created_at_ms }) => ({
-          key: id,
-          cells: [
-            <Instant key="at" atMs={created_at_ms} nowMs={call.nowMs} />,
-            toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
-            <Their key="reason">{reason}</Their>,
-          ],
-        }))}
-        whenEmpty="No entries."
-      />
-    </>
-  );
-}
-
-function Sessions({ email, sessions, nowMs }: { email: string; sessions: Session[]; nowMs: number }) {
-  return (
-    <>
-      <h2>Sessions and apps</h2>
-      {sessions.length === 0 && <p className="quiet">None.</p>}
-      <ul className="sessions">
-        {sessions.slice(0, 50).map((session) => (
-          <li key={session.id}>
-            <div>
-              <Description session={session} isOwn={false} nowMs={nowMs} />
-            </div>
-            <EndForm email={email} session={session.id} label={`End “${session.name}”`}>
-              End
-            </EndForm>
-          </li>
-        ))}
-      </ul>
-      {sessions.length > 1 && (
-        <EndForm email={email} session="all" label={`End all ${sessions.length} sessions`}>
-          {`End all ${sessions.length}`}
-        </EndForm>
-      )}
-    </>
-  );
-}
-
-function EndForm({
-  email,
-  session,
-  label,
-  children,
-}: {
-  email: string;
-  session: string;
-  label: string;
-  children: string;
-}) {
-  return (
-    <form method="post" action={endSessions.path}>
-      <input type="hidden" name="email" value={email} />
-      <input type="hidden" name="session" value={session} />
-      <button type="submit" className="plain" aria-label={label}>
-        {children}
-      </button>
-    </form>
-  );
-}
-
-function Delete({ email }: { email: string }) {
-  return (
-    <details className="fold">
-      <summary>Delete this account</summary>
-      <form method="post" action={removeAccount.path} className="stack">
-        <p>
-          The account goes with its history, sessions, apps and passkeys, and its subscription at Stripe ends.
-          To erase everything about the person, use <code>person erase</code> in the shell.
-        </p>
-        <input type="hidden" name="email" value={email} />
-        <button type="submit">
-          Delete <Their>{email}</Their>
-        </button>
-      </form>
-    </details>
-  );
-}
-
-/** The plan, the trial's end and the limit. An empty limit stays as it is. */
-export const setTerms: OfficeAct = {
-  path: "/account/terms",
-  page: account,
-  needsProof: true,
-  async run(call) {
-    const { db, nowMs, by, input } = call;
-    const email = requireEmail(call);
-    const terms = readTerms(call);
-    await setAccount(db, email, terms, nowMs, by, (current) => {
-      if (input("seen") === describeTerms(current)) return;
-      throw new ApiError("forbidden", {
-        status: 409,
-        message: `Someone changed this account meanwhile. It is now: ${describeTerms(current)}.`,
-        hint: "Your values are still in the form. Save again if they should replace these.",
-      });
-    });
-    return addressOf(account, { email, done: "terms" });
-  },
-};
-
-/** Reads the terms of a form. Throws an {@link ApiError} for what no account can have. */
-export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
-  const plan = plans.find((name) => name === input("plan"));
-  if (!plan) throw invalid("Choose a plan.");
-  const terms: AccountTerms = { plan };
-  const [ends, days, limit] = [input("trialEnds"), input("trialDays"), input("assistantLimit")];
-  if (ends && plan === "trial") {
-    terms.trialEndsAtMs = Date.parse(`${ends}Z`);
-    if (!isInstant(terms.trialEndsAtMs)) throw invalid("The trial’s end is not a time from 1970 to 9999.");
-  }
-  if (days && plan === "trial") terms.trialDays = parseWhole(days, "The days of the trial");
-  if (limit) terms.assistantLimit = parseWhole(limit, "The limit of assistants");
-  return terms;
-}
-
-function parseWhole(text: string, what: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw invalid(`${what} must be a whole number from 0 to 999999.`);
-  return Number(text);
-}
-
-export const giveCredits: OfficeAct = {
-  path: "/account/credits",
-  page: account,
-  needsProof: true,
-  async run(call) {
-    const { db, nowMs, by, input } = call;
-    const email = requireEmail(call);
-    const thousandths = parseThousandths(input("amount") ?? "");
-    if (!thousandths) throw invalid("The amount must be a number other than 0, with at most three decimals.");
-    const reason = input("reason") ?? "";
-    if (reason === "" || reason.length > 500 || /\p{Cc}/u.test(reason)) {
-      throw invalid("The reason must be one line of 1 to 500 characters.");
-    }
-    await addCredits(db, email, { thousandths, reason }, nowMs, by);
-    return addressOf(account, { email, done: "credits" });
-  },
-};
-
-export const endSessions: OfficeAct = {
-  path: "/account/sessions/end",
-  page: account,
-  needsProof: true,
-  async run(call) {
-    const { db, nowMs, by, input } = call;
-    const email = requireEmail(call);
-    const { id } = await findAccount(db, email);
-    const session = input("session") ?? "";
-    const which = session === "all" ? "all" : { id: session };
-    await endSessionsOf(db, { by, what: "session end" }, id, which, nowMs);
-    return addressOf(account, { email, done: "ended" });
-  },
-};
-
-export const removeAccount: OfficeAct = {
-  path: "/account/delete",
-  page: account,
-  needsProof: true,
-  async run(call) {
-    const { db, nowMs, by } = call;
-    const email = requireEmail(call);
-    await deleteCustomer(db, "email", email);
-    await deleteAccount(db, email, nowMs, by);
-    return addressOf(account, { email, done: "deleted" });
-  },
-};
-
-function requireEmail({ input }: Pick<OfficeCall, "input">): string {
-  const email = parseEmailAddress(input("email") ?? "");
-  if (email) return email;
-  throw invalid("This is not an email address.");
-}
-
-export function invalid(message: string): ApiError {
-  return new ApiError("invalid_request", { message, hint: "Nothing was changed." });
 }

@@ -1,20 +1,22 @@
-import { isInstant } from "@/lib/accounts/account";
-import { ApiError } from "@/lib/http/errors";
-import { invalid } from "@/lib/office/account";
-import { addressOf, fieldValue, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import {
+  addressOf,
+  conflict,
+  fieldValue,
+  invalid,
+  type OfficeAct,
+  type OfficeCall,
+  type OfficePage,
+  requireLine,
+} from "@/lib/office/page";
 import { Instant, Outcome, Their } from "@/lib/office/parts";
+import { parseTime, TimeField } from "@/lib/office/time-field";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
-
-export const announcement: OfficePage = { path: "/announcement", name: "Banner", show };
 
 /** The notice at the top of the site: the current one, the form, and how the typed one will look. */
 async function show(call: OfficeCall) {
-  const { db, nowMs, input } = call;
+  const { db, nowMs } = call;
   const current = await findBanner(db);
-  const preview = input("message");
-  const typed = (name: string, kept = "") =>
-    preview === undefined ? fieldValue(call, name, kept) : (input(name) ?? "");
-  const message = typed("message", current?.message);
+  const message = fieldValue(call, "message", current?.message);
   return {
     title: "Banner",
     content: (
@@ -40,7 +42,7 @@ async function show(call: OfficeCall) {
           <div className="filter">
             <label>
               Kind
-              <select name="kind" defaultValue={typed("kind", current?.kind)}>
+              <select name="kind" defaultValue={fieldValue(call, "kind", current?.kind)}>
                 {bannerKinds.map((kind) => (
                   <option key={kind} value={kind}>
                     {kind === "promo" ? "promo: on public pages" : "warning: on every page"}
@@ -48,25 +50,11 @@ async function show(call: OfficeCall) {
                 ))}
               </select>
             </label>
-            <label>
-              From (UTC)
-              <input
-                type="datetime-local"
-                name="starts"
-                defaultValue={typed("starts", toMinute(current?.startsAtMs))}
-              />
-            </label>
-            <label>
-              To (UTC)
-              <input
-                type="datetime-local"
-                name="ends"
-                defaultValue={typed("ends", toMinute(current?.endsAtMs))}
-              />
-            </label>
+            <TimeField call={call} name="starts" label="From (UTC)" atMs={current?.startsAtMs} />
+            <TimeField call={call} name="ends" label="To (UTC)" atMs={current?.endsAtMs} />
           </div>
           <div className="actions">
-            <button type="submit" className="plain" formMethod="get" formAction={announcement.path}>
+            <button type="submit" className="plain" formAction={preview.path}>
               See how it looks
             </button>
             <button type="submit">Publish</button>
@@ -75,6 +63,7 @@ async function show(call: OfficeCall) {
         {message !== "" && <Preview message={message} />}
         {current && (
           <form method="post" action={clear.path} className="stack">
+            <input type="hidden" name="seen" value={toSeen(current)} />
             <button type="submit" className="plain">
               Remove the banner
             </button>
@@ -102,51 +91,45 @@ function Preview({ message }: { message: string }) {
   );
 }
 
-const toMinute = (atMs: number | null | undefined) =>
-  atMs == null ? "" : new Date(atMs).toISOString().slice(0, 16);
-
+/** The banner that a form was made from. */
 const toSeen = (banner: StoredBanner | undefined) => JSON.stringify(banner ?? null);
 
-export const publish: OfficeAct = {
+/** Throws unless the banner is the one that the form was made from. */
+const requireSeen = (seen: string | undefined) => (current: StoredBanner | undefined) => {
+  if (toSeen(current) !== seen)
+    throw conflict("Someone changed the banner meanwhile: see above which one it is now.");
+};
+
+const preview: OfficeAct = { path: "/announcement/preview", run: show };
+
+const publish: OfficeAct = {
   path: "/announcement/publish",
-  page: announcement,
   needsProof: true,
   async run({ db, nowMs, by, input }) {
     const kind = bannerKinds.find((name) => name === input("kind"));
-    const message = input("message") ?? "";
+    const message = requireLine("The text", input("message"));
     if (!kind) throw invalid("Choose a kind.");
-    if (message === "" || message.length > 500 || /\p{Cc}/u.test(message)) {
-      throw invalid("The text must be one line of 1 to 500 characters.");
-    }
-    const [startsAtMs, endsAtMs] = [parseMinute(input("starts")), parseMinute(input("ends"))];
+    const [startsAtMs, endsAtMs] = [parseTime(input("starts")), parseTime(input("ends"))];
     if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
       throw invalid("The banner would end before it starts.");
     }
-    await setBanner(db, { kind, message, startsAtMs, endsAtMs }, nowMs, by, (current) => {
-      if (toSeen(current) === input("seen")) return;
-      throw new ApiError("forbidden", {
-        status: 409,
-        message: "Someone changed the banner meanwhile: the current one is shown below.",
-        hint: "Your text is still in the form. Publish again if it should replace that one.",
-      });
-    });
+    await setBanner(db, { kind, message, startsAtMs, endsAtMs }, nowMs, by, requireSeen(input("seen")));
     return addressOf(announcement, { done: "set" });
   },
 };
 
-function parseMinute(text: string | undefined): number | null {
-  if (!text) return null;
-  const atMs = Date.parse(`${text}Z`);
-  if (!isInstant(atMs)) throw invalid("The times must be from 1970 to 9999.");
-  return atMs;
-}
-
-export const clear: OfficeAct = {
+const clear: OfficeAct = {
   path: "/announcement/clear",
-  page: announcement,
   needsProof: true,
-  async run({ db, nowMs, by }) {
-    await clearBanner(db, nowMs, by);
+  async run({ db, nowMs, by, input }) {
+    await clearBanner(db, nowMs, by, requireSeen(input("seen")));
     return addressOf(announcement, { done: "cleared" });
   },
+};
+
+export const announcement: OfficePage = {
+  path: "/announcement",
+  name: "Banner",
+  show,
+  acts: [preview, publish, clear],
 };

@@ -57,9 +57,8 @@ export function askAgain(
             : "You last used your passkey more than five minutes ago. What you chose is carried out after you use it."}
         </p>
         <form id={form} method="post" action={path}>
-          {[...fields].map(([name, value], at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a form may have the same field twice
-            <input key={at} type="hidden" name={name} value={value} />
+          {[...new Set(fields.keys())].map((name) => (
+            <input key={name} type="hidden" name={name} value={fields.get(name) ?? ""} />
           ))}
         </form>
         <Ceremony

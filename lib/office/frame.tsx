@@ -46,7 +46,7 @@ function Frame({ title, page, operator, content }: Whole) {
               Office
             </a>
             {operator &&
-              Object.values<OfficePage>(officePages).map(
+              officePages.map(
                 (entry) =>
                   entry.name && (
                     <a key={entry.path} href={entry.path} aria-current={entry === page ? "page" : undefined}>

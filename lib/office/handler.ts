@@ -20,8 +20,9 @@ import {
   signInWithPasskey,
   startPasskey,
 } from "@/lib/office/passkey";
-import { officeActs, officePages } from "@/lib/office/routes";
+import { officePages } from "@/lib/office/routes";
 import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
+import { today } from "@/lib/office/today";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
 
@@ -66,22 +67,23 @@ function listRoutes(): Map<string, Handlers> {
   };
   const inSession =
     (work: (db: Db, call: HandlerRequest, session: OfficeSession) => Promise<ResponseParts>) =>
-    async (call: HandlerRequest) => {
-      const db = await openStore();
-      const session = await findSession(db, call.headers, call.nowMs);
-      if (!session)
+    (call: HandlerRequest) =>
+      useStore(async (db) => {
+        const session = await findSession(db, call.headers, call.nowMs);
+        if (session) return work(db, call, session);
         throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
-      return work(db, call, session);
-    };
-  for (const page of Object.values<OfficePage>(officePages))
-    add("GET", page.path, (call) => showPage(page, call));
-  for (const act of Object.values<OfficeAct>(officeActs)) add("POST", act.path, (call) => runAct(act, call));
+      });
+  for (const page of officePages) {
+    add("GET", page.path, (call) => useStore((db) => showPage(db, page, call)));
+    for (const act of page.acts ?? [])
+      add("POST", act.path, (call) => useStore((db) => runAct(db, page, act, call)));
+  }
   add("GET", doors.enter, (call) => toPage(showEnter(whereTo(call)), undefined));
   add("GET", doors.enrol, () => toPage(showEnrol(), undefined));
-  add("POST", doors.enrolOptions, async (call) => startPasskey(await openStore(), call), "form");
-  add("POST", doors.enrolDone, async (call) => finishPasskey(await openStore(), call), "passkey");
+  add("POST", doors.enrolOptions, (call) => useStore((db) => startPasskey(db, call)), "form");
+  add("POST", doors.enrolDone, (call) => useStore((db) => finishPasskey(db, call)), "passkey");
   add("POST", doors.enterOptions, (call) => askForPasskey(call), "form");
-  add("POST", doors.enterDone, async (call) => signInWithPasskey(await openStore(), call), "passkey");
+  add("POST", doors.enterDone, (call) => useStore((db) => signInWithPasskey(db, call)), "passkey");
   add(
     "POST",
     doors.proofOptions,
@@ -140,20 +142,21 @@ function requireOffice() {
   return office;
 }
 
-async function openStore(): Promise<Db> {
+/** Uses the store. Any failure is logged and becomes a 503; it may have come after the work was done. */
+async function useStore<T>(work: (db: Db) => Promise<T>): Promise<T> {
   try {
-    return await store();
+    return await work(await store());
   } catch (failure) {
+    if (failure instanceof ApiError) throw failure;
     log().error({ err: failure }, "the office could not use the store");
     throw new ApiError("unavailable", {
-      message: "The store cannot be reached, and nothing was changed.",
-      hint: "Try again in a moment. 'admin check' says more.",
+      message: "The store did not answer.",
+      hint: "Try again in a moment. If you have sent a form, look first whether it was carried out.",
     });
   }
 }
 
-async function showPage(page: OfficePage, call: HandlerRequest): Promise<ResponseParts> {
-  const db = await openStore();
+async function showPage(db: Db, page: OfficePage, call: HandlerRequest): Promise<ResponseParts> {
   const session = await findSession(db, call.headers, call.nowMs);
   const { pathname, search, searchParams } = call.url;
   if (!session)
@@ -162,27 +165,31 @@ async function showPage(page: OfficePage, call: HandlerRequest): Promise<Respons
       body: null,
       headers: ["location", addressOf({ path: doors.enter }, { to: pathname + search })],
     };
-  const shown = await page.show(toCall(db, session, call, [searchParams]));
+  const shown = await page.show(toCall(db, session, call, searchParams));
   return toPage(shown, { session, page });
 }
 
-async function runAct(act: OfficeAct, call: HandlerRequest): Promise<ResponseParts> {
+async function runAct(
+  db: Db,
+  page: OfficePage,
+  act: OfficeAct,
+  call: HandlerRequest,
+): Promise<ResponseParts> {
   const fields = new URLSearchParams(call.body.toString());
-  const db = await openStore();
   const session = await findSession(db, call.headers, call.nowMs);
   if (!session) return toPage(askAgain("signed out", act, fields), undefined);
   if (act.needsProof && !isRecentlyProved(session, call.nowMs)) {
-    return toPage(askAgain("to prove", act, fields), { session, page: act.page });
+    return toPage(askAgain("to prove", act, fields), { session, page });
   }
-  const officeCall = toCall(db, session, call, [fields, call.url.searchParams]);
+  const officeCall = toCall(db, session, call, call.url.searchParams, fields);
   try {
     const done = await act.run(officeCall);
-    if (typeof done !== "string") return toPage(done, { session, page: act.page });
+    if (typeof done !== "string") return toPage(done, { session, page });
     return { status: 303, body: null, headers: ["location", done] };
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown;
-    const shown = await act.page.show({ ...officeCall, problem: thrown });
-    return toPage({ ...shown, status: thrown.status }, { session, page: act.page });
+    const shown = await page.show({ ...officeCall, problem: thrown });
+    return toPage({ ...shown, status: thrown.status }, { session, page });
   }
 }
 
@@ -190,24 +197,23 @@ function toCall(
   db: Db,
   { operator }: OfficeSession,
   { nowMs }: HandlerRequest,
-  sources: URLSearchParams[],
+  query: URLSearchParams,
+  form = new URLSearchParams(),
 ): OfficeCall {
-  const input = (name: string) => {
-    const value = sources.find((source) => source.has(name))?.get(name);
-    return value?.trim();
-  };
-  return { db, operator, by: `operator ${operator.name}`, nowMs, input };
+  const typed = (name: string) => form.get(name)?.trim();
+  const input = (name: string) => typed(name) ?? query.get(name)?.trim();
+  return { db, operator, by: `operator ${operator.name}`, nowMs, input, typed };
 }
 
 /** Where to go after sign-in: only a page of the office. */
 function whereTo({ url }: HandlerRequest): string {
   const to = url.searchParams.get("to") ?? "";
-  const isKnown = Object.values<OfficePage>(officePages).some(({ path }) => to.split("?", 1)[0] === path);
-  return isKnown ? to : officePages.today.path;
+  const isKnown = officePages.some(({ path }) => to.split("?", 1)[0] === path);
+  return isKnown ? to : today.path;
 }
 
 async function goToToday(): Promise<Response> {
-  const headers = ["location", officePages.today.path];
+  const headers = ["location", today.path];
   return toResponse("GET", { status: 303, body: null, headers }, headersOfOffice());
 }
 

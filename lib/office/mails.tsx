@@ -1,11 +1,8 @@
 import { sql } from "kysely";
 import { readTogether } from "@/lib/db/read-together";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
-import { invalid } from "@/lib/office/account";
-import { addressOf, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { addressOf, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Instant, Outcome, Person, Table, Their } from "@/lib/office/parts";
-
-export const mails: OfficePage = { path: "/mails", name: "Mails", show };
 
 const maxRows = 50;
 const maxGrouped = 1000;
@@ -112,9 +109,8 @@ function Retry({ name, value, label, children }: RetryProps) {
   );
 }
 
-export const retry: OfficeAct = {
+const retry: OfficeAct = {
   path: "/mails/retry",
-  page: mails,
   async run({ db, nowMs, by, input }) {
     const [id, failure] = [input("id"), input("failure")];
     const which = id ? { id } : { failure: failure ?? "" };
@@ -123,3 +119,5 @@ export const retry: OfficeAct = {
     return addressOf(mails, { done: "retried" });
   },
 };
+
+export const mails: OfficePage = { path: "/mails", name: "Mails", show, acts: [retry] };

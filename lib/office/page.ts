@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
+import { parseEmailAddress } from "@/lib/accounts/email-address";
 import type { Operator as By } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import type { ApiError } from "@/lib/http/errors";
+import { ApiError } from "@/lib/http/errors";
 import type { Operator } from "@/lib/office/operators";
 
 /** A request of a signed-in operator. */
@@ -13,6 +14,8 @@ export type OfficeCall = {
   nowMs: number;
   /** A field of the form or, if it has none with this name, of the query; trimmed. */
   input: (name: string) => string | undefined;
+  /** A field of the form alone: a link cannot fill in a form. */
+  typed: (name: string) => string | undefined;
   /** Why the act that this page belongs to was refused: its form shows what was typed. */
   problem?: ApiError;
 };
@@ -25,13 +28,13 @@ export type OfficePage = {
   /** Its name in the navigation; pages without one are reached from others. */
   name?: string;
   show: (call: OfficeCall) => Promise<Shown>;
+  /** What its forms do. It explains their refusals. */
+  acts?: readonly OfficeAct[];
 };
 
 /** What a form does. */
 export type OfficeAct = {
   path: `/${string}`;
-  /** The page with the form, which explains a refusal. */
-  page: OfficePage;
   /** It gives, takes away or speaks to everyone, so the operator proves again who they are. */
   needsProof?: true;
   /** Throws an {@link ApiError} if it changes nothing. Returns the address to go to, or what to show. */
@@ -47,10 +50,37 @@ export function addressOf(
   return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
-/** The value of a field: what was typed if its form was refused, otherwise the current value. */
-export function fieldValue({ problem, input }: OfficeCall, name: string, current = ""): string {
-  return (problem && input(name)) ?? current;
+/** The value of a field: what was typed if the form has come back, otherwise the current value. */
+export function fieldValue({ typed }: OfficeCall, name: string, current = ""): string {
+  return typed(name) ?? current;
 }
 
-/** The address of the page of one account. */
+/** A text that people will read: one line. Throws an {@link ApiError}. */
+export function requireLine(what: string, text = ""): string {
+  if (text !== "" && text.length <= 500 && !/\p{Cc}/u.test(text)) return text;
+  throw invalid(`${what} must be one line of 1 to 500 characters.`);
+}
+
+/** The page of one account. */
 export const accountPath = "/account";
+
+/** The email that a page or a form is about. Throws an {@link ApiError} if there is none. */
+export function requireEmail({ input }: Pick<OfficeCall, "input">): string {
+  const email = parseEmailAddress(input("email") ?? "");
+  if (email) return email;
+  throw invalid("This is not an email address.");
+}
+
+/** A refusal of what was typed. */
+export function invalid(message: string): ApiError {
+  return new ApiError("invalid_request", { message, hint: "Nothing was changed." });
+}
+
+/** A refusal because someone else was first. */
+export function conflict(message: string): ApiError {
+  return new ApiError("forbidden", {
+    status: 409,
+    message,
+    hint: "What you typed is still in the form. Send it again if it should be done all the same.",
+  });
+}

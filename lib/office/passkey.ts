@@ -36,7 +36,7 @@ const signInPurpose = "operator sign in";
 const linkPurpose = ({ id }: Operator) => `operator ${id} adds a passkey`;
 const proofPurpose = ({ idHash }: OfficeSession) => `operator session ${idHash}`;
 
-/** The options to create a passkey, for whoever has the link. Its token is kept in a cookie until the passkey comes. */
+/** The options to create a passkey, for the holder of the link. Its token is kept in a cookie until the passkey comes. */
 export async function startPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
   const token = new URLSearchParams(call.body.toString()).get("link") ?? "";
   const operator = (await findByLink(db, token, call.nowMs)) ?? refuseLink();
@@ -63,7 +63,7 @@ export async function finishPasskey(db: Db, call: HandlerRequest): Promise<Respo
     if (!(await addOperatorPasskey(db, operator, { token, credential, challenge }, nowMs))) {
       throw new CeremonyError("the link, the challenge or the passkey was used before");
     }
-    const cookie = await signIn(db, operator, nowMs);
+    const cookie = await signIn(db, operator, call);
     return answer({}, [cookie, clearCookie("operator-link")]);
   });
 }
@@ -78,7 +78,7 @@ export function askForPasskey(call: HandlerRequest): ResponseParts {
 export function signInWithPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
   return refuseCeremonyErrors(async () => {
     const { operator, use } = await verify(db, call, signInPurpose);
-    const cookie = await signIn(db, operator, call.nowMs, use);
+    const cookie = await signIn(db, operator, call, use);
     return answer({}, [cookie]);
   });
 }
@@ -122,12 +122,12 @@ async function verify(db: Db, call: HandlerRequest, purpose: string) {
 function signIn(
   db: Db,
   operator: Operator,
-  nowMs: number,
+  { headers, nowMs }: HandlerRequest,
   use: (transaction: Db) => Promise<void> = async () => {},
 ): Promise<string> {
   return change(db, operator, "operator sign-in", nowMs, async (transaction) => {
     await use(transaction);
-    return startSession(transaction, operator.id, nowMs);
+    return startSession(transaction, operator.id, headers, nowMs);
   });
 }
 

@@ -1,15 +1,15 @@
-import { account, endSessions, giveCredits, removeAccount, setTerms } from "@/lib/office/account";
+import { account } from "@/lib/office/account";
 import { accounts } from "@/lib/office/accounts";
-import { announcement, clear, publish } from "@/lib/office/announcement";
+import { announcement } from "@/lib/office/announcement";
 import { audit } from "@/lib/office/audit";
 import { commands } from "@/lib/office/commands";
-import { mails, retry } from "@/lib/office/mails";
-import type { OfficeAct, OfficePage } from "@/lib/office/page";
+import { mails } from "@/lib/office/mails";
+import type { OfficePage } from "@/lib/office/page";
 import { today } from "@/lib/office/today";
-import { inviteMany, waiting } from "@/lib/office/waiting";
+import { waiting } from "@/lib/office/waiting";
 
 /** The pages of the office, in the order of its navigation. */
-export const officePages = {
+export const officePages: readonly OfficePage[] = [
   today,
   accounts,
   account,
@@ -18,16 +18,4 @@ export const officePages = {
   announcement,
   audit,
   commands,
-} satisfies Record<string, OfficePage>;
-
-/** What its forms do. */
-export const officeActs = {
-  setTerms,
-  giveCredits,
-  endSessions,
-  removeAccount,
-  inviteMany,
-  retry,
-  publish,
-  clear,
-} satisfies Record<string, OfficeAct>;
+];

@@ -16,10 +16,24 @@ const idleMs = 60 * 60 * 1000; // 1 hour
 const noteUseAfterMs = 60_000; // 1 minute
 const proofLivesMs = 5 * 60 * 1000; // 5 minutes
 
-/** Starts a session in the transaction that used the passkey up, and returns its `Set-Cookie`. */
-export async function startSession(transaction: Db, operatorId: string, nowMs: number): Promise<string> {
+/**
+ * Starts a session in the transaction that used the passkey up, and returns its `Set-Cookie`. It replaces the one that the
+ * browser has.
+ */
+export async function startSession(
+  transaction: Db,
+  operatorId: string,
+  headers: Headers,
+  nowMs: number,
+): Promise<string> {
   const id = randomBytes(32).toString("base64url");
-  await transaction.deleteFrom("operator_sessions").where("expires_at_ms", "<=", nowMs).execute();
+  const earlier = readCookie(headers, "operator-session") ?? "";
+  await transaction
+    .deleteFrom("operator_sessions")
+    .where(({ or, eb }) =>
+      or([eb("expires_at_ms", "<=", nowMs), eb("id_hash", "=", hashOf("session", earlier))]),
+    )
+    .execute();
   await transaction
     .insertInto("operator_sessions")
     .values({

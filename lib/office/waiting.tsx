@@ -1,20 +1,18 @@
-import { plans } from "@/lib/accounts/account";
 import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
 import { ApiError } from "@/lib/http/errors";
-import { invalid, readTerms } from "@/lib/office/account";
 import {
   addressOf,
   fieldValue,
+  invalid,
   type OfficeAct,
   type OfficeCall,
   type OfficePage,
   type Shown,
 } from "@/lib/office/page";
 import { Instant, Outcome, Person, Table, Their } from "@/lib/office/parts";
-
-export const waiting: OfficePage = { path: "/waiting", name: "Waitlist", show };
+import { PlanFields, readTerms } from "@/lib/office/plan-fields";
 
 const perPage = 50;
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
@@ -55,30 +53,7 @@ async function show(call: OfficeCall): Promise<Shown> {
             defaultValue={fieldValue(call, "emails", emails)}
           />
           <div className="filter">
-            <label>
-              Plan
-              <select name="plan" defaultValue={fieldValue(call, "plan", "trial")}>
-                {plans.map((plan) => (
-                  <option key={plan}>{plan}</option>
-                ))}
-              </select>
-            </label>
-            <label>
-              Days of a trial
-              <input
-                name="trialDays"
-                inputMode="numeric"
-                defaultValue={fieldValue(call, "trialDays", String(defaultTrialDays))}
-              />
-            </label>
-            <label>
-              Assistants at most
-              <input
-                name="assistantLimit"
-                inputMode="numeric"
-                defaultValue={fieldValue(call, "assistantLimit")}
-              />
-            </label>
+            <PlanFields call={call} plan="trial" trial={{ days: defaultTrialDays }} assistantLimit={null} />
             <button type="submit">Invite</button>
           </div>
         </form>
@@ -110,9 +85,8 @@ async function show(call: OfficeCall): Promise<Shown> {
 }
 
 /** Invites every email that the form lists, with one plan. What is refused is listed with its reason. */
-export const inviteMany: OfficeAct = {
+const inviteMany: OfficeAct = {
   path: "/waiting/invite",
-  page: waiting,
   needsProof: true,
   async run(call) {
     const { db, by, input } = call;
@@ -168,3 +142,5 @@ function report(all: number, refused: Refused[]): Shown {
     ),
   };
 }
+
+export const waiting: OfficePage = { path: "/waiting", name: "Waitlist", show, acts: [inviteMany] };

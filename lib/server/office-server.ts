@@ -1,9 +1,10 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
-import { connectionLimits, exchangeWithinMs, officeConnections } from "@/lib/config/limits";
+import type { Server, ServerResponse } from "node:http";
 import { readOfficeFiles } from "@/lib/office/files";
 import { createOfficeHandler, headersOfOffice } from "@/lib/office/handler";
+import { groupAddress } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
-import { JoinedMessage } from "@/lib/server/joined-message";
+import { createBoundedServer } from "@/lib/server/bounded-server";
+import type { JoinedMessage } from "@/lib/server/joined-message";
 import { serializePipelined } from "@/lib/server/pipeline";
 import { pathOf } from "@/lib/server/request-target";
 import { send, toRequest } from "@/lib/server/web-adapter";
@@ -27,7 +28,7 @@ export function createOfficeServer(url: string): Server {
       return;
     }
     const request = toRequest(incoming, url + (target.startsWith("/") ? target : "/"), outgoing);
-    const response = await handle(request, path, incoming.socket.remoteAddress ?? "unknown");
+    const response = await handle(request, path, groupAddress(incoming.socket.remoteAddress ?? "unknown"));
     await send(response, incoming, outgoing);
     const { status, headers } = response;
     const ms = Math.round(performance.now() - startedAtMs);
@@ -41,11 +42,6 @@ export function createOfficeServer(url: string): Server {
       outgoing.destroy();
     });
   });
-  const server = createServer(
-    { ...connectionLimits, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
-    receive,
-  );
-  server.maxConnections = officeConnections;
-  server.setTimeout(exchangeWithinMs);
-  return server;
+  // A tunnel or a proxy may be in front, whose address all operators share.
+  return createBoundedServer(receive, undefined);
 }

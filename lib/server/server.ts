@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { BlockList, isIPv6, type Socket } from "node:net";
-import { connectionBounds, connectionLimits, headBounds } from "@/lib/config/limits";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { BlockList, isIPv6 } from "node:net";
+import { connectionBounds, type connectionLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { headersAt } from "@/lib/http/page-headers";
 import { createRequestContext, logRequest, type RequestContext } from "@/lib/http/request-context";
@@ -14,15 +14,12 @@ import {
 import { apiRouteAt, isWebhookPath, redirectTrailingSlash, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { isProxyMisconfigured, trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
-import { answerClientError, refuseConnect } from "@/lib/server/client-errors";
-import { Connections } from "@/lib/server/connections";
+import { createBoundedServer } from "@/lib/server/bounded-server";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
-import { JoinedMessage } from "@/lib/server/joined-message";
+import type { JoinedMessage } from "@/lib/server/joined-message";
 import { serializePipelined } from "@/lib/server/pipeline";
-import { limitRequestDuration } from "@/lib/server/request-deadline";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
 import { routeHandler } from "@/lib/server/routes";
-import { closeInStages } from "@/lib/server/staged-close";
 import { send, toRequest } from "@/lib/server/web-adapter";
 import { refuseWrongHost } from "@/lib/server/wrong-host";
 
@@ -38,11 +35,7 @@ type FrontServerOptions = {
  * Creates the server that owns the socket. It answers no operation itself: it passes a Request to the route handler that
  * a platform would call.
  */
-export function createFrontServer({
-  handlePage,
-  throughNext,
-  limits = connectionLimits,
-}: FrontServerOptions): Server {
+export function createFrontServer({ handlePage, throughNext, limits }: FrontServerOptions): Server {
   trustForwardedPeer();
   const { appUrl, trustedProxyHops } = settings();
 
@@ -85,29 +78,8 @@ export function createFrontServer({
     });
   });
 
-  // Node would refuse a missing Host or an unknown Expect without a body; we answer with an ApiError.
-  const server = createServer(
-    { ...limits, requireHostHeader: false, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
-    receive,
-  );
-  server.on("checkExpectation", receive).on("checkContinue", receive);
-  // Node closes at once after the last response, and a body on its way then resets the connection.
-  server.on("connection", (socket: Socket) => {
-    socket.destroySoon = () => closeInStages(socket);
-  });
-  // One more than allowed, because Node drops headers above this silently.
-  server.maxHeadersCount = headBounds.lines + 1;
   const isPeerTheClient = trustedProxyHops === 0 && !isProxyMisconfigured();
-  const connections = new Connections(server, isPeerTheClient ? connectionBounds.perAddress : undefined);
-  limitRequestDuration(connections);
-  server.on("clientError", (error, duplex) => {
-    const socket = duplex as Socket;
-    answerClientError(error, socket, connections.latestAnswer(socket));
-  });
-  server.on("connect", ({ url = "", socket }) =>
-    refuseConnect(url, socket, connections.latestAnswer(socket)),
-  );
-  return server;
+  return createBoundedServer(receive, isPeerTheClient ? connectionBounds.perAddress : undefined, limits);
 }
 
 /** Answers from the head alone: a refusal, or `OPTIONS *` (RFC 9110 §9.3.7). */

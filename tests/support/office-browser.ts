@@ -117,8 +117,14 @@ export class OfficeBrowser {
   }
 }
 
-/** The value of a hidden field in a page. */
-export function hiddenField({ text }: OfficeAnswer, name: string): string {
+/** The state that a page's form was made from. */
+export function seenBy(answer: Pick<OfficeAnswer, "text">, action: string): string {
+  const form = answer.text.split("<form").find((form) => form.includes(`action="${action}"`)) ?? "";
+  return hiddenField({ text: form }, "seen");
+}
+
+/** The value of the first hidden field with this name. */
+export function hiddenField({ text }: Pick<OfficeAnswer, "text">, name: string): string {
   const [, value = ""] = new RegExp(`name="${name}" value="([^"]*)"`).exec(text) ?? [];
   return value
     .replaceAll("&quot;", '"')

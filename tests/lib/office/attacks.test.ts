@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { officeActs, officePages } from "@/lib/office/routes";
+import { officePages } from "@/lib/office/routes";
 import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
-import { hiddenField, OfficeBrowser, startWithOffice } from "@/tests/support/office-browser";
+import { hiddenField, OfficeBrowser, seenBy, startWithOffice } from "@/tests/support/office-browser";
 import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -15,8 +16,9 @@ const ceremonies = [
   "/proof/options",
   "/proof/passkey",
 ];
-const acts = Object.values(officeActs).map(({ path }) => path as string);
-const pages = Object.values(officePages).map(({ path }) => path as string);
+const officeActs = officePages.flatMap(({ acts = [] }) => acts);
+const acts = officeActs.map(({ path }) => path as string);
+const pages = officePages.map(({ path }) => path as string);
 
 describe.each(engines)("an attack on the office on $name", (engine) => {
   let stage: Stage;
@@ -157,7 +159,7 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
   describe("on the proof", () => {
     const makeStale = () => stage.query("UPDATE operator_sessions SET proved_at_ms = proved_at_ms - 300000");
 
-    it.each(Object.values(officeActs).filter((act) => "needsProof" in act))(
+    it.each(officeActs.filter(({ needsProof }) => needsProof))(
       "$path asks again after five minutes, changes nothing, and keeps what was typed",
       async ({ path }) => {
         await signedIn(ann);
@@ -171,7 +173,7 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
         expect(status).toBe(403);
         expect(text).toContain("Confirm that it is you");
         expect(text).toMatch(new RegExp(`<form (?=[^>]*id="again")(?=[^>]*action="${path}")[^>]*>`));
-        expect(hiddenField({ text } as never, "reason")).toBe('a "typed" <reason>');
+        expect(hiddenField({ text }, "reason")).toBe('a "typed" <reason>');
         expect(await show()).toEqual(before);
       },
     );
@@ -180,7 +182,10 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       await signedIn(ann);
       await signedIn(bob);
       await makeStale();
-      const credit = () => ann.submit("/account/credits", { email, amount: "1", reason: "proof" });
+      const credit = async () => {
+        const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/credits");
+        return ann.submit("/account/credits", { email, seen, amount: "1", reason: "proof" });
+      };
       expect((await bob.prove()).status).toBe(200);
       expect((await credit()).status).toBe(403);
       expect((await ann.prove()).status).toBe(200);
@@ -236,12 +241,12 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       const { status, text } = await ann.submit("/account/credits", { email, amount: "5", reason: "typed" });
       expect(status).toBe(401);
       expect(text).toContain("Your session has ended");
-      expect(hiddenField({ text } as never, "amount")).toBe("5");
+      expect(hiddenField({ text }, "amount")).toBe("5");
       expect(await show()).toEqual(before);
       expect((await ann.signIn()).status).toBe(200);
     });
 
-    it("of a removed operator is over at once, and so is the passkey", async () => {
+    it("of a removed operator ends at once, and the passkey with it", async () => {
       const hugo = await OfficeBrowser.enrol(service, "hugo");
       expect((await hugo.open("/today")).status).toBe(200);
       await service.adminJson("operator", "remove", "hugo");
@@ -258,6 +263,14 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       const cookie = ivy.cookie;
       expect((await ivy.submit("/leave", {})).headers.location).toBe("/enter");
       expect((await ivy.open("/today", { cookie })).status).toBe(303);
+    });
+
+    it("is replaced by the next one of the same browser", async () => {
+      await signedIn(ann);
+      const cookie = ann.cookie;
+      await ann.signIn();
+      expect((await ann.open("/today", { cookie })).status).toBe(303);
+      expect((await ann.open("/today")).status).toBe(200);
     });
 
     it("with two cookies of its name counts as none", async () => {
@@ -288,7 +301,7 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       await signedIn(ann);
       await ann.prove();
       const before = await show();
-      const seen = hiddenField(await ann.open(`/account?email=${email}`), "seen");
+      const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/terms");
       const more = {
         id: "acc_x",
         subject: "user_x",
@@ -309,6 +322,38 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       await ann.prove();
       await ann.submit("/account/sessions/end", { email, session: String(id) });
       expect(await service.adminJson("session", "list", "other@example.com")).toHaveLength(1);
+    });
+
+    it("gives credits once, however often the form is sent", async () => {
+      await signedIn(ann);
+      await ann.prove();
+      const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/credits");
+      const before = (await show()) as { credits: number };
+      const send = () => ann.submit("/account/credits", { email, seen, amount: "5", reason: "twice" });
+      const statuses = (await Promise.all([send(), send(), send()])).map(({ status }) => status).sort();
+      expect(statuses).toEqual([303, 409, 409]);
+      expect((await send()).status).toBe(409);
+      expect(await show()).toMatchObject({ credits: before.credits + 5 });
+    });
+
+    it("deletes no account that has the email since the page was opened", async () => {
+      await service.adminJson("account", "add", "moves@example.com", "--plan", "hobby");
+      await signedIn(ann);
+      await ann.prove();
+      const seen = seenBy(await ann.open("/account?email=moves@example.com"), "/account/delete");
+      await service.adminJson("account", "delete", "moves@example.com");
+      await service.adminJson("account", "add", "moves@example.com", "--plan", "licensed");
+      const { status } = await ann.submit("/account/delete", { email: "moves@example.com", seen });
+      expect(status).toBe(409);
+      expect((await service.admin("account", "show", "moves@example.com")).code).toBe(0);
+    });
+
+    it("is filled in by no link", async () => {
+      await signedIn(ann);
+      const query = "&plan=licensed&assistantLimit=99&amount=99&reason=evil";
+      const { text } = await ann.open(`/account?email=${email}${query}`);
+      for (const value of ['value="99"', 'value="evil"']) expect(text).not.toContain(value);
+      expect((await ann.open("/announcement?message=evil")).text).not.toContain("evil");
     });
 
     it("is refused beyond 64 KiB", async () => {
@@ -429,6 +474,24 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
         expectPlain(text, payload);
       }
     });
+  });
+
+  it("does not read as signed out while the store is away, and a form says that its outcome is not known", async () => {
+    await signedIn(ann);
+    const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/credits");
+    stage.freeze();
+    const sent = await ann.submit("/account/credits", { email, seen, amount: "1", reason: "away" });
+    const page = stage.freezeStopsReads ? await ann.open("/audit") : { status: 503 };
+    stage.thaw();
+    expect(sent.status).toBe(503);
+    expect(sent.text).toContain("If you have sent a form, look first whether it was carried out.");
+    expect(page.status).toBe(503);
+    const taken: string[] = [];
+    await eventually(() => {
+      taken.push(...service.takeErrors());
+      expect(taken).toHaveLength(stage.freezeStopsReads ? 2 : 1);
+    });
+    expect((await ann.open("/audit")).status).toBe(200);
   });
 
   it("by a flood is refused beyond 1,200 a minute, and the public port answers meanwhile", async () => {

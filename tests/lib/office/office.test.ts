@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { engines, type Stage } from "@/tests/support/engines";
-import { hiddenField, OfficeBrowser, startWithOffice } from "@/tests/support/office-browser";
+import { OfficeBrowser, seenBy, startWithOffice } from "@/tests/support/office-browser";
 import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -21,7 +21,7 @@ describe.each(engines)("the office on $name", (engine) => {
 
   const show = () => service.adminJson("account", "show", email);
   const newestChange = async () => (await service.adminJson<object[]>("audit", "list", "--limit", "1"))[0];
-  const seenTerms = async () => hiddenField(await ann.open(accountPage), "seen");
+  const seenIn = async (action: string) => seenBy(await ann.open(accountPage), action);
 
   describe("a page", () => {
     const paths = [
@@ -128,7 +128,7 @@ describe.each(engines)("the office on $name", (engine) => {
     it("gets another plan, in the operator's name", async () => {
       const fields = {
         email,
-        seen: await seenTerms(),
+        seen: await seenIn("/account/terms"),
         plan: "licensed",
         trialEnds: "",
         assistantLimit: "12",
@@ -142,7 +142,7 @@ describe.each(engines)("the office on $name", (engine) => {
     it("keeps what another operator saved meanwhile, and the form keeps what was typed", async () => {
       const fields = {
         email,
-        seen: await seenTerms(),
+        seen: await seenIn("/account/terms"),
         plan: "trial",
         trialEnds: "2031-02-03T04:05",
         assistantLimit: "7",
@@ -150,15 +150,30 @@ describe.each(engines)("the office on $name", (engine) => {
       await service.adminJson("account", "set", email, "--plan", "hobby");
       const refused = await ann.submit("/account/terms", fields);
       expect(refused.status).toBe(409);
-      expect(refused.text).toContain(
-        "Someone changed this account meanwhile. It is now: hobby  12.".replace("  ", "  "),
-      );
+      expect(refused.text).toContain("Someone changed this account meanwhile. It is now: hobby  12.");
       expect(refused.text).toContain('value="2031-02-03T04:05"');
       expect(refused.text).toContain('value="7"');
       expect(await show()).toMatchObject({ plan: "hobby" });
-      const seen = hiddenField(refused, "seen");
+      const seen = seenBy(refused, "/account/terms");
       expect((await ann.submit("/account/terms", { ...fields, seen })).status).toBe(303);
       expect(await show()).toMatchObject({ plan: "trial", trialEndsAt: "2031-02-03T04:05:00.000Z" });
+    });
+
+    it("keeps what is only sent along: the licence from Stripe, and the seconds of a trial", async () => {
+      const endsAtMs = Date.parse("2031-02-03T04:05:06.789Z");
+      await stage.query(
+        `UPDATE accounts SET plan = 'trial', trial_ends_at_ms = ${endsAtMs} WHERE email = '${email}'`,
+      );
+      await stage.query(
+        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence) SELECT id, 'cus_1', 1, 'given' FROM accounts WHERE email = '${email}'`,
+      );
+      const seen = await seenIn("/account/terms");
+      const fields = { email, seen, plan: "trial", trialEnds: "2031-02-03T04:05", assistantLimit: "9" };
+      expect((await ann.submit("/account/terms", fields)).status).toBe(303);
+      expect(await show()).toMatchObject({ trialEndsAt: "2031-02-03T04:05:06.789Z", assistantLimit: 9 });
+      const [{ licence } = {}] = await stage.query("SELECT licence FROM billing_customers");
+      expect(licence).toBe("given");
+      await stage.query("DELETE FROM billing_customers");
     });
 
     it.each([
@@ -167,12 +182,12 @@ describe.each(engines)("the office on $name", (engine) => {
         { plan: "trial", assistantLimit: "-1" },
         "The limit of assistants must be a whole number from 0 to 999999.",
       ],
-      [{ plan: "trial", trialEnds: "99999-01-01T00:00" }, "The trial’s end is not a time from 1970 to 9999."],
+      [{ plan: "trial", trialEnds: "99999-01-01T00:00" }, "A time must be from 1970 to 9999."],
     ])("refuses the terms %o, and changes nothing", async (typed, why) => {
       const before = await show();
       const { status, text } = await ann.submit("/account/terms", {
         email,
-        seen: await seenTerms(),
+        seen: await seenIn("/account/terms"),
         ...typed,
       });
       expect(status).toBe(400);
@@ -183,6 +198,7 @@ describe.each(engines)("the office on $name", (engine) => {
     it("gets credits with a reason, and loses none below zero", async () => {
       const given = await ann.submit("/account/credits", {
         email,
+        seen: await seenIn("/account/credits"),
         amount: "2.5",
         reason: "sorry for the outage",
       });
@@ -191,7 +207,12 @@ describe.each(engines)("the office on $name", (engine) => {
         who: "operator ann",
         after: { credit_thousandths: 2500, reason: "sorry for the outage" },
       });
-      const refused = await ann.submit("/account/credits", { email, amount: "-3", reason: "too much" });
+      const refused = await ann.submit("/account/credits", {
+        email,
+        seen: await seenIn("/account/credits"),
+        amount: "-3",
+        reason: "too much",
+      });
       expect(refused.status).toBe(400);
       expect(refused.text).toContain("The balance cannot go below 0");
       expect(refused.text).toContain('value="-3"');
@@ -210,7 +231,8 @@ describe.each(engines)("the office on $name", (engine) => {
 
     it("is deleted with everything", async () => {
       await service.adminJson("account", "add", "gone@example.com", "--plan", "hobby");
-      const { headers } = await ann.submit("/account/delete", { email: "gone@example.com" });
+      const seen = seenBy(await ann.open("/account?email=gone@example.com"), "/account/delete");
+      const { headers } = await ann.submit("/account/delete", { email: "gone@example.com", seen });
       expect(headers.location).toBe("/account?email=gone%40example.com&done=deleted");
       expect((await service.admin("account", "show", "gone@example.com")).code).toBe(1);
       expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account delete" });
@@ -251,7 +273,10 @@ describe.each(engines)("the office on $name", (engine) => {
 
   describe("the banner", () => {
     it("is shown in both kinds and themes before it is published", async () => {
-      const { text } = await ann.open("/announcement?message=Back+at+noon&kind=warning");
+      const { text } = await ann.submit("/announcement/preview", {
+        message: "Back at noon",
+        kind: "warning",
+      });
       const looks = [...text.matchAll(/class="preview (\w+)"|data-kind="(\w+)"/g)].map(
         ([, theme, kind]) => theme ?? kind,
       );
@@ -260,7 +285,7 @@ describe.each(engines)("the office on $name", (engine) => {
     });
 
     it("is published, told apart from one that another operator published, and removed", async () => {
-      const seen = hiddenField(await ann.open("/announcement"), "seen");
+      const seen = seenBy(await ann.open("/announcement"), "/announcement/publish");
       const fields = { seen, kind: "warning", message: "Back at noon", starts: "", ends: "2031-01-01T12:00" };
       expect((await ann.submit("/announcement/publish", fields)).headers.location).toBe(
         "/announcement?done=set",
@@ -272,9 +297,10 @@ describe.each(engines)("the office on $name", (engine) => {
       const again = await ann.submit("/announcement/publish", { ...fields, message: "Back at one" });
       expect(again.status).toBe(409);
       expect(again.text).toContain('value="Back at one"');
-      expect((await ann.submit("/announcement/clear", {})).headers.location).toBe(
-        "/announcement?done=cleared",
-      );
+      expect((await ann.submit("/announcement/clear", { seen })).status).toBe(409);
+      const current = seenBy(await ann.open("/announcement"), "/announcement/clear");
+      const { headers } = await ann.submit("/announcement/clear", { seen: current });
+      expect(headers.location).toBe("/announcement?done=cleared");
       expect(await newestChange()).toMatchObject({ who: "operator ann", what: "banner clear" });
     });
   });

@@ -5,8 +5,13 @@ import { readOverview } from "@/lib/accounts/overview";
 import { sqliteDialect } from "@/lib/db/sqlite-dialect";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { account } from "@/lib/office/account";
+import { accounts } from "@/lib/office/accounts";
+import { announcement } from "@/lib/office/announcement";
+import { audit } from "@/lib/office/audit";
+import { mails } from "@/lib/office/mails";
 import type { OfficePage } from "@/lib/office/page";
-import { officePages } from "@/lib/office/routes";
+import { waiting } from "@/lib/office/waiting";
 import { engines, type Stage } from "@/tests/support/engines";
 import { emailOfMany, manyAccounts } from "@/tests/support/many-accounts";
 
@@ -15,24 +20,24 @@ const nowMs = Date.now();
 
 /** The pages, by what an operator asks of them. Today shows only what `readOverview` has counted. */
 const asked: [page: OfficePage, input: Record<string, string>][] = [
-  [officePages.accounts, {}],
-  [officePages.accounts, { after: "user-5" }],
-  [officePages.accounts, { start: "user-77" }],
-  [officePages.accounts, { start: "user-77", plan: "hobby" }],
-  [officePages.accounts, { plan: "hobby", after: "user-5" }],
-  [officePages.accounts, { trials: "running" }],
-  [officePages.accounts, { trials: "ended", after: `${nowMs} user-5` }],
-  [officePages.account, { email: emailOfMany(many) }],
-  [officePages.waiting, {}],
-  [officePages.waiting, { after: `${nowMs - 1e9} waits-1` }],
-  [officePages.mails, {}],
-  [officePages.announcement, {}],
-  [officePages.audit, {}],
-  [officePages.audit, { after: `${nowMs - 1e9} entry-1` }],
-  [officePages.audit, { who: "operator ann" }],
-  [officePages.audit, { who: "no one", what: "sign in" }],
-  [officePages.audit, { what: "account set", day: "2026-11-01" }],
-  [officePages.audit, { whom: emailOfMany(many), who: "owner" }],
+  [accounts, {}],
+  [accounts, { after: "user-5" }],
+  [accounts, { start: "user-77" }],
+  [accounts, { start: "user-77", plan: "hobby" }],
+  [accounts, { plan: "hobby", after: "user-5" }],
+  [accounts, { trials: "running" }],
+  [accounts, { trials: "ended", after: `${nowMs} user-5` }],
+  [account, { email: emailOfMany(many) }],
+  [waiting, {}],
+  [waiting, { after: `${nowMs - 1e9} waits-1` }],
+  [mails, {}],
+  [announcement, {}],
+  [audit, {}],
+  [audit, { after: `${nowMs - 1e9} entry-1` }],
+  [audit, { who: "operator ann" }],
+  [audit, { who: "no one", what: "sign in" }],
+  [audit, { what: "account set", day: "2026-11-01" }],
+  [audit, { whom: emailOfMany(many), who: "owner" }],
 ];
 
 describe.each(engines)("a page of the office on $name", (engine) => {
@@ -74,7 +79,14 @@ describe.each(engines)("a page of the office on $name", (engine) => {
   it.each(asked)("$path $1 asks at most two queries, and none reads a whole table", async (page, input) => {
     queries.length = 0;
     const operator = { id: "op_1", name: "ann" };
-    await page.show({ db, operator, by: "operator ann", nowMs, input: (name) => input[name] });
+    await page.show({
+      db,
+      operator,
+      by: "operator ann",
+      nowMs,
+      input: (name) => input[name],
+      typed: () => undefined,
+    });
     const made = [...queries];
     expect(made.length).toBeLessThanOrEqual(2); // the session is the third
     for (const query of made) expect(await wholeReads(query), query.sql).toEqual([]);

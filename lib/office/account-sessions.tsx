@@ -1,0 +1,69 @@
+import { Description } from "@/app/(pages)/home/sessions";
+import { findAccount } from "@/lib/accounts/accounts";
+import { endSessionsOf, type Session } from "@/lib/auth/session";
+import { accountPath, addressOf, type OfficeAct, requireEmail } from "@/lib/office/page";
+
+const maxShown = 50;
+
+/** The sessions and apps as their owner sees them, each with a button that ends it. */
+export function Sessions({ email, sessions, nowMs }: { email: string; sessions: Session[]; nowMs: number }) {
+  return (
+    <>
+      <h2>Sessions and apps</h2>
+      {sessions.length === 0 && <p className="quiet">None.</p>}
+      <ul className="sessions">
+        {sessions.slice(0, maxShown).map((session) => (
+          <li key={session.id}>
+            <div>
+              <Description session={session} isOwn={false} nowMs={nowMs} />
+            </div>
+            <EndForm email={email} session={session.id} label={`End “${session.name}”`}>
+              End
+            </EndForm>
+          </li>
+        ))}
+      </ul>
+      {sessions.length > 1 && (
+        <EndForm email={email} session="all" label={`End all ${sessions.length} sessions`}>
+          {`End all ${sessions.length}`}
+        </EndForm>
+      )}
+    </>
+  );
+}
+
+function EndForm({
+  email,
+  session,
+  label,
+  children,
+}: {
+  email: string;
+  session: string;
+  label: string;
+  children: string;
+}) {
+  return (
+    <form method="post" action={endSessions.path}>
+      <input type="hidden" name="email" value={email} />
+      <input type="hidden" name="session" value={session} />
+      <button type="submit" className="plain" aria-label={label}>
+        {children}
+      </button>
+    </form>
+  );
+}
+
+export const endSessions: OfficeAct = {
+  path: "/account/sessions/end",
+  needsProof: true,
+  async run(call) {
+    const { db, nowMs, by, input } = call;
+    const email = requireEmail(call);
+    const { id } = await findAccount(db, email);
+    const session = input("session") ?? "";
+    const which = session === "all" ? "all" : { id: session };
+    await endSessionsOf(db, { by, what: "session end" }, id, which, nowMs);
+    return addressOf({ path: accountPath }, { email, done: "ended" });
+  },
+};

@@ -1,0 +1,68 @@
+import type { Account } from "@/lib/accounts/account";
+import { findAccount, setAccount } from "@/lib/accounts/accounts";
+import {
+  accountPath,
+  addressOf,
+  conflict,
+  type OfficeAct,
+  type OfficeCall,
+  requireEmail,
+} from "@/lib/office/page";
+import { PlanFields, readTerms } from "@/lib/office/plan-fields";
+import { toMinute } from "@/lib/office/time-field";
+
+/** The form with an account's plan, its trial's end and its limit. */
+export function Terms({ call, account }: { call: OfficeCall; account: Account }) {
+  const { email, plan, assistantLimit } = account;
+  return (
+    <>
+      <h2>Plan</h2>
+      <form method="post" action={setTerms.path} className="filter">
+        <input type="hidden" name="email" value={email} />
+        <input type="hidden" name="seen" value={describeTerms(account)} />
+        <PlanFields
+          call={call}
+          plan={plan}
+          trial={{ endsAtMs: trialEndOf(account) }}
+          assistantLimit={assistantLimit}
+        />
+        <button type="submit">Save</button>
+      </form>
+    </>
+  );
+}
+
+const trialEndOf = (account: Account) => ("trialEndsAtMs" in account ? account.trialEndsAtMs : undefined);
+
+/** The state that a form was made from. */
+function describeTerms(account: Account): string {
+  const { id, plan, assistantLimit } = account;
+  return [id, plan, trialEndOf(account) ?? "", assistantLimit ?? "none"].join(" ");
+}
+
+/**
+ * Sets what differs from the account: a plan that is only sent along does not become one that was given by hand, and a
+ * trial's end keeps its seconds. An empty limit stays as it is.
+ */
+export const setTerms: OfficeAct = {
+  path: "/account/terms",
+  needsProof: true,
+  async run(call) {
+    const { db, nowMs, by, input } = call;
+    const email = requireEmail(call);
+    const { plan, trialEndsAtMs, assistantLimit } = readTerms(call);
+    const shown = await findAccount(db, email);
+    const isSameEnd = input("trialEnds") === toMinute(trialEndOf(shown));
+    const terms = {
+      plan: plan === shown.plan ? undefined : plan,
+      trialEndsAtMs: isSameEnd ? undefined : trialEndsAtMs,
+      assistantLimit,
+    };
+    await setAccount(db, email, terms, nowMs, by, (current) => {
+      if (input("seen") === describeTerms(current)) return;
+      const [, ...state] = describeTerms(current).split(" ");
+      throw conflict(`Someone changed this account meanwhile. It is now: ${state.join(" ")}.`);
+    });
+    return addressOf({ path: accountPath }, { email, done: "terms" });
+  },
+};
