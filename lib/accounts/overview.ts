@@ -13,16 +13,15 @@ export async function readOverview(db: Db, nowMs: number) {
   const firstDay = Math.floor(nowMs / dayMs) - 29;
   const count = sql<number>`count(*)`.as("count");
   const trials = db.selectFrom("accounts").select(count).where(sql`plan`, "=", sql`'trial'`); // as in the partial index
-  // Three statements: the embedded store answers nothing else during one.
-  const plans = await readTogether(db, {
-    running: trials.where("trial_ends_at_ms", ">", nowMs),
-    ended: trials.where("trial_ends_at_ms", "<=", nowMs),
-    others: db
-      .selectFrom("accounts")
-      .select(["plan", sql<number>`count(*)`.as("count")])
-      .where(sql`plan`, "<>", sql`'trial'`) // as in the partial index
-      .groupBy("plan"),
-  });
+  // One statement after the other: the embedded store answers nothing else during one.
+  const running = await trials.where("trial_ends_at_ms", ">", nowMs).executeTakeFirstOrThrow();
+  const ended = await trials.where("trial_ends_at_ms", "<=", nowMs).executeTakeFirstOrThrow();
+  const others = await db
+    .selectFrom("accounts")
+    .select(["plan", count])
+    .where(sql`plan`, "<>", sql`'trial'`) // as in the partial index
+    .groupBy("plan")
+    .execute();
   const days = await readTogether(db, {
     signIns: perDay(db.selectFrom("audit_entries").where("what", "=", "sign in"), "at_ms", firstDay),
     newAccounts: perDay(db.selectFrom("accounts"), "created_at_ms", firstDay),
@@ -62,11 +61,11 @@ export async function readOverview(db: Db, nowMs: number) {
       .where(sql`kind`, "=", sql`'app'`) // as in the partial index
       .where("expires_at_ms", ">", nowMs),
   });
-  const countOf = (plan: string) => plans.others.find((row) => row.plan === plan)?.count ?? 0;
+  const countOf = (plan: string) => Number(others.find((row) => row.plan === plan)?.count ?? 0);
   return {
     accounts: {
-      trials: plans.running[0]?.count ?? 0,
-      endedTrials: plans.ended[0]?.count ?? 0,
+      trials: Number(running.count),
+      endedTrials: Number(ended.count),
       licensed: countOf("licensed"),
       hobby: countOf("hobby"),
     },

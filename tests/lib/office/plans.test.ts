@@ -96,7 +96,7 @@ describe.each(engines)("a page of the office on $name", (engine) => {
     queries.length = 0;
     await readOverview(db, nowMs);
     const made = [...queries];
-    expect(made).toHaveLength(3);
+    expect(made).toHaveLength(5);
     for (const query of made) {
       const reads = (await wholeReads(query)).filter((step) => !/waitlist/.test(step));
       expect(reads, query.sql).toEqual([]);
