@@ -38,7 +38,7 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/server/staged-close.test.ts"],
   },
   {
-    file: "lib/server/server.ts",
+    file: "lib/server/bounded-server.ts",
     mistake: "a connection is closed while its client still sends",
     was: "socket.destroySoon = () => closeInStages(socket);",
     becomes: "",

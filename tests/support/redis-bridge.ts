@@ -14,6 +14,7 @@ export async function startRedisBridge(redisPort: number) {
   const open = new Set<Socket>();
   const bridge = {
     fault: "none" as RedisFault,
+    /** Without those of the status, which looks after its parts every ten seconds. */
     calls: 0,
     connections: 0,
     environment: {} as Environment,
@@ -28,8 +29,9 @@ export async function startRedisBridge(redisPort: number) {
     far.on("close", () => near.destroy());
     const delayed = { late: 100, slow: 600 } as Record<string, number>;
     near.on("data", (chunk) => {
-      bridge.calls++;
-      const commands = chunk.toString("latin1").match(commandStart)?.length ?? 0;
+      const text = chunk.toString("latin1");
+      if (!text.includes("{probe}")) bridge.calls++;
+      const commands = text.match(commandStart)?.length ?? 0;
       if (bridge.fault === "none") far.write(chunk);
       else if (delayed[bridge.fault]) setTimeout(() => far.write(chunk), delayed[bridge.fault]);
       else if (isRefusal(bridge.fault)) near.write(`-${bridge.fault} not now\r\n`.repeat(commands));
