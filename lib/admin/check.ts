@@ -5,6 +5,7 @@ import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result
 import { withExamples } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import type { Result } from "@/lib/admin/print";
+import type { RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys";
 import { openKey, readSigningKeys, verifies } from "@/lib/auth/signing-keys";
 import { dayMs } from "@/lib/config/durations";
@@ -14,6 +15,7 @@ import { probeStore } from "@/lib/db/probe";
 import { store } from "@/lib/db/store";
 import { listRetirements } from "@/lib/http/retirement";
 import { sender } from "@/lib/mail/sender";
+import { officeParty } from "@/lib/office/operators";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { toPrintable } from "@/lib/runtime/printable";
@@ -32,7 +34,7 @@ type Finding = { what: string; works: boolean } & CheckResult;
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("check"), "check")
     .description(
-      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, the waitlist, and retirements",
+      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, the waitlist, and retirements",
     )
     .action(async () => {
       const findings: Finding[] = [];
@@ -57,7 +59,7 @@ function asText({ what, level, detail, remedy }: Finding): string {
 }
 
 function checks(): Check[] {
-  const { mail, billing, databaseUrl, dataDir } = settings();
+  const { mail, billing, office, databaseUrl, dataDir } = settings();
   const dns = "Check the DNS resolver of this machine, then try again.";
   return [
     { what: "settings", look: checkSettings, remedy: "" },
@@ -101,6 +103,7 @@ function checks(): Check[] {
     },
     { what: "sign-in", look: checkSignIn, remedy: "" },
     { what: "passkeys", look: checkPasskeys, remedy: "Fix the store first." },
+    ...(office ? [{ what: "operators", look: checkOperators, remedy: "Fix the store first." }] : []),
     { what: "waitlist", look: checkWaitlist, remedy: "Fix the store first." },
     { what: "signing keys", look: checkKeys, remedy: "Fix the store first." },
     { what: "retirements", look: checkSunsets, remedy: "" },
@@ -153,13 +156,30 @@ async function checkSignIn(): Promise<CheckResult> {
 
 async function checkPasskeys(): Promise<CheckResult> {
   if (settings().signIn.kind !== "local") return fine("none: only local sign-in has them");
-  const { id } = relyingParty();
-  const stranded = await countStrandedPasskeys(await store());
-  if (stranded.length === 0) return fine(`for ${id}`);
-  return warning(
-    `made for another host than ${id}: ${stranded.map(({ rpId, count }) => `${count} for ${rpId}`).join(", ")}`,
+  return findStranded(
+    "passkeys",
+    relyingParty(),
     "They cannot be used here. Set the host of APP_URL back, or let their owners sign in with a code and add new ones.",
   );
+}
+
+async function checkOperators(): Promise<CheckResult> {
+  return findStranded(
+    "operator_passkeys",
+    officeParty(),
+    "They cannot be used here. Set the host of OFFICE_URL back, or send their owners new links by 'operator add'.",
+  );
+}
+
+async function findStranded(
+  table: "passkeys" | "operator_passkeys",
+  party: RelyingParty,
+  remedy: string,
+): Promise<CheckResult> {
+  const stranded = await countStrandedPasskeys(await store(), table, party);
+  if (stranded.length === 0) return fine(`for ${party.id}`);
+  const hosts = stranded.map(({ rpId, count }) => `${count} for ${rpId}`).join(", ");
+  return warning(`made for another host than ${party.id}: ${hosts}`, remedy);
 }
 
 async function checkWaitlist(): Promise<CheckResult> {

@@ -200,12 +200,16 @@ export async function declinePasskeys(db: Db, account: PasskeyAccount, nowMs: nu
   );
 }
 
-/** The passkeys that were made for another host than that of `APP_URL`, counted by host: they cannot be used. */
-export async function countStrandedPasskeys(db: Db): Promise<{ rpId: string; count: number }[]> {
+/** The passkeys that were made for another host than the relying party's, counted by host: they cannot be used. */
+export async function countStrandedPasskeys(
+  db: Db,
+  table: "passkeys" | "operator_passkeys",
+  { id }: RelyingParty,
+): Promise<{ rpId: string; count: number }[]> {
   const rows = await db
-    .selectFrom("passkeys")
+    .selectFrom(table)
     .select(({ fn }) => ["rp_id as rpId", fn.countAll<number>().as("count")])
-    .where("rp_id", "!=", relyingParty().id)
+    .where("rp_id", "!=", id)
     .groupBy("rp_id")
     .orderBy("rp_id")
     .execute();

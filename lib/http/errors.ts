@@ -1,7 +1,6 @@
 import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
-import { LruCache } from "@/lib/runtime/lru-cache";
 
 export type CatalogueEntry = {
   /** The HTTP status; `null` for a code reserved for private workspace routes, which no public operation sends. */
@@ -204,23 +203,17 @@ export class ApiError extends Error {
   }
 }
 
-// A flood is refused in few different words.
-const refusals = new LruCache<ApiError>(200);
+type Refused = { message?: string; retryAfterSeconds: number | undefined };
+
+const refusals = new WeakMap<Refused, ApiError>();
 
 /** A 429 (RFC 6585 §4). Its code is `unavailable`, because the list of codes is closed. */
-export function tooManyRequests({
-  message,
-  retryAfterSeconds,
-}: {
-  message?: string;
-  retryAfterSeconds: number | undefined;
-}): ApiError {
-  const key = `${retryAfterSeconds} ${message}`;
-  let refusal = refusals.get(key);
-  if (!refusal) {
-    const headers = { "retry-after": String(retryAfterSeconds) };
-    refusal = new ApiError("unavailable", { status: 429, headers, ...(message && { message }) });
-    refusals.set(key, refusal);
-  }
+export function tooManyRequests(refused: Refused): ApiError {
+  const known = refusals.get(refused);
+  if (known) return known;
+  const { message, retryAfterSeconds } = refused;
+  const headers = { "retry-after": String(retryAfterSeconds) };
+  const refusal = new ApiError("unavailable", { status: 429, headers, ...(message && { message }) });
+  refusals.set(refused, refusal);
   return refusal;
 }

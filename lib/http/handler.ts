@@ -81,7 +81,7 @@ export function createHandler(route: Route, handler: Handler, options: HandlerOp
       if (route.quota) {
         const consumed = await consumeRateLimit(route.quota, request);
         rateLimitHeaders = consumed.headers;
-        if (consumed.errorParts) throw tooManyRequests(consumed.errorParts); // 429
+        if (consumed.refused) throw tooManyRequests(consumed.refused); // 429
       }
       if (method === "POST") {
         if (!acceptsAnyOrigin) requireOwnOrigin(headers); // 403

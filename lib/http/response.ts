@@ -110,7 +110,9 @@ function toJson(body: object) {
 
 /** The response to a refusal: its status, and the ApiError in JSON. */
 export function errorParts(error: ApiError): ResponseParts {
-  return { status: error.status, body: error.toJSON(), headers: Object.entries(error.headers).flat() };
+  const headers: string[] = [];
+  for (const [name, value] of Object.entries(error.headers)) headers.push(name, value);
+  return { status: error.status, body: error.toJSON(), headers };
 }
 
 /** A Response with known parts: our server sends them directly, and a platform reads a real Response. */

@@ -15,7 +15,8 @@ const storeTimeoutMs = 400; // the shared store, a round
 /** The headers that every counted answer carries, as names and values in turn, and what the counter decided. */
 type RateLimitResult = {
   headers: readonly string[];
-  errorParts?: { message: string; retryAfterSeconds: number | undefined };
+  /** What a refused client is told: the same object for the same wait. */
+  refused?: { message: string; retryAfterSeconds: number };
 };
 
 /**
@@ -34,15 +35,15 @@ export function consumeRateLimit(
 }
 
 function toResult(quota: Quota, decision: RateLimitDecision): RateLimitResult {
-  const headers = rateLimitHeaders(quota, decision);
-  if (decision.allowed) return { headers };
-  const { name, limit, windowSeconds } = quota;
+  if (decision.allowed) return { headers: rateLimitHeaders(quota, decision.remaining) };
+  const { name, limit, windowSeconds, refusals } = quota;
   metrics()?.quotaRefusals.inc({ quota: name });
-  const wait = decision.retryAfterSeconds;
-  return {
-    headers,
-    errorParts: { message: rateLimitMessage(limit, windowSeconds, wait), retryAfterSeconds: wait },
+  const wait = Math.min(decision.retryAfterSeconds ?? windowSeconds, windowSeconds);
+  refusals[wait] ??= {
+    headers: rateLimitHeaders(quota, 0, `;t=${wait}`),
+    refused: { message: rateLimitMessage(limit, windowSeconds, wait), retryAfterSeconds: wait },
   };
+  return refusals[wait];
 }
 
 type Quota = {
@@ -52,6 +53,8 @@ type Quota = {
   counter: LocalCounter | SharedCounter;
   /** The headers that say the same in every answer. */
   fixed: readonly string[];
+  /** A flood is refused in as many ways as its window has seconds: by the wait. */
+  refusals: RateLimitResult[];
 };
 
 const quotasByName = () => processSingleton("quotas", () => new Map<QuotaName, Quota>());
@@ -63,7 +66,14 @@ function rateLimitOf(name: QuotaName): Quota {
   const { windowSeconds } = quotas[name];
   const policy = `"${name}";q=${limit};w=${windowSeconds}`;
   const fixed = ["ratelimit-policy", policy, "ratelimit-limit", String(limit)];
-  const quota = { name, limit, windowSeconds, counter: counter(name, limit, { windowSeconds }), fixed };
+  const quota: Quota = {
+    name,
+    limit,
+    windowSeconds,
+    counter: counter(name, limit, { windowSeconds }),
+    fixed,
+    refusals: [],
+  };
   quotasByName().set(name, quota);
   return quota;
 }
@@ -78,9 +88,8 @@ export function rateLimitMessage(
 }
 
 /** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */
-function rateLimitHeaders({ name, fixed }: Quota, decision: RateLimitDecision): readonly string[] {
-  const remaining = String(decision.remaining);
-  const wait = decision.allowed ? "" : `;t=${decision.retryAfterSeconds}`;
+function rateLimitHeaders({ name, fixed }: Quota, left: number, wait = ""): readonly string[] {
+  const remaining = String(left);
   return [...fixed, "ratelimit", `"${name}";r=${remaining}${wait}`, "ratelimit-remaining", remaining];
 }
 

@@ -342,4 +342,20 @@ describe.each(engines)("the office on $name", (engine) => {
       expect((await ann.open(all.replace(today, "2020-01-01"))).text).toContain("No entry matches.");
     });
   });
+
+  it("has passkeys for the host of OFFICE_URL alone, and check counts the others", async () => {
+    const findCheck = async () => {
+      const findings = await service.adminJson<{ what: string }[]>("check");
+      return findings.find(({ what }) => what === "operators");
+    };
+    expect(await findCheck()).toMatchObject({ level: "fine", detail: "for localhost" });
+    await stage.query("UPDATE operator_passkeys SET rp_id = 'old.example.com'");
+    expect(await findCheck()).toMatchObject({
+      level: "warning",
+      detail: "made for another host than localhost: 1 for old.example.com",
+      remedy:
+        "They cannot be used here. Set the host of OFFICE_URL back, or send their owners new links by 'operator add'.",
+    });
+    await stage.query("UPDATE operator_passkeys SET rp_id = 'localhost'");
+  });
 });
