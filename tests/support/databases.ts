@@ -77,8 +77,9 @@ export async function stopDatabase({ child }: { child: ChildProcess }): Promise<
  * Starts a PostgreSQL on loopback; returns `undefined` if it is not installed.
  *
  * @param primaryUrl - makes it a standby of this server, which follows it until it is promoted
+ * @param more - further settings, which win over those here
  */
-export async function startPostgres(primaryUrl?: string) {
+export async function startPostgres(primaryUrl?: string, more: string[] = []) {
   const bin = findPostgres();
   if (!bin) return leaveOut("PostgreSQL");
   const folder = createFolder();
@@ -108,6 +109,7 @@ export async function startPostgres(primaryUrl?: string) {
     // In its folder: a killed server would leave its shared memory in /dev/shm.
     "-c",
     "dynamic_shared_memory_type=mmap",
+    ...more.flatMap((setting) => ["-c", setting]),
   ];
   const child = spawnLeashed(join(bin, "postgres"), flags, options);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;

@@ -1,0 +1,105 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { memoryOf, processorTimeOf, withChildren } from "@/tests/support/process-accounts";
+import type { Call } from "./calls";
+import type { World } from "./world";
+
+/** What one minute looked like. Times are in milliseconds, sizes in megabytes. */
+export type Minute = {
+  minute: number;
+  health: { p50: number; p99: number };
+  entitlement: { p50: number; p99: number };
+  good: number;
+  late: number;
+  wrong: number;
+  /** Parts of one core. */
+  processor: number;
+  server: number;
+  renderer: number;
+  descriptors: number;
+  connections: number;
+  store: number;
+  writeAheadLog: number;
+  log: number;
+  fault: string;
+};
+
+const columns = [
+  "minute",
+  "health p50, p99",
+  "entitlement p50, p99",
+  "good, late, wrong",
+  "core",
+  "server, renderer",
+  "descriptors",
+  "connections",
+  "store, its log ",
+  "log    ",
+  "fault",
+];
+
+const inColumns = (cells: string[]) =>
+  cells.map((cell, n) => cell.padEnd(columns[n]?.length ?? 0)).join("  ");
+
+/** The line above those of {@link toLine}. */
+export const head = inColumns(columns);
+
+/** Reads what can be read at the end of a minute in which the service used so much processor time before. */
+export async function readMinute(
+  { service, store }: World,
+  calls: Call[],
+  { minute, fault, processor }: { minute: number; fault: string; processor: number },
+): Promise<Minute> {
+  const pids = withChildren(service.pid);
+  const [server = 0, ...others] = pids.map((pid) => memoryOf(pid).now);
+  const { store: size, log } = await store.sizes();
+  const count = (outcome: Call["outcome"]) => calls.filter((call) => call.outcome === outcome).length;
+  return {
+    minute,
+    fault,
+    processor,
+    health: latencies(calls, "/api/health"),
+    entitlement: latencies(calls, "/api/entitlement"),
+    good: count("good"),
+    late: count("late"),
+    wrong: count("wrong"),
+    server,
+    renderer: others.reduce((sum, one) => sum + one, 0),
+    descriptors: pids.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0),
+    connections: await store.connections(),
+    store: size,
+    writeAheadLog: log,
+    log: statSync(join(service.dataDir, "log")).size / 1024 / 1024,
+  };
+}
+
+/** The processor time of the service and its renderer so far, in seconds. */
+export function processorSeconds({ service }: World): number {
+  return withChildren(service.pid).reduce((sum, pid) => sum + processorTimeOf(pid), 0) / 1e6;
+}
+
+export function toLine(row: Minute): string {
+  const inMs = ({ p50, p99 }: Minute["health"]) => `${p50.toFixed(1)}, ${p99.toFixed(0)} ms`;
+  return inColumns([
+    String(row.minute),
+    inMs(row.health),
+    inMs(row.entitlement),
+    `${row.good}, ${row.late}, ${row.wrong}`,
+    row.processor.toFixed(2),
+    `${row.server}, ${row.renderer} MB`,
+    String(row.descriptors),
+    String(row.connections),
+    `${row.store.toFixed(1)}, ${row.writeAheadLog.toFixed(1)} MB`,
+    `${row.log.toFixed(1)} MB`,
+    row.fault,
+  ]);
+}
+
+function latencies(calls: Call[], kind: string): Minute["health"] {
+  const ms = calls
+    .filter((call) => call.kind === kind && call.outcome === "good")
+    .map((call) => call.ms)
+    .sort((one, other) => one - other);
+  const at = (share: number) => ms[Math.floor(ms.length * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99) };
+}

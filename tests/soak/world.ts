@@ -1,0 +1,121 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import pg from "pg";
+import { createDatabase, isInstalled, startPostgres, startRedis } from "@/tests/support/databases";
+import { createFolder } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
+import { startRedisBridge } from "@/tests/support/redis-bridge";
+import { type Environment, Service } from "@/tests/support/service";
+import { startSmtpInbox } from "@/tests/support/smtp-inbox";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
+
+export const engineNames = ["embedded", "postgres"] as const;
+export type EngineName = (typeof engineNames)[number];
+
+type Rows = Record<string, unknown>[];
+
+/** A store whose service can be kept from writing, or cut off. */
+type Store = {
+  environment: Environment;
+  query: (sql: string) => Promise<Rows>;
+  listTables: string;
+  hold: () => void;
+  release: () => void;
+  cut: () => Promise<void>;
+  mend: () => Promise<void>;
+  /** Megabytes of the store and of its write-ahead log. */
+  sizes: () => Promise<{ store: number; log: number }>;
+  connections: () => Promise<number>;
+};
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** The service on this engine, with counters in Redis where it is installed, and mail by SMTP. */
+export async function openWorld(engine: EngineName) {
+  const store = engine === "embedded" ? openEmbedded() : await openPostgres();
+  const inbox = await startSmtpInbox();
+  const redis = isInstalled("redis-server") ? await startRedis() : undefined;
+  const bridge = redis && (await startRedisBridge(redis.port));
+  const port = await reservePort();
+  const service = await Service.start(
+    {
+      ...bridge?.environment,
+      ...store.environment,
+      PORT: String(port),
+      APP_URL: `http://localhost:${port}`,
+      APP_SECRET: "s".repeat(43),
+      SIGN_IN: "local",
+      SMTP_URL: `smtp://127.0.0.1:${inbox.port}`,
+      EMAIL_FROM: "office@example.com",
+      TRUSTED_PROXY_HOPS: "1",
+    },
+    { logTo: "file" },
+  );
+  return { engine, service, store, inbox, bridge };
+}
+
+const megabytes = (bytes: number) => bytes / 1024 / 1024;
+
+function openEmbedded(): Store {
+  const dataDir = createFolder();
+  const file = join(dataDir, "store.sqlite");
+  const open = () => new Database(file, { timeout: 5000 } as Database.Options);
+  let holder: Database.Database | undefined;
+  const begin = (statement: string) => {
+    holder = open();
+    holder.exec(statement);
+  };
+  const end = () => {
+    holder?.exec("ROLLBACK");
+    holder?.close();
+  };
+  const sizeOf = (name: string) =>
+    readdirSync(dataDir).includes(name) ? megabytes(statSync(join(dataDir, name)).size) : 0;
+  return {
+    environment: { DATA_DIR: dataDir },
+    async query(sql) {
+      const db = open();
+      const statement = db.prepare(sql);
+      const rows = statement.reader ? statement.all([]) : [];
+      if (!statement.reader) statement.run([]);
+      db.close();
+      return rows as Rows;
+    },
+    listTables: "SELECT name FROM sqlite_master WHERE type = 'table'",
+    hold: () => begin("BEGIN IMMEDIATE"),
+    release: end,
+    // No one can cut off a file: a reader stays instead, which keeps the write-ahead log from being emptied.
+    cut: async () => begin("BEGIN; SELECT count(*) FROM accounts"),
+    mend: async () => end(),
+    sizes: async () => ({ store: sizeOf("store.sqlite"), log: sizeOf("store.sqlite-wal") }),
+    connections: async () => 0,
+  };
+}
+
+async function openPostgres(): Promise<Store> {
+  const postgres = await startPostgres(undefined, ["autovacuum=on", "autovacuum_naptime=15s"]);
+  if (!postgres) throw new Error("PostgreSQL is not installed");
+  const url = new URL(await createDatabase(postgres.url));
+  const direct = new pg.Pool({ connectionString: url.href, max: 1 });
+  const port = await reservePort();
+  const proxy = await startTcpProxy(Number(url.port), port);
+  const query = async (sql: string): Promise<Rows> => (await direct.query(sql)).rows;
+  const read = async (sql: string) => Number(Object.values((await query(sql))[0] ?? {})[0]);
+  url.port = String(port);
+  return {
+    environment: { DATABASE_URL: url.href },
+    query,
+    listTables: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+    hold: proxy.freeze,
+    release: proxy.thaw,
+    cut: proxy.cut,
+    mend: proxy.mend,
+    sizes: async () => ({
+      store: megabytes(await read("SELECT pg_database_size(current_database())")),
+      log: megabytes(await read("SELECT sum(size) FROM pg_ls_waldir()")),
+    }),
+    connections: async () =>
+      (await read("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")) - 1,
+  };
+}
