@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type SelectQueryBuilder, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
@@ -13,20 +14,24 @@ export async function readOverview(db: Db, nowMs: number) {
   const firstDay = Math.floor(nowMs / dayMs) - 29;
   const count = sql<number>`count(*)`.as("count");
   const trials = db.selectFrom("accounts").select(count).where(sql`plan`, "=", sql`'trial'`); // as in the partial index
-  // One statement after the other: the embedded store answers nothing else during one.
+  // The embedded store answers nothing else during a statement: others get their turn after each.
   const running = await trials.where("trial_ends_at_ms", ">", nowMs).executeTakeFirstOrThrow();
+  await yieldToEventLoop();
   const ended = await trials.where("trial_ends_at_ms", "<=", nowMs).executeTakeFirstOrThrow();
+  await yieldToEventLoop();
   const others = await db
     .selectFrom("accounts")
     .select(["plan", count])
     .where(sql`plan`, "<>", sql`'trial'`) // as in the partial index
     .groupBy("plan")
     .execute();
+  await yieldToEventLoop();
   const days = await readTogether(db, {
     signIns: perDay(db.selectFrom("audit_entries").where("what", "=", "sign in"), "at_ms", firstDay),
     newAccounts: perDay(db.selectFrom("accounts"), "created_at_ms", firstDay),
     unsubscribes: perDay(db.selectFrom("email_suppressions"), "created_at_ms", firstDay),
   });
+  await yieldToEventLoop();
   const found = await readTogether(db, {
     waiting: db.selectFrom("waitlist").select(count).where("invited_at_ms", "is", null),
     failedOnboarding: db

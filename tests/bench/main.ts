@@ -8,7 +8,7 @@ import {
 import { median } from "@/tests/bench/load";
 import { measureOffice } from "@/tests/bench/office";
 import { measurePages } from "@/tests/bench/pages";
-import { measureMemory, measureStrangers, soak } from "@/tests/bench/strangers";
+import { measureMemory, measureStrangers } from "@/tests/bench/strangers";
 import { judge, printTable } from "@/tests/bench/verdict";
 import {
   besideDatabaseUrl,
@@ -49,11 +49,8 @@ for (const program of ["wrk", "h2load"]) {
   process.stderr.write(`${program} is missing: apt-get install wrk nghttp2-client\n`);
   process.exit(1);
 }
-if (chosen === "soak") await soak();
-else {
-  for (const [name, measure] of Object.entries(parts)) if (!chosen || chosen === name) await measure();
-  printTable();
-}
+for (const [name, measure] of Object.entries(parts)) if (!chosen || chosen === name) await measure();
+printTable();
 process.exit(); // open ports and the operator's process would keep this process alive
 
 async function withService(environment: Environment, measure: (service: Service) => Promise<void>) {

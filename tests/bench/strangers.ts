@@ -100,19 +100,6 @@ export async function measureMemory(): Promise<void> {
   await service.stop();
 }
 
-/** Ten minutes of load, to find leaks. */
-export async function soak(): Promise<void> {
-  const service = await Service.start(environment, toFile);
-  for (let minute = 1; minute <= 10; minute++) {
-    const { perSecond, failed } = await load(`http://localhost:${service.port}${health.path}`, {
-      seconds: 60,
-    });
-    const rate = Math.round(perSecond).toLocaleString("en");
-    print(`soak, minute ${minute}: ${rate} requests/s, ${failed} failed, ${memoryOfBoth(service)} MB`);
-  }
-  await service.stop();
-}
-
 function memoryOfBoth(service: Service): number {
   return withChildren(service.pid)
     .map((pid) => memoryOf(pid).now)

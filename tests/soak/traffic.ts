@@ -20,8 +20,8 @@ const isOneOf =
 /** Everyone who comes, at rates that keep the service busy for about a third of a core. */
 export async function startTraffic(world: World, calls: Calls): Promise<void> {
   const { service, inbox } = world;
-  await makePeople(world);
   await service.adminJson("account", "add", owner, "--plan", "licensed");
+  await makePeople(world);
   const authorization = { authorization: `Bearer ${await service.token(owner)}` };
   const address = (n: number) => `10.1.${Math.floor(n / 250) % 250}.${n % 250}`;
   const ask = (path: string, n: number, headers = {}) =>
@@ -31,15 +31,15 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
 
   const { health, siteBanner, entitlement, creditsBalance } = operations;
   for (const [{ path }, perSecond] of [
-    [health, 30],
-    [siteBanner, 15],
+    [health, 45],
+    [siteBanner, 25],
     [pages.front, 5],
     [pages.errors, 5],
     [pages.status, 1],
   ] as const)
     calls.repeat(path, perSecond, (n) => calls.send(path, () => ask(path, n)));
   for (const { path } of [entitlement, creditsBalance])
-    calls.repeat(path, 20, (n) => calls.send(path, () => ask(path, n, authorization)));
+    calls.repeat(path, 30, (n) => calls.send(path, () => ask(path, n, authorization)));
   const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "get_health" } };
   const mcp = (n: number) =>
     service.ask(mcpServer.paths[0], {
@@ -51,11 +51,11 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
       },
       body: JSON.stringify(message),
     });
-  calls.repeat("mcp", 5, (n) => calls.send("mcp", () => mcp(n)));
+  calls.repeat("mcp", 10, (n) => calls.send("mcp", () => mcp(n)));
   // One address asks more than it may, and strangers ask for what is not there.
   calls.repeat("refused", 4, () => calls.send("refused", () => ask(health.path, 60_000), isOneOf(200, 429)));
   calls.repeat("unknown", 2, (n) => calls.send("unknown", () => ask("/api/nothing", n), isOneOf(404)));
-  calls.repeat("home", 0.5, async () => {
+  calls.repeat("home", 1, async () => {
     await browser.open("/sign-in/renew");
     await calls.send("home", () => browser.open("/home"));
   });
@@ -63,7 +63,7 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
   calls.repeat("join", 0.5, (n) =>
     calls.send(
       "join",
-      () => new Browser(service, address(n)).submit("/waitlist/join", { email: `joins-${n}@example.com` }),
+      () => new Browser(service).submit("/waitlist/join", { email: `joins-${n}@example.com` }),
       leadsTo("/waitlist?joined"),
     ),
   );
