@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
 import { actions, pages } from "@/lib/http/pages";
 import { latenciesAt, load, scriptOf } from "@/tests/bench/load";
-import { judge, print } from "@/tests/bench/verdict";
+import { judge } from "@/tests/bench/verdict";
 import { memoryOf, withChildren } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
 
