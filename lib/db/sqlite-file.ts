@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
 import { createFolder, requireCreator } from "@/lib/runtime/data-dir";
 
-const maxBlockMs = 25; // maximum time that one native call blocks the event loop
+const maxBlockMs = 1; // of the event loop, by one native call that waits: a tenth of the time while a lock is held
 const retryDelayMs = 10;
 const maxLogBytes = 16 * 1024 * 1024; // of the write-ahead log, once no reader needs what is beyond
 
