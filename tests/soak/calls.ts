@@ -13,6 +13,8 @@ export class Calls {
   private made: Call[] = [];
   /** Every answer that was neither wanted nor a refusal for now, in words. */
   readonly wrong: string[] = [];
+  /** How often each kind got the wanted answer since the start. */
+  readonly done = new Map<string, number>();
   private readonly timers: NodeJS.Timeout[] = [];
 
   take(): Call[] {
@@ -51,17 +53,19 @@ export class Calls {
     if (refusedForNow.has(status) || headers.location?.includes("problem=unavailable")) {
       this.note(kind, startedAt, "late");
     } else {
-      this.note(kind, startedAt, "wrong");
-      this.sayWrong(kind, `${status} ${headers.location ?? text.slice(0, 200)}`);
+      this.sayWrong(kind, `${status} ${headers.location ?? text.slice(0, 200)}`, startedAt);
     }
     return undefined;
   }
 
-  private note(kind: string, startedAt: number, outcome: Call["outcome"]): void {
+  /** Keeps what became of a request that was sent at this time of the monotonic clock. */
+  note(kind: string, startedAt: number, outcome: Call["outcome"]): void {
+    if (outcome === "good") this.done.set(kind, (this.done.get(kind) ?? 0) + 1);
     this.made.push({ kind, atMs: Date.now(), ms: performance.now() - startedAt, outcome });
   }
 
-  private sayWrong(kind: string, words: string): void {
+  private sayWrong(kind: string, words: string, startedAt = performance.now()): void {
+    this.note(kind, startedAt, "wrong");
     this.wrong.push(`${new Date().toISOString()} ${kind}: ${words}`);
   }
 }

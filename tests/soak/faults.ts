@@ -46,11 +46,11 @@ export const faults: Fault[] = [
   { name: "400 clients send half a head", strike: openHalfHeads },
   { name: "counters are slow", strike: (world) => disturbCounters(world, "slow") },
   {
-    name: "no write is possible, again",
-    async strike({ store }) {
-      store.hold();
+    name: "the log is not read",
+    async strike({ logReader }) {
+      logReader.kill("SIGSTOP");
       await sleep(lastingMs);
-      store.release();
+      logReader.kill("SIGCONT");
     },
   },
 ];

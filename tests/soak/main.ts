@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { median } from "@/tests/bench/load";
 import { leaveOut } from "@/tests/fleet/leave-out";
-import { layOut } from "@/tests/fleet/table";
 import { isInstalled } from "@/tests/support/databases";
 import { Calls } from "./calls";
 import { faults } from "./faults";
 import { head, type Minute, processorSeconds, readMinute, toLine } from "./minute";
+import { countRows, findGrown, printRows } from "./tables";
 import { startTraffic } from "./traffic";
-import { type EngineName, engineNames, openWorld, type World } from "./world";
+import { type EngineName, engineNames, openWorld } from "./world";
 
 /*
  * An hour of mixed load on each engine, with a fault every five minutes: `npm run soak`, `-- postgres 20` for one engine
@@ -17,6 +17,7 @@ import { type EngineName, engineNames, openWorld, type World } from "./world";
 const chosen = process.argv.slice(2);
 const minutes = Number(chosen.find((word) => /^\d+$/.test(word)) ?? 60);
 const everyMinutes = 5;
+const settleMs = 5000; // for what was sent last
 const named = engineNames.filter((name) => chosen.includes(name));
 if (chosen.some((word) => !/^\d+$/.test(word) && !named.some((name) => name === word))) {
   process.stderr.write(`The engines are ${engineNames.join(" and ")}; a number is one of minutes\n`);
@@ -49,10 +50,16 @@ async function soak(engine: EngineName): Promise<boolean> {
     process.stdout.write(`${toLine(row)}\n`);
   }
   calls.stop();
-  const found = [...judge(rows), ...calls.wrong.slice(0, 30).map((words) => `wrong: ${words}`)];
+  await sleep(settleMs);
+  const after = await countRows(world);
+  const found = [
+    ...judge(rows),
+    ...findGrown(before, after, calls),
+    ...calls.wrong.slice(0, 30).map((words) => `wrong: ${words}`),
+  ];
+  printRows(before, after);
   for (const line of found) process.stdout.write(`✗ ${line}\n`);
   if (found.length === 0) process.stdout.write("✓ nothing grew that is not data, and no answer was wrong\n");
-  await printRows(world, before);
   await world.service.stop({ expectErrors: true });
   return found.length === 0;
 }
@@ -69,6 +76,11 @@ function judge(rows: Minute[]): string[] {
     const [was, is] = [median(early.map(read)), median(late.map(read))];
     return is > allowed(was) ? [`${what}: ${was.toFixed(1)}, then ${is.toFixed(1)}`] : [];
   };
+  const usual = median(rows.filter(isQuiet).map(({ health }) => health.p50));
+  const lasting = rows.filter(
+    ({ minute, health }) =>
+      minute > everyMinutes && minute % everyMinutes === 2 && health.p50 > usual * 2 + 5,
+  );
   const unexplained = rows.filter((row) => isQuiet(row) && row.late > 0);
   return [
     ...grown(
@@ -106,25 +118,10 @@ function judge(rows: Minute[]): string[] {
       ({ entitlement }) => entitlement.p50,
       (was) => was * 1.5 + 2,
     ),
+    ...lasting.map(
+      ({ minute, health }) =>
+        `minute ${minute}, after a fault: health takes ${health.p50.toFixed(1)} ms, ${usual.toFixed(1)} in others`,
+    ),
     ...unexplained.map(({ minute, late }) => `minute ${minute}: ${late} refused without a fault`),
   ];
-}
-
-type Count = { [table: string]: number };
-
-async function countRows({ store }: World): Promise<Count> {
-  const counts: Count = {};
-  for (const { name } of await store.query(store.listTables)) {
-    const [row] = await store.query(`SELECT count(*) AS rows FROM "${name}"`);
-    counts[String(name)] = Number(row?.rows);
-  }
-  return counts;
-}
-
-/** Prints every table whose number of rows has changed. */
-async function printRows(world: World, before: Count): Promise<void> {
-  const after = await countRows(world);
-  const changed = Object.keys(after).filter((table) => after[table] !== before[table]);
-  const rows = changed.map((table) => [table, String(before[table] ?? 0), String(after[table])]);
-  process.stdout.write(`\n${layOut([["rows of", "at first", "at the end"], ...rows])}\n`);
 }

@@ -1,5 +1,4 @@
 import { readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { memoryOf, processorTimeOf, withChildren } from "@/tests/support/process-accounts";
 import type { Call } from "./calls";
 import type { World } from "./world";
@@ -46,7 +45,7 @@ export const head = inColumns(columns);
 
 /** Reads what can be read at the end of a minute in which the service used so much processor time before. */
 export async function readMinute(
-  { service, store }: World,
+  { service, store, logFile }: World,
   calls: Call[],
   { minute, fault, processor }: { minute: number; fault: string; processor: number },
 ): Promise<Minute> {
@@ -69,7 +68,7 @@ export async function readMinute(
     connections: await store.connections(),
     store: size,
     writeAheadLog: log,
-    log: statSync(join(service.dataDir, "log")).size / 1024 / 1024,
+    log: statSync(logFile).size / 1024 / 1024,
   };
 }
 

@@ -54,7 +54,10 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
   calls.repeat("mcp", 10, (n) => calls.send("mcp", () => mcp(n)));
   // One address asks more than it may, and strangers ask for what is not there.
   calls.repeat("refused", 4, () => calls.send("refused", () => ask(health.path, 60_000), isOneOf(200, 429)));
-  calls.repeat("unknown", 2, (n) => calls.send("unknown", () => ask("/api/nothing", n), isOneOf(404)));
+  calls.repeat("unknown", 1, (n) => calls.send("unknown", () => ask("/api/nothing", n), isOneOf(404)));
+  const broken = { "content-type": "application/json" };
+  const malformed = () => service.ask(mcpServer.paths[0], { method: "POST", headers: broken, body: "{" });
+  calls.repeat("malformed", 1 / 2, () => calls.send("malformed", malformed, isOneOf(400)));
   calls.repeat("home", 1, async () => {
     await browser.open("/sign-in/renew");
     await calls.send("home", () => browser.open("/home"));
@@ -70,7 +73,9 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
   await startApps(world, calls, browser);
   // An operator adds and deletes accounts. Each gets a mail, whose link stops the later ones.
   calls.repeat("command", 1 / 15, async (n) => {
-    await service.admin("account", "add", `added-${n}@example.com`, "--plan", "trial");
+    const startedAt = performance.now();
+    const { code } = await service.admin("account", "add", `added-${n}@example.com`, "--plan", "trial");
+    calls.note("command", startedAt, code === 0 ? "good" : "late");
     if (n > 20) await service.admin("account", "delete", `added-${n - 20}@example.com`);
   });
   calls.repeat("unsubscribe", 1, async () => {

@@ -1,9 +1,10 @@
-import { readdirSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import pg from "pg";
 import { createDatabase, isInstalled, startPostgres, startRedis } from "@/tests/support/databases";
-import { createFolder } from "@/tests/support/leash";
+import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { startRedisBridge } from "@/tests/support/redis-bridge";
 import { type Environment, Service } from "@/tests/support/service";
@@ -31,13 +32,18 @@ type Store = {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** The service on this engine, with counters in Redis where it is installed, and mail by SMTP. */
+/** The service on this engine, with counters in Redis where it is installed, mail by SMTP, and a reader of its log. */
 export async function openWorld(engine: EngineName) {
   const store = engine === "embedded" ? openEmbedded() : await openPostgres();
   const inbox = await startSmtpInbox();
   const redis = isInstalled("redis-server") ? await startRedis() : undefined;
   const bridge = redis && (await startRedisBridge(redis.port));
   const port = await reservePort();
+  const folder = createFolder();
+  const [pipe, logFile] = [join(folder, "pipe"), join(folder, "log")];
+  execFileSync("mkfifo", [pipe]);
+  const logTo = openSync(pipe, "r+");
+  const logReader = spawnLeashed("sh", ["-c", 'exec cat < "$0" > "$1"', pipe, logFile], { stdio: "ignore" });
   const service = await Service.start(
     {
       ...bridge?.environment,
@@ -50,9 +56,9 @@ export async function openWorld(engine: EngineName) {
       EMAIL_FROM: "office@example.com",
       TRUSTED_PROXY_HOPS: "1",
     },
-    { logTo: "file" },
+    { logTo },
   );
-  return { engine, service, store, inbox, bridge };
+  return { engine, service, store, inbox, bridge, logReader, logFile };
 }
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024;
