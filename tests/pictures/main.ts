@@ -5,18 +5,20 @@ import Database from "libsql";
 import { dayMs } from "@/lib/config/durations";
 import { onboardingDays } from "@/lib/mail/onboarding-series";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
+import { officeStates, openOffice } from "@/tests/pictures/office";
 import { Authenticator } from "@/tests/support/authenticator";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo, mailsTo } from "@/tests/support/mailbox";
 import { openidClient } from "@/tests/support/oauth-libraries";
+import { startWithOffice } from "@/tests/support/office-browser";
 import { answerApp } from "@/tests/support/owner";
 import { add } from "@/tests/support/passkeys";
 import { Service } from "@/tests/support/service";
 
 /*
- * `npm run pictures` shows the pages in some fifty states and every mail, each on paper and in the dark, on a screen and
- * on two phones: in `pictures/`, which git ignores; `-- status mail` chooses by the beginnings of names. `-- --public`
+ * `npm run pictures` shows the pages and the operators' office in some seventy states and every mail, each on paper and
+ * in the dark, on a screen and on two phones: in `pictures/`, which git ignores; `-- status mail` chooses by the beginnings of names. `-- --public`
  * also draws what is kept in `public/` anew: the icons, the cards that others show of a link, and the README's pictures.
  */
 
@@ -34,11 +36,11 @@ const looks: Record<string, BrowserContextOptions> = {
   "small-phone-dark": { viewport: smallPhone, colorScheme: "dark" },
 };
 
-type State = {
+export type State = {
   name: string;
   path: string;
-  /** The account whose session opens the page. */
-  as?: keyof typeof accounts;
+  /** The account whose session opens the page, or the operator. */
+  as?: keyof typeof accounts | "operator";
   /** Actions on the page before the picture is taken. */
   act?: (page: Page) => Promise<void>;
 };
@@ -112,7 +114,8 @@ const environment = {
   SUPPORT_EMAIL: "help@example.com",
   ...clock.environment,
 };
-const service = await Service.start(environment);
+const service = await startWithOffice(environment);
+const officeUrl = `http://localhost:${service.environment.OFFICE_PORT}`;
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({
   executablePath,
@@ -127,10 +130,10 @@ try {
   mkdirSync(folder, { recursive: true });
   const sessions = await signEverybodyIn(browser);
   const addresses = await findAddresses();
-  for (const state of states.filter(({ name }) => isChosen(name))) {
-    for (const [look, options] of Object.entries(looks))
-      await take(state, look, options, { sessions, addresses });
-    process.stdout.write(`${state.name}\n`);
+  await takeAll(states, service.url, { sessions, addresses });
+  if (officeStates.some(({ name }) => isChosen(name))) {
+    sessions.set("operator", await openOffice(browser, service, clock.pass, changeStore));
+    await takeAll(officeStates, officeUrl, { sessions, addresses });
   }
   if (isChosen("wrong-host")) await takeWrongHost();
   if (isChosen("mail")) await takeMails();
@@ -326,8 +329,16 @@ async function changePasskeys(email: string): Promise<void> {
 
 type Found = { sessions: Sessions; addresses: Record<string, string> };
 
+async function takeAll(all: State[], url: string, found: Found): Promise<void> {
+  for (const state of all.filter(({ name }) => isChosen(name))) {
+    for (const [look, options] of Object.entries(looks)) await take(state, url, look, options, found);
+    process.stdout.write(`${state.name}\n`);
+  }
+}
+
 async function take(
   { name, path, as = undefined, act }: State,
+  url: string,
   look: string,
   options: BrowserContextOptions,
   { sessions, addresses }: Found,
@@ -335,7 +346,7 @@ async function take(
   const storageState = as && sessions.get(as);
   const context = await browser.newContext({ ...options, ...(storageState && { storageState }) });
   const page = await context.newPage();
-  await page.goto(service.url + (addresses[name] ?? path), { waitUntil: "networkidle" });
+  await page.goto(url + (addresses[name] ?? path), { waitUntil: "networkidle" });
   await act?.(page);
   await page.waitForTimeout(act ? 600 : 100); // wait for actions to show and animations to end
   await page.screenshot({ path: `${folder}/${name}.${look}.png`, fullPage: name !== "palette" });

@@ -1,0 +1,117 @@
+import type { Browser, BrowserContextOptions, Page } from "@playwright/test";
+import { giveAuthenticator } from "@/e2e/support/authenticator";
+import { dayMs } from "@/lib/config/durations";
+import type { State } from "@/tests/pictures/main";
+import type { Service } from "@/tests/support/service";
+
+/** The states of the operators' office. Those without `as` come before sign-in. */
+export const officeStates: State[] = [
+  { name: "office-enrol", path: "/enrol" },
+  { name: "office-enter", path: "/enter" },
+  { name: "office-invited", path: "/waiting", as: "operator", act: inviteMany },
+  { name: "office-refused", path: "/account?email=trial@example.com", as: "operator", act: mistype },
+  { name: "office-conflict", path: "/account?email=trial@example.com", as: "operator", act: sendStale },
+  { name: "office-ended", path: "/account?email=trial@example.com", as: "operator", act: sendSignedOut },
+  { name: "office-today", path: "/today", as: "operator" },
+  { name: "office-accounts", path: "/accounts", as: "operator" },
+  { name: "office-accounts-filtered", path: "/accounts?start=li&plan=licensed", as: "operator" },
+  { name: "office-accounts-trials", path: "/accounts?trials=running", as: "operator" },
+  { name: "office-accounts-empty", path: "/accounts?start=zz", as: "operator" },
+  { name: "office-account-trial", path: "/account?email=trial@example.com", as: "operator", act: unfold },
+  { name: "office-account-licensed", path: "/account?email=licensed@example.com", as: "operator" },
+  { name: "office-account-ended", path: "/account?email=ended@example.com", as: "operator" },
+  { name: "office-account-hobby", path: "/account?email=connected@example.com", as: "operator" },
+  { name: "office-account-none", path: "/account?email=stranger@example.com", as: "operator" },
+  { name: "office-waitlist", path: "/waiting", as: "operator" },
+  { name: "office-mails", path: "/mails", as: "operator" },
+  { name: "office-banner", path: "/announcement", as: "operator", act: previewBanner },
+  { name: "office-audit", path: "/audit", as: "operator" },
+  { name: "office-audit-filtered", path: "/audit?who=shell&what=account+add", as: "operator" },
+  { name: "office-commands", path: "/commands", as: "operator" },
+  { name: "office-proof", path: "/account?email=trial@example.com", as: "operator", act: actLater },
+];
+
+const hourMs = dayMs / 24;
+let passTime: (ms: number) => void;
+let invited = 0;
+
+/** Gives the office something to show. Returns the session of an operator, who has enrolled a passkey. */
+export async function openOffice(
+  browser: Browser,
+  service: Service,
+  pass: typeof passTime,
+  changeStore: (statements: string) => void,
+): Promise<BrowserContextOptions["storageState"]> {
+  passTime = pass;
+  changeStore(`
+    WITH RECURSIVE numbers (n) AS (VALUES (10) UNION ALL SELECT n + 1 FROM numbers WHERE n < 62)
+    INSERT INTO accounts (id, email, subject, plan, trial_ends_at_ms, assistant_limit, credit_thousandths, created_at_ms)
+    SELECT 'acc_' || n, 'person-' || n || '@company.example', 'sub_' || n, plan, trial_ends_at_ms + n * ${hourMs},
+      assistant_limit, credit_thousandths + n * 1250, created_at_ms - n * 17 * ${hourMs}
+    FROM numbers, accounts WHERE email = CASE n % 3 WHEN 0 THEN 'licensed' WHEN 1 THEN 'trial' ELSE 'connected' END || '@example.com';
+    UPDATE onboarding_emails SET state = 'failed', failure = '550 5.1.1 The email account that you tried to reach does not exist'
+    WHERE kind IN ('welcome', 'approvals');
+    INSERT INTO sign_in_mail_attempts SELECT 'mail_1', email, 'code', created_at_ms, 'failed', '421 4.7.0 Try again later'
+    FROM accounts WHERE email = 'ended@example.com';
+    INSERT INTO audit_entries SELECT 'aud_1', created_at_ms, 'stripe', 'licence given', email, '{"plan":"trial"}', '{"plan":"licensed"}'
+    FROM accounts WHERE email = 'licensed@example.com'`);
+  for (const name of ["ann", "a-rather-long-first-name.and-a-long-last-name", "zoë"]) {
+    await service.submit("/waitlist/join", { email: `${name}@a-company-with-a-long-name.example` });
+  }
+  await service.adminJson("banner", "set", "warning", "We are down for repairs at noon, for half an hour");
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await giveAuthenticator(page);
+  const { url } = await service.adminJson<{ url: string }>("operator", "add", "ann");
+  await page.goto(url);
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.waitForURL("**/today");
+  const session = await context.storageState();
+  await context.close();
+  return session;
+}
+
+async function inviteMany(page: Page): Promise<void> {
+  const emails = [`new-${invited++}@example.com`, "no address", "licensed@example.com"];
+  await page.getByLabel("Emails to invite").fill(emails.join("\n"));
+  await page.getByRole("button", { name: "Invite" }).click();
+}
+
+async function mistype(page: Page): Promise<void> {
+  await page.getByLabel("Amount to add").fill("many");
+  await page.getByLabel("Reason").fill("For the outage of Monday");
+  await page.getByRole("button", { name: "Change the balance" }).click();
+}
+
+/** Sends a form that was made from another state of the account. */
+async function sendStale(page: Page): Promise<void> {
+  await page.locator("form[action='/account/terms'] [name=seen]").evaluate((field: HTMLInputElement) => {
+    field.value = "";
+  });
+  await saveLimit(page);
+}
+
+async function sendSignedOut(page: Page): Promise<void> {
+  await page.context().clearCookies();
+  await saveLimit(page);
+}
+
+/** Changes the plan when the last use of the passkey is too old. */
+async function actLater(page: Page): Promise<void> {
+  passTime(6 * 60_000);
+  await saveLimit(page);
+}
+
+async function saveLimit(page: Page): Promise<void> {
+  await page.getByLabel("Assistants at most").fill("7");
+  await page.getByRole("button", { name: "Save" }).click();
+}
+
+async function unfold(page: Page): Promise<void> {
+  for (const summary of await page.locator("summary").all()) await summary.click();
+}
+
+async function previewBanner(page: Page): Promise<void> {
+  await page.getByLabel("Text").fill("Back at one o’clock. Your assistants wait, and nothing is lost.");
+  await page.getByRole("button", { name: "See how it looks" }).click();
+}
