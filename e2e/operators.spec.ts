@@ -101,7 +101,7 @@ test("a session that runs out in the middle of a form loses nothing that was typ
   await page.getByRole("button", { name: "Change the balance" }).click();
   await expect(page.getByRole("heading", { name: "Your session has ended" })).toBeVisible();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Use your passkey and go on" }).click();
+  await page.getByRole("button", { name: "Use passkey and go on" }).click();
   await expect(page.getByRole("status")).toHaveText("The balance is changed.");
   await expect(page.getByRole("cell", { name: "Reason for “patience” & more", exact: true })).toBeVisible();
 });
@@ -114,7 +114,7 @@ test("an act asks for the passkey after five minutes, and is carried out then", 
   await page.getByLabel("Plan").selectOption("licensed");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("heading", { name: "Confirm that it is you" })).toBeVisible();
-  await page.getByRole("button", { name: "Use your passkey and go on" }).click();
+  await page.getByRole("button", { name: "Use passkey and go on" }).click();
   await expect(page.getByRole("status")).toHaveText("Saved. The API answers by it from now on.");
   expect(await office.service.adminJson("account", "show", email)).toMatchObject({ plan: "licensed" });
 });

@@ -16,8 +16,10 @@ export function Delete({ email, id }: { email: string; id: string }) {
         </p>
         <input type="hidden" name="email" value={email} />
         <input type="hidden" name="seen" value={id} />
-        <button type="submit">
-          Delete <Their>{email}</Their>
+        <button type="submit" className="danger">
+          <span>
+            Delete <Their>{email}</Their>
+          </span>
         </button>
       </form>
     </details>

@@ -1,27 +1,32 @@
 import { Description } from "@/app/(pages)/home/sessions";
 import { findAccount } from "@/lib/accounts/accounts";
 import { endSessionsOf, type Session } from "@/lib/auth/session";
+import { distinctNames } from "@/lib/auth/session-name";
 import { accountPath, addressOf, type OfficeAct, requireEmail } from "@/lib/office/page";
 
 const maxShown = 50;
 
 /** The sessions and apps as their owner sees them, each with a button that ends it. */
 export function Sessions({ email, sessions, nowMs }: { email: string; sessions: Session[]; nowMs: number }) {
+  const names = distinctNames(sessions);
   return (
     <>
       <h2>Sessions and apps</h2>
       {sessions.length === 0 && <p className="quiet">None.</p>}
       <ul className="sessions">
-        {sessions.slice(0, maxShown).map((session) => (
-          <li key={session.id}>
-            <div>
-              <Description session={session} isOwn={false} nowMs={nowMs} />
-            </div>
-            <EndForm email={email} session={session.id} label={`End “${session.name}”`}>
-              End
-            </EndForm>
-          </li>
-        ))}
+        {sessions
+          .slice(0, maxShown)
+          .map((session) => ({ ...session, name: names.get(session.id) ?? session.name }))
+          .map((session) => (
+            <li key={session.id}>
+              <div>
+                <Description session={session} isOwn={false} nowMs={nowMs} />
+              </div>
+              <EndForm email={email} session={session.id} label={`End “${session.name}”`}>
+                End
+              </EndForm>
+            </li>
+          ))}
       </ul>
       {sessions.length > 1 && (
         <EndForm email={email} session="all" label={`End all ${sessions.length} sessions`}>

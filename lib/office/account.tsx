@@ -1,4 +1,4 @@
-import { statusNames } from "@/app/(pages)/home/verdict";
+import { StatusLights } from "@/app/(pages)/home/verdict";
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { readEntitlement } from "@/lib/accounts/entitlement";
@@ -12,10 +12,11 @@ import { Delete, removeAccount } from "@/lib/office/account-deletion";
 import { endSessions, Sessions } from "@/lib/office/account-sessions";
 import { setTerms, Terms } from "@/lib/office/account-terms";
 import { accountPath, addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
-import { homeStateOf, Instant, Outcome, Table, Their } from "@/lib/office/parts";
+import { homeStateOf, Instant, MailState, Outcome, Table, Their } from "@/lib/office/parts";
 
 export const account: OfficePage = {
   path: accountPath,
+  section: "/accounts",
   show,
   acts: [setTerms, giveCredits, endSessions, removeAccount],
 };
@@ -67,11 +68,7 @@ async function show(call: OfficeCall) {
         </h1>
         <Outcome call={call} done={doneWords} />
         <section className="card">
-          {facts.hasAccount && (
-            <p>
-              <span className="tag">{statusNames[homeStateOf(row, nowMs).status]}</span>
-            </p>
-          )}
+          {facts.hasAccount && <StatusLights state={homeStateOf(row, nowMs)} account={row} nowMs={nowMs} />}
           <p>{explained.signIn}</p>
           <p>{explained.apps}</p>
           {row && <WhatTheOwnerReads account={row} nowMs={nowMs} />}
@@ -116,14 +113,14 @@ async function show(call: OfficeCall) {
         />
         <h2>Mails</h2>
         <Table
-          columns={["Kind", "When", "State", "The provider’s words"]}
+          columns={["Kind", "When", "State", "Provider’s words"]}
           rows={[
             ...facts.attempts.map(({ id, kind, at_ms, state, failure }) => ({
               key: id,
               cells: [
                 kind,
                 <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
-                state,
+                <MailState key="state" state={state} />,
                 <Their key="f">{failure}</Their>,
               ],
             })),
@@ -132,7 +129,7 @@ async function show(call: OfficeCall) {
               cells: [
                 `onboarding: ${kind}`,
                 <Instant key="at" atMs={due_at_ms} nowMs={nowMs} />,
-                state,
+                <MailState key="state" state={state} />,
                 <Their key="f">{failure}</Their>,
               ],
             })),
@@ -195,7 +192,7 @@ function WhatTheOwnerReads({ account, nowMs }: { account: Account; nowMs: number
 function Answer({ account, nowMs }: { account: Account; nowMs: number }) {
   return (
     <details className="fold">
-      <summary>What GET /api/entitlement answers</summary>
+      <summary>The answer of GET /api/entitlement</summary>
       <pre>
         <code>{answerInJson(account, nowMs)}</code>
       </pre>

@@ -117,7 +117,7 @@ function Filter({
   );
 }
 
-const trialLists = { running: "those that run", ended: "those that ended, newest first" };
+const trialLists = { running: "running", ended: "ended, newest first" };
 
 const columns = [
   "id",

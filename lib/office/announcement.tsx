@@ -28,9 +28,22 @@ async function show(call: OfficeCall) {
         />
         {current ? (
           <p>
-            Now: the {current.kind} “<Their>{current.message}</Their>”, from{" "}
-            <Instant atMs={current.startsAtMs} nowMs={nowMs} /> to{" "}
-            <Instant atMs={current.endsAtMs} nowMs={nowMs} />.
+            Now: the {current.kind} “<Their>{current.message}</Their>”
+            {current.startsAtMs !== null && (
+              <>
+                {" "}
+                from <Instant atMs={current.startsAtMs} nowMs={nowMs} />
+              </>
+            )}
+            {current.endsAtMs === null ? (
+              ", until it is removed"
+            ) : (
+              <>
+                {" "}
+                until <Instant atMs={current.endsAtMs} nowMs={nowMs} />
+              </>
+            )}
+            .
           </p>
         ) : (
           <p>There is none now.</p>
@@ -79,7 +92,7 @@ function Preview({ message }: { message: string }) {
     <>
       <h2>How it looks</h2>
       {(["light", "dark"] as const).map((theme) => (
-        <div key={theme} className={`preview ${theme}`}>
+        <div key={theme} className="preview" data-theme={theme}>
           {bannerKinds.map((kind) => (
             <aside key={kind} className="banner" data-kind={kind} aria-label={`As a ${kind}, ${theme}`}>
               <p>{message}</p>

@@ -54,7 +54,7 @@ export function askAgain(
         <p>
           {isOut
             ? "Nothing was changed, and what you typed is kept. It is carried out after you sign in."
-            : "You last used your passkey more than five minutes ago. What you chose is carried out after you use it."}
+            : "You last used your passkey more than five minutes ago. Your change is made after you use it again."}
         </p>
         <form id={form} method="post" action={path}>
           {[...new Set(fields.keys())].map((name) => (
@@ -67,7 +67,7 @@ export function askAgain(
           done={isOut ? doors.enterDone : doors.proofDone}
           form={form}
         >
-          Use your passkey and go on
+          Use passkey and go on
         </Ceremony>
       </Door>
     ),

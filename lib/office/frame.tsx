@@ -8,6 +8,9 @@ import type { OfficePage } from "@/lib/office/page";
 import { officePages } from "@/lib/office/routes";
 import { toPrintable } from "@/lib/runtime/printable";
 
+const currentOf = (entry: OfficePage, page: OfficePage | undefined) =>
+  entry === page ? "page" : entry.path === page?.section || undefined;
+
 type Whole = {
   title: string;
   page: OfficePage | undefined;
@@ -49,7 +52,7 @@ function Frame({ title, page, operator, content }: Whole) {
               officePages.map(
                 (entry) =>
                   entry.name && (
-                    <a key={entry.path} href={entry.path} aria-current={entry === page ? "page" : undefined}>
+                    <a key={entry.path} href={entry.path} aria-current={currentOf(entry, page)}>
                       {entry.name}
                     </a>
                   ),

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { readTogether } from "@/lib/db/read-together";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { addressOf, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { Instant, Outcome, Person, Table, Their } from "@/lib/office/parts";
+import { Instant, MailState, Outcome, Person, Table, Their } from "@/lib/office/parts";
 
 const maxRows = 50;
 const maxGrouped = 1000;
@@ -42,7 +42,7 @@ async function show(call: OfficeCall) {
         <Outcome call={call} done={{ retried: "They are tried again now." }} />
         <h2>Onboarding, by the provider’s words</h2>
         <Table
-          columns={["The provider’s words", "Mails", ""]}
+          columns={["Provider’s words", "Mails", ""]}
           rows={found.groups.map(({ failure, mails }) => ({
             key: failure ?? "",
             cells: [
@@ -57,7 +57,7 @@ async function show(call: OfficeCall) {
         />
         <h2>Onboarding, the newest</h2>
         <Table
-          columns={["To", "Mail", "Was due", "The provider’s words", ""]}
+          columns={["To", "Mail", "Was due", "Provider’s words", ""]}
           rows={found.onboarding.map(({ id, email, kind, due_at_ms, failure }) => ({
             key: id,
             cells: [
@@ -74,14 +74,14 @@ async function show(call: OfficeCall) {
         />
         <h2>Codes, invitations and security</h2>
         <Table
-          columns={["To", "Mail", "Last tried", "State", "The provider’s words"]}
+          columns={["To", "Mail", "Last tried", "State", "Provider’s words"]}
           rows={found.signIn.map(({ id, email, kind, at_ms, state, failure }) => ({
             key: id,
             cells: [
               <Person key="to" email={email} />,
               kind,
               <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
-              state,
+              <MailState key="state" state={state} />,
               <Their key="words">{failure}</Their>,
             ],
           }))}

@@ -27,6 +27,8 @@ export type OfficePage = {
   path: `/${string}`;
   /** Its name in the navigation; pages without one are reached from others. */
   name?: string;
+  /** The page of the navigation that it belongs to, if it is not there itself. */
+  section?: OfficePage["path"];
   show: (call: OfficeCall) => Promise<Shown>;
   /** What its forms do. It explains their refusals. */
   acts?: readonly OfficeAct[];

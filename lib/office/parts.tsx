@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { decideHomeState, type HomeState } from "@/app/(pages)/home/state";
+import { Light } from "@/app/(pages)/light";
 import type { Account } from "@/lib/accounts/account";
 import { describeDistance } from "@/lib/config/instants";
 import { accountPath, type OfficeCall } from "@/lib/office/page";
@@ -28,6 +29,12 @@ export function Instant({ atMs, nowMs }: { atMs: number | null | undefined; nowM
       <span className="quiet">{describeDistance(atMs, nowMs)}</span>
     </time>
   );
+}
+
+/** Whether a mail was delivered, as it is recorded. */
+export function MailState({ state }: { state: string }) {
+  const colour = { sent: "good", failed: "stopped", retrying: "soon" } as const;
+  return <Light colour={colour[state as keyof typeof colour] ?? "unknown"}>{state}</Light>;
 }
 
 /** Why an act was refused, or what it did. */

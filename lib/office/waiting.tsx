@@ -57,7 +57,7 @@ async function show(call: OfficeCall): Promise<Shown> {
             <button type="submit">Invite</button>
           </div>
         </form>
-        <h2>Who waits</h2>
+        <h2>Waiting for an invitation</h2>
         <Table
           columns={["Email", "Joined"]}
           rows={shown.map(({ email, joined_at_ms }) => ({

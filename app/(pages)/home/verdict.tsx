@@ -9,15 +9,11 @@ type VerdictProps = { state: HomeState; account: Account | undefined; nowMs: num
 
 /** One sentence with a status light. Changes while the page is open are announced to screen readers. */
 export function CheckResult({ state, account, nowMs }: VerdictProps) {
-  const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
-  const isEnding = trial !== undefined && endsSoon(trial.trialEndsAtMs - nowMs);
-  const [colour, word] = lightOf(state, isEnding);
+  const trial = runningTrial(state, account);
+  const [colour] = lightOf(state, account, nowMs);
   return (
     <section className="verdict" data-colour={colour} data-may-run={state.mayRun} aria-live="polite">
-      <div className="lights">
-        <Light colour={colour}>{word}</Light>
-        <span className="tag">{statusNames[state.status]}</span>
-      </div>
+      <StatusLights state={state} account={account} nowMs={nowMs} />
       <h1>{state.heading}</h1>
       {trial && <TrialLeft startedAtMs={trial.createdAtMs} endsAtMs={trial.trialEndsAtMs} nowMs={nowMs} />}
       <p>{state.next}</p>
@@ -26,10 +22,25 @@ export function CheckResult({ state, account, nowMs }: VerdictProps) {
   );
 }
 
-function lightOf({ mayRun, status }: HomeState, isEnding: boolean): [LightColour, string] {
-  if (status === "unavailable") return ["unknown", "Unknown"];
-  if (!mayRun) return ["stopped", "Stopped"];
-  return isEnding ? ["soon", "Ends soon"] : ["good", "Runs"];
+/** Whether the company may run, and by which plan. */
+export function StatusLights({ state, account, nowMs }: VerdictProps) {
+  const [colour, word] = lightOf(state, account, nowMs);
+  return (
+    <div className="lights">
+      <Light colour={colour}>{word}</Light>
+      <span className="tag">{statusNames[state.status]}</span>
+    </div>
+  );
+}
+
+const runningTrial = ({ mayRun }: HomeState, account: Account | undefined) =>
+  account?.plan === "trial" && mayRun ? account : undefined;
+
+function lightOf(state: HomeState, account: Account | undefined, nowMs: number): [LightColour, string] {
+  if (state.status === "unavailable") return ["unknown", "Unknown"];
+  if (!state.mayRun) return ["stopped", "Stopped"];
+  const trial = runningTrial(state, account);
+  return trial && endsSoon(trial.trialEndsAtMs - nowMs) ? ["soon", "Ends soon"] : ["good", "Runs"];
 }
 
 /** A link that emails support, with the details that support needs. */

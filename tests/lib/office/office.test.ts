@@ -277,7 +277,7 @@ describe.each(engines)("the office on $name", (engine) => {
         message: "Back at noon",
         kind: "warning",
       });
-      const looks = [...text.matchAll(/class="preview (\w+)"|data-kind="(\w+)"/g)].map(
+      const looks = [...text.matchAll(/data-theme="(\w+)"|data-kind="(\w+)"/g)].map(
         ([, theme, kind]) => theme ?? kind,
       );
       expect(looks).toEqual(["light", "promo", "warning", "dark", "promo", "warning"]);
