@@ -124,7 +124,9 @@ function LiveAnswer({ answer: { status, headers, body } }: { answer: HealthAnswe
     <figure className="terminal">
       <figcaption>
         <span>A response of this service</span>
-        <a href={path}>Open it</a>
+        <a className="unbroken" href={path}>
+          Open it
+        </a>
       </figcaption>
       <pre>
         <code>
