@@ -140,7 +140,7 @@ test("of two operators at one account, the second is told, and loses nothing", a
 
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("alert")).toContainText(
-    "Someone changed this account meanwhile. It is now: hobby",
+    "Someone changed this account meanwhile. It is now: plan hobby",
   );
   await expect(page.getByLabel("Assistants at most")).toHaveValue("7");
 });

@@ -1,5 +1,6 @@
 import type { Account } from "@/lib/accounts/account";
 import { findAccount, setAccount } from "@/lib/accounts/accounts";
+import { describeChanges } from "@/lib/accounts/audit-trail";
 import {
   accountPath,
   addressOf,
@@ -60,8 +61,13 @@ export const setTerms: OfficeAct = {
     };
     await setAccount(db, email, terms, nowMs, by, (current) => {
       if (input("seen") === describeTerms(current)) return;
-      const [, ...state] = describeTerms(current).split(" ");
-      throw conflict(`Someone changed this account meanwhile. It is now: ${state.join(" ")}.`);
+      const { plan, assistantLimit: assistant_limit } = current;
+      const now = describeChanges(null, {
+        plan,
+        trial_ends_at_ms: trialEndOf(current) ?? null,
+        assistant_limit,
+      });
+      throw conflict(`Someone changed this account meanwhile. It is now: ${now}.`);
     });
     return addressOf({ path: accountPath }, { email, done: "terms" });
   },
