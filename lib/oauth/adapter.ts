@@ -44,9 +44,17 @@ export class OAuthState implements Adapter {
     );
   }
 
+  /** The payload of a row. A {@link TokenExchange} reads a refresh token once, and its commit decides on it. */
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const found = await this.read("id_hash", id);
+    const found = await (this.isRefreshToken ? this.readOnce(id) : this.read("id_hash", id));
     return found && { ...found, jti: id };
+  }
+
+  private readOnce(id: string): Promise<AdapterPayload | undefined> {
+    const { refreshTokens } = TokenExchange.current();
+    const known = refreshTokens.get(id) ?? this.read("id_hash", id);
+    refreshTokens.set(id, known);
+    return known;
   }
 
   findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {

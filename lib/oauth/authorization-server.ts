@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type Provider from "oidc-provider";
-import type { Configuration, errors, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
+import type { Account, Configuration, errors, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
 import { keyRing } from "@/lib/auth/key-ring";
 import { findSessionEnd } from "@/lib/auth/session";
 import { settings } from "@/lib/config/settings";
@@ -156,22 +156,32 @@ function promptAlways({ interactionPolicy: { Check, base } }: Library) {
   return policy;
 }
 
-/** Called for every token issued. Returns undefined if the session has ended, also because the account was deleted. */
-async function findAccount(_: KoaContextWithOIDC, subject: string, token?: { grantId?: string | undefined }) {
-  if (token?.grantId && !(await findAppSessionEnd(token.grantId))) return undefined;
-  return { accountId: subject, claims: async () => ({ sub: subject }) };
-}
+/** The account of a token, as the library keeps it until it has made the token. */
+type TokenAccount = Account & { sessionEndsAtMs?: number };
 
-function findAppSessionEnd(grantId: string): Promise<number | undefined> {
-  return withStore((db) => findSessionEnd(db, appSessionId(grantId), Date.now()));
+/** Called for every token issued. Returns undefined if the session has ended, also because the account was deleted. */
+async function findAccount(
+  _: KoaContextWithOIDC,
+  subject: string,
+  token?: { grantId?: string | undefined },
+): Promise<TokenAccount | undefined> {
+  const account = { accountId: subject, claims: async () => ({ sub: subject }) };
+  if (!token?.grantId) return account;
+  const id = appSessionId(token.grantId);
+  const sessionEndsAtMs = await withStore((db) => findSessionEnd(db, id, Date.now()));
+  return sessionEndsAtMs === undefined ? undefined : { ...account, sessionEndsAtMs };
 }
 
 /** Makes an access token a session token: the same claims and verifier, with the app's session and one resource. */
-async function asSessionToken(_: KoaContextWithOIDC, token: object, jwt: JWTStructured): Promise<void> {
+async function asSessionToken(
+  { oidc }: KoaContextWithOIDC,
+  token: object,
+  jwt: JWTStructured,
+): Promise<void> {
   const { grantId = "" } = token as { grantId?: string };
   const { sub, iat, aud, jti, scope, client_id } = jwt.payload;
-  const endsAtMs = (await findAppSessionEnd(grantId)) ?? 0;
-  const exp = Math.min(Number(jwt.payload.exp), Math.floor(endsAtMs / 1000));
+  const { sessionEndsAtMs = 0 } = oidc.account as TokenAccount;
+  const exp = Math.min(Number(jwt.payload.exp), Math.floor(sessionEndsAtMs / 1000));
   const key = await withStore(() => keyRing().signing(Date.now()));
   jwt.header = { ...jwt.header, typ: "JWT", kid: key.kid };
   jwt.payload = {

@@ -51,9 +51,10 @@ const maxLogged = 400; // characters of a client id
 
 async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (settings().signIn.kind === "none") throw new ApiError("not_configured");
-  await consumeExchangeLimit(call);
   const { url, headers, body, context } = call;
   const { authorization, device, revocation } = connectEndpoints;
+  const tokens = new TokenExchange(url.pathname === revocation.path ? "app end" : "app replay");
+  await tokens.run(() => consumeExchangeLimit(call));
   const isAuthorization = url.pathname === authorization.path;
   // A response in a fragment or a form could be read by the scripts of the app's page.
   if (isAuthorization && url.searchParams.getAll("response_mode").some((mode) => mode !== "query")) {
@@ -62,7 +63,6 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { host, protocol } = new URL(settings().appUrl);
   const uid = readCookie(headers, "office-request");
   const server = (await authorizationServer()).callback();
-  const tokens = new TokenExchange(url.pathname === revocation.path ? "app end" : "app replay");
   const request = {
     method: context.method as "GET" | "POST",
     // The library's time grows with the square of the number of parameters.

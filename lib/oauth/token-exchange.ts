@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { AdapterPayload } from "oidc-provider";
 import { oauthBounds } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -19,6 +20,8 @@ export class TokenExchange {
   used: Pick<StateRow, "kind" | "id_hash"> | undefined;
   /** The refresh token that is issued. */
   issued: Omit<StateRow, "parent_hash"> | undefined;
+  /** The refresh tokens that were read: the rate limit and the library ask for the same one. */
+  readonly refreshTokens = new Map<string, Promise<AdapterPayload | undefined>>();
   /** Why the library failed. */
   failure: unknown;
 

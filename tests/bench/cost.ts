@@ -1,9 +1,11 @@
 import { mcpServer, operations } from "@/lib/http/operations";
-import { files, pages, publications } from "@/lib/http/pages";
+import { connectEndpoints, files, pages, publications } from "@/lib/http/pages";
 import { startBareNode } from "@/tests/bench/bare";
 import { load, median, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
 import { Browser } from "@/tests/support/browser";
+import { openidClient } from "@/tests/support/oauth-libraries";
+import { answerApp } from "@/tests/support/owner";
 import { processorTimeOf, withChildren } from "@/tests/support/process-accounts";
 import type { Service } from "@/tests/support/service";
 
@@ -101,6 +103,44 @@ export async function measureEntitlementCost(service: Service, engine: string, m
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
   const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
   await measureCost(service, `entitlement on ${engine}`, most, { path: entitlement.path, headers });
+}
+
+const apps = 8;
+/** Renewals of each app: the sum with those of all rounds stays within its rate limit. */
+const renewals = { first: 100, round: 50 };
+
+/** Measures the CPU time of both processes for a renewal by connected apps, in the best of some rounds. */
+export async function measureRefreshCost(service: Service, engine: string): Promise<void> {
+  const email = "apps@example.com";
+  await service.adminJson("account", "add", email, "--plan", "licensed");
+  const owner = await Browser.signIn(service, email);
+  const library = await openidClient.makeApp(service);
+  const tokens: string[] = [];
+  for (let app = 0; app < apps; app++) {
+    const { address, redeem } = await library.ask();
+    const { refresh_token = "" } = await redeem(new URL(await answerApp(owner, service, address.href)));
+    tokens.push(refresh_token);
+  }
+  const renew = async (first: string, times: number) => {
+    let refresh_token = first;
+    for (let time = 0; time < times; time++) {
+      const fields = { grant_type: "refresh_token", client_id: "native", refresh_token };
+      const { status, text } = await service.submit(connectEndpoints.token.path, fields);
+      if (status !== 200) throw new Error(`a renewal answered ${status}: ${text}`);
+      ({ refresh_token } = JSON.parse(text));
+    }
+    return refresh_token;
+  };
+  const renewAll = (from: string[], times: number) => Promise.all(from.map((token) => renew(token, times)));
+  let latest = await renewAll(tokens, renewals.first);
+  const millis: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = withChildren(service.pid).map(processorTimeOf).reduce(sum);
+    latest = await renewAll(latest, renewals.round);
+    const micros = withChildren(service.pid).map(processorTimeOf).reduce(sum) - before;
+    millis.push(micros / (apps * renewals.round) / 1000);
+  }
+  print(`app refresh on ${engine}: ${Math.min(...millis).toFixed(1)} ms`);
 }
 
 async function measureCost(

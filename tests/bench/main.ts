@@ -2,6 +2,7 @@ import { operations } from "@/lib/http/operations";
 import {
   measureCosts,
   measureEntitlementCost,
+  measureRefreshCost,
   measureRefusalCost,
   measureRenderedPages,
 } from "@/tests/bench/cost";
@@ -31,6 +32,7 @@ const parts: Record<string, () => Promise<void>> = {
     await withService({}, measureCosts);
     await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
     await withService({}, (service) => measureEntitlementCost(service, "the embedded store", 4));
+    await withService({}, (service) => measureRefreshCost(service, "the embedded store"));
     await measureOnPostgres();
     await withService({}, measureRenderedPages);
   },
@@ -68,6 +70,7 @@ async function measureOnPostgres(): Promise<void> {
   const databaseUrl = await createDatabase(postgres.url);
   const environment = { ...besideDatabaseUrl, DATABASE_URL: databaseUrl };
   await withService(environment, (service) => measureEntitlementCost(service, "PostgreSQL", 5));
+  await withService(environment, (service) => measureRefreshCost(service, "PostgreSQL"));
   await stopDatabase(postgres);
 }
 

@@ -88,14 +88,14 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/authorization-server.ts",
     mistake: "an app renews its tokens after its session has ended",
-    was: "if (token?.grantId && !(await findAppSessionEnd(token.grantId)))",
-    becomes: "if (token?.grantId && !subject)",
+    was: "return sessionEndsAtMs === undefined ? undefined : { ...account, sessionEndsAtMs };",
+    becomes: "return { ...account, sessionEndsAtMs: sessionEndsAtMs ?? Date.now() + 3_600_000 };",
     tests: ["tests/app/connect-attacks.test.ts"],
   },
   {
     file: "lib/oauth/authorization-server.ts",
     mistake: "an app's last token outlives its session",
-    was: "Math.min(Number(jwt.payload.exp), Math.floor(endsAtMs / 1000))",
+    was: "Math.min(Number(jwt.payload.exp), Math.floor(sessionEndsAtMs / 1000))",
     becomes: "Number(jwt.payload.exp)",
     tests: ["tests/app/connect-week.test.ts"],
   },
