@@ -150,7 +150,9 @@ describe.each(engines)("the office on $name", (engine) => {
       await service.adminJson("account", "set", email, "--plan", "hobby");
       const refused = await ann.submit("/account/terms", fields);
       expect(refused.status).toBe(409);
-      expect(refused.text).toContain("Someone changed this account meanwhile. It is now: plan hobby, assistant limit 12.");
+      expect(refused.text).toContain(
+        "Someone changed this account meanwhile. It is now: plan hobby, assistant limit 12.",
+      );
       expect(refused.text).toContain('value="2031-02-03T04:05"');
       expect(refused.text).toContain('value="7"');
       expect(await show()).toMatchObject({ plan: "hobby" });
