@@ -110,12 +110,18 @@ async function deleteOldest(transaction: Db, grantId: string | null): Promise<vo
     .where("grant_id", "=", grantId)
     .orderBy("expires_at_ms", "desc")
     .limit(refreshTokens)
-    .offset(refreshTokens)
+    .offset(refreshTokens);
+  // PostgreSQL also locks, and so writes, the rows that an offset skips: `oldest` itself must lock none.
+  const unlocked = transaction
+    .selectFrom("connect_state")
+    .select("id_hash")
+    .where("kind", "=", "RefreshToken")
+    .where("id_hash", "in", oldest)
     .forUpdate()
     .skipLocked();
   await transaction
     .deleteFrom("connect_state")
     .where("kind", "=", "RefreshToken")
-    .where("id_hash", "in", oldest)
+    .where("id_hash", "in", unlocked)
     .execute();
 }
