@@ -22,7 +22,11 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
   const { service, inbox } = world;
   await service.adminJson("account", "add", owner, "--plan", "licensed");
   await makePeople(world);
-  const authorization = { authorization: `Bearer ${await service.token(owner)}` };
+  let token = await service.token(owner);
+  // It is good for an hour. A command that fails leaves the one before.
+  calls.repeat("token", 1 / 600, async () => {
+    token = await service.token(owner).catch(() => token);
+  });
   const address = (n: number) => `10.1.${Math.floor(n / 250) % 250}.${n % 250}`;
   const ask = (path: string, n: number, headers = {}) =>
     service.ask(path, { headers: { "x-forwarded-for": address(n), ...headers } });
@@ -39,7 +43,7 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
   ] as const)
     calls.repeat(path, perSecond, (n) => calls.send(path, () => ask(path, n)));
   for (const { path } of [entitlement, creditsBalance])
-    calls.repeat(path, 30, (n) => calls.send(path, () => ask(path, n, authorization)));
+    calls.repeat(path, 30, (n) => calls.send(path, () => ask(path, n, { authorization: `Bearer ${token}` })));
   const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "get_health" } };
   const mcp = (n: number) =>
     service.ask(mcpServer.paths[0], {
