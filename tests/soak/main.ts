@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { median } from "@/tests/bench/load";
 import { leaveOut } from "@/tests/fleet/leave-out";
 import { isInstalled } from "@/tests/support/databases";
 import { Calls } from "./calls";
@@ -7,6 +6,7 @@ import { faults } from "./faults";
 import { head, type Minute, processorSeconds, readMinute, toLine } from "./minute";
 import { countRows, findGrown, printRows } from "./tables";
 import { startTraffic } from "./traffic";
+import { everyMinutes, judge } from "./verdict";
 import { type EngineName, engineNames, openWorld } from "./world";
 
 /*
@@ -16,7 +16,6 @@ import { type EngineName, engineNames, openWorld } from "./world";
 
 const chosen = process.argv.slice(2);
 const minutes = Number(chosen.find((word) => /^\d+$/.test(word)) ?? 60);
-const everyMinutes = 5;
 const settleMs = 5000; // for what was sent last
 const named = engineNames.filter((name) => chosen.includes(name));
 if (chosen.some((word) => !/^\d+$/.test(word) && !named.some((name) => name === word))) {
@@ -62,66 +61,4 @@ async function soak(engine: EngineName): Promise<boolean> {
   if (found.length === 0) process.stdout.write("✓ nothing grew that is not data, and no answer was wrong\n");
   await world.service.stop({ expectErrors: true });
   return found.length === 0;
-}
-
-/** What grew between the first and the last third, each without its faults and the minute after them. */
-function judge(rows: Minute[]): string[] {
-  const isQuiet = ({ minute }: Minute) => minute > 2 && minute % everyMinutes > 1;
-  const third = Math.ceil(rows.length / 3);
-  const [early, late] = [rows.slice(0, third), rows.slice(-third)].map((part) => part.filter(isQuiet)) as [
-    Minute[],
-    Minute[],
-  ];
-  const grown = (what: string, read: (row: Minute) => number, allowed: (early: number) => number) => {
-    const [was, is] = [median(early.map(read)), median(late.map(read))];
-    return is > allowed(was) ? [`${what}: ${was.toFixed(1)}, then ${is.toFixed(1)}`] : [];
-  };
-  const usual = median(rows.filter(isQuiet).map(({ health }) => health.p50));
-  const lasting = rows.filter(
-    ({ minute, health }) =>
-      minute > everyMinutes && minute % everyMinutes === 2 && health.p50 > usual * 2 + 5,
-  );
-  const unexplained = rows.filter((row) => isQuiet(row) && row.late > 0);
-  return [
-    ...grown(
-      "memory of the server in MB",
-      ({ server }) => server,
-      (was) => was * 1.1 + 10,
-    ),
-    ...grown(
-      "memory of the renderer in MB",
-      ({ renderer }) => renderer,
-      (was) => was * 1.1 + 10,
-    ),
-    ...grown(
-      "descriptors",
-      ({ descriptors }) => descriptors,
-      (was) => was + 10,
-    ),
-    ...grown(
-      "connections",
-      ({ connections }) => connections,
-      (was) => was + 2,
-    ),
-    ...grown(
-      "the store's log in MB",
-      ({ writeAheadLog }) => writeAheadLog,
-      (was) => was * 2 + 20,
-    ),
-    ...grown(
-      "health, p50 in ms",
-      ({ health }) => health.p50,
-      (was) => was * 1.5 + 2,
-    ),
-    ...grown(
-      "entitlement, p50 in ms",
-      ({ entitlement }) => entitlement.p50,
-      (was) => was * 1.5 + 2,
-    ),
-    ...lasting.map(
-      ({ minute, health }) =>
-        `minute ${minute}, after a fault: health takes ${health.p50.toFixed(1)} ms, ${usual.toFixed(1)} in others`,
-    ),
-    ...unexplained.map(({ minute, late }) => `minute ${minute}: ${late} refused without a fault`),
-  ];
 }
