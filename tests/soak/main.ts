@@ -3,7 +3,7 @@ import { leaveOut } from "@/tests/fleet/leave-out";
 import { isInstalled } from "@/tests/support/databases";
 import { Calls } from "./calls";
 import { faults } from "./faults";
-import { head, type Minute, processorSeconds, readMinute, toLine } from "./minute";
+import { head, type Minute, ProcessorTime, readMinute, toLine } from "./minute";
 import { countRows, findGrown, printRows } from "./tables";
 import { startTraffic } from "./traffic";
 import { everyMinutes, judge } from "./verdict";
@@ -35,16 +35,13 @@ async function soak(engine: EngineName): Promise<boolean> {
   const before = await countRows(world);
   process.stdout.write(`${engine}\n${head}\n`);
   const rows: Minute[] = [];
-  let used = processorSeconds(world);
+  const processor = new ProcessorTime(world);
   calls.take();
   for (let minute = 1; minute <= minutes; minute++) {
     const fault = minute % everyMinutes === 0 ? faults[minute / everyMinutes - 1] : undefined;
     await Promise.all([fault?.strike(world), sleep(60_000)]);
-    const usedNow = processorSeconds(world);
-    // A renderer that was replaced takes its time with it.
-    const processor = Math.max(0, usedNow - used) / 60;
-    used = usedNow;
-    const row = await readMinute(world, calls.take(), { minute, fault: fault?.name ?? "", processor });
+    const used = { minute, fault: fault?.name ?? "", processor: processor.take() / 60 };
+    const row = await readMinute(world, calls.take(), used);
     rows.push(row);
     process.stdout.write(`${toLine(row)}\n`);
   }

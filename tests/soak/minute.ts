@@ -72,9 +72,21 @@ export async function readMinute(
   };
 }
 
-/** The processor time of the service and its renderer so far, in seconds. */
-export function processorSeconds({ service }: World): number {
-  return withChildren(service.pid).reduce((sum, pid) => sum + processorTimeOf(pid), 0) / 1e6;
+/** The processor time of the service and its renderer since it was last read, in seconds. */
+export class ProcessorTime {
+  private known = new Map<number, number>();
+
+  constructor(private readonly world: World) {
+    this.take();
+  }
+
+  take(): number {
+    const pids = withChildren(this.world.service.pid);
+    const now = new Map(pids.map((pid) => [pid, processorTimeOf(pid) / 1e6]));
+    const used = pids.map((pid) => (now.get(pid) ?? 0) - (this.known.get(pid) ?? 0));
+    this.known = now;
+    return used.reduce((sum, one) => sum + one, 0);
+  }
 }
 
 export function toLine(row: Minute): string {
