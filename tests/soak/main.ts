@@ -16,6 +16,7 @@ import { type EngineName, engineNames, openWorld } from "./world";
 
 const chosen = process.argv.slice(2);
 const minutes = Number(chosen.find((word) => /^\d+$/.test(word)) ?? 60);
+const maxSaid = 10; // wrong answers of a minute
 const settleMs = 5000; // for what was sent last
 const named = engineNames.filter((name) => chosen.includes(name));
 if (chosen.some((word) => !/^\d+$/.test(word) && !named.some((name) => name === word))) {
@@ -36,6 +37,7 @@ async function soak(engine: EngineName): Promise<boolean> {
   process.stdout.write(`${engine}\n${head}\n`);
   const rows: Minute[] = [];
   const processor = new ProcessorTime(world);
+  let said = 0;
   calls.take();
   for (let minute = 1; minute <= minutes; minute++) {
     const fault = minute % everyMinutes === 0 ? faults[minute / everyMinutes - 1] : undefined;
@@ -44,6 +46,9 @@ async function soak(engine: EngineName): Promise<boolean> {
     const row = await readMinute(world, calls.take(), used);
     rows.push(row);
     process.stdout.write(`${toLine(row)}\n`);
+    // At once, so that a run that is stopped has said them.
+    for (const words of calls.wrong.slice(said, said + maxSaid)) process.stdout.write(`✗ wrong: ${words}\n`);
+    said = calls.wrong.length;
   }
   calls.stop();
   await sleep(settleMs);
@@ -51,7 +56,7 @@ async function soak(engine: EngineName): Promise<boolean> {
   const found = [
     ...judge(rows),
     ...findGrown(before, after, calls),
-    ...calls.wrong.slice(0, 30).map((words) => `wrong: ${words}`),
+    ...(calls.wrong.length > 0 ? [`${calls.wrong.length} wrong answers`] : []),
   ];
   printRows(before, after);
   for (const line of found) process.stdout.write(`✗ ${line}\n`);
