@@ -72,17 +72,21 @@ describe.each(engines)("/metrics on $name", (engine) => {
 
   it("counts rendered pages and restarts of the page renderer", async () => {
     const rendered = 'corner_office_renders_total{outcome="rendered"}';
+    const restarts = "corner_office_pages_restarts_total";
     const before = read(await scrape(), rendered) ?? 0;
-    expect((await service.ask("/docs/search?q=token")).status).toBe(200);
+    // A busy machine may keep the page renderer silent for so long that it is replaced.
+    const open = () =>
+      eventually(async () => expect((await service.ask("/docs/search?q=token")).status).toBe(200));
+    await open();
     const text = await scrape();
     expect(read(text, rendered)).toBeGreaterThan(before);
-    expect(read(text, "corner_office_pages_restarts_total")).toBe(0);
+    const restarted = read(text, restarts) ?? Number.NaN;
     process.kill(
       Number(execFileSync("pgrep", ["-P", String(service.pid), "-f", "page-renderer-main"])),
       "SIGKILL",
     );
-    await eventually(async () => expect(read(await scrape(), "corner_office_pages_restarts_total")).toBe(1));
-    expect((await service.ask("/docs/search?q=token")).status).toBe(200);
+    await eventually(async () => expect(read(await scrape(), restarts)).toBe(restarted + 1));
+    await open();
   });
 
   it("measures a blocked event loop", async () => {
