@@ -83,7 +83,9 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
     if (n > 20) await service.admin("account", "delete", `added-${n - 20}@example.com`);
   });
   calls.repeat("unsubscribe", 1, async () => {
-    for (const { raw } of inbox.received.splice(0)) {
+    const letters = inbox.received.filter((mail) => !codeIn(mail));
+    inbox.received = inbox.received.filter(codeIn);
+    for (const { raw } of letters) {
       const [, url] = /^List-Unsubscribe:\s*<([^>]+)>/im.exec(String(raw)) ?? [];
       if (!url) continue;
       const post = { method: "POST", body: "List-Unsubscribe=One-Click" };
@@ -98,6 +100,8 @@ async function makePeople({ store }: World): Promise<void> {
   await store.query(`INSERT INTO accounts (id, email, subject, plan, created_at_ms) VALUES ${rows.join()}`);
 }
 
+const codeIn = ({ raw }: { raw: Buffer }) => /^Subject: (\d{6}) is your/m.exec(String(raw))?.slice(1);
+
 /** Signs in with the code of the mail, which is taken out of the inbox. */
 async function signIn({ service, inbox }: World, calls: Calls, email: string): Promise<Browser | undefined> {
   const browser = new Browser(service);
@@ -110,7 +114,7 @@ async function signIn({ service, inbox }: World, calls: Calls, email: string): P
   for (let tries = 0; tries < 600 && codes.length === 0; tries++) {
     const at = inbox.received.findIndex(({ to }) => to === email);
     const [mail] = at < 0 ? [] : inbox.received.splice(at, 1);
-    codes.push(...(/^Subject: (\d{6}) is your/m.exec(String(mail?.raw))?.slice(1) ?? []));
+    codes.push(...((mail && codeIn(mail)) ?? []));
     await wait(100);
   }
   const [code] = codes;
