@@ -26,7 +26,7 @@ export const officeStates: State[] = [
   { name: "office-mails", path: "/mails", as: "operator" },
   { name: "office-banner", path: "/announcement", as: "operator", act: previewBanner },
   { name: "office-audit", path: "/audit", as: "operator" },
-  { name: "office-audit-filtered", path: "/audit?who=shell&what=account+add", as: "operator" },
+  { name: "office-audit-filtered", path: "/audit?what=account+add", as: "operator" },
   { name: "office-commands", path: "/commands", as: "operator" },
   { name: "office-proof", path: "/account?email=trial@example.com", as: "operator", act: actLater },
 ];
