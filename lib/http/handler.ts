@@ -73,8 +73,6 @@ export function createHandler(route: Route, handler: Handler, options: HandlerOp
     const call = new HandlerRequest(request, context);
     let rateLimitHeaders: HeaderList = [];
     let parts: ResponseParts;
-    const refuse = async (error: ApiError) =>
-      finalize(route, context, await renderError(error, call), rateLimitHeaders);
     if (!isEnabled(route)) return finalize(route, context, notFound(), rateLimitHeaders); // 404
     try {
       checkAddressee?.(headers); // 400 API-Version, 403 Host
@@ -83,7 +81,7 @@ export function createHandler(route: Route, handler: Handler, options: HandlerOp
       if (route.quota) {
         const consumed = await consumeRateLimit(route.quota, request);
         rateLimitHeaders = consumed.headers;
-        if (consumed.refused) return refuse(tooManyRequests(consumed.refused)); // 429
+        if (consumed.refused) throw tooManyRequests(consumed.refused); // 429
       }
       if (method === "POST") {
         if (!acceptsAnyOrigin) requireOwnOrigin(headers); // 403
@@ -92,7 +90,7 @@ export function createHandler(route: Route, handler: Handler, options: HandlerOp
       }
       parts = await handler(call);
     } catch (thrown) {
-      return refuse(thrown instanceof ApiError ? thrown : unexpectedError(thrown, context));
+      parts = await renderError(thrown instanceof ApiError ? thrown : unexpectedError(thrown, context), call);
     }
     return finalize(route, context, parts, rateLimitHeaders);
   };

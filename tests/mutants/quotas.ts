@@ -53,7 +53,7 @@ export const quotas: Mutant[] = [
   {
     file: "lib/http/handler.ts",
     mistake: "a spent quota refuses no one",
-    was: "if (consumed.refused) return refuse(tooManyRequests(consumed.refused));",
+    was: "if (consumed.refused) throw tooManyRequests(consumed.refused);",
     becomes: "",
     tests: ["tests/app/api/health.test.ts"],
   },

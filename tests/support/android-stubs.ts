@@ -1,4 +1,7 @@
-/** What the Kotlin client calls of Android, as declarations, so that it compiles without an Android SDK. */
+/**
+ * What the Kotlin client calls of Android, as declarations, so that it compiles without an Android SDK. Kotlin's
+ * `TODO()` stands for the bodies and values, which never run.
+ */
 export const androidStubs = {
   "app.kt": `package android.app
 open class Activity : android.content.Context() {
