@@ -114,6 +114,9 @@ test("an act asks for the passkey after five minutes, and is carried out then", 
   await page.getByLabel("Plan").selectOption("licensed");
   await page.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("heading", { name: "Confirm that it is you" })).toBeVisible();
+  await expect(page.getByText(`You asked to change the plan of ${email}.`)).toBeVisible();
+  const back = page.getByRole("link", { name: "Go back without it" });
+  await expect(back).toHaveAttribute("href", `/account?email=${encodeURIComponent(email)}`);
   await page.getByRole("button", { name: "Use passkey and go on" }).click();
   await expect(page.getByRole("status")).toHaveText("Saved. The API answers by it from now on.");
   expect(await office.service.adminJson("account", "show", email)).toMatchObject({ plan: "licensed" });

@@ -46,6 +46,10 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .select("barred_until_ms")
       .where("email", "=", email)
       .where("is_deleted", "=", 0),
+    customers: db
+      .selectFrom("billing_customers")
+      .select("licence")
+      .where("account_id", "=", accountIdOf(db, email)),
   };
 }
 
@@ -71,6 +75,7 @@ export function toFacts({ accounts, codes, attempts, sessions, ...others }: Fact
     invitation,
     waiting,
     atClerk,
+    licence: others.customers[0]?.licence ?? null,
   };
 }
 
@@ -84,6 +89,7 @@ export function explain(facts: Facts) {
     apps: explainApps(facts),
     facts: {
       account: account ? describePlan(account, nowMs) : facts.hasAccount ? "not readable" : "none",
+      licence: describeLicence(facts.licence),
       credits: account ? toCredits(account.creditThousandths) : null,
       sessions: countSessions(sessions),
       lastSeen: at(Math.max(0, ...sessions.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null),
@@ -168,6 +174,12 @@ function describePlan(account: Account, nowMs: number): string {
   if (account.plan !== "trial") return account.plan;
   const has = account.trialEndsAtMs <= nowMs ? "ended" : "ends";
   return `trial, ${has} ${asInstant(asIso(account.trialEndsAtMs), nowMs)}`;
+}
+
+/** What Stripe has to do with the plan; null if nothing. */
+export function describeLicence(licence: string | null): string | null {
+  if (licence === "given") return "Stripe gives the plan while the subscription is paid";
+  return licence && "Stripe is paid for a licence, but an operator has set the plan since";
 }
 
 /** For example `2 browser sessions and 1 app session`. */

@@ -68,6 +68,7 @@ const describeBalance = ({ id, creditThousandths }: Account) => `${id} ${creditT
 
 export const giveCredits: OfficeAct = {
   path: "/account/credits",
+  name: "change the balance",
   needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;

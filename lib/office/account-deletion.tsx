@@ -28,6 +28,7 @@ export function Delete({ email, id }: { email: string; id: string }) {
 
 export const removeAccount: OfficeAct = {
   path: "/account/delete",
+  name: "delete the account",
   needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;

@@ -61,6 +61,7 @@ function EndForm({
 
 export const endSessions: OfficeAct = {
   path: "/account/sessions/end",
+  name: "end the access",
   needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;

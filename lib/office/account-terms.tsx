@@ -1,6 +1,7 @@
 import type { Account } from "@/lib/accounts/account";
 import { findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
+import { describeLicence } from "@/lib/accounts/explanation";
 import {
   accountPath,
   addressOf,
@@ -13,11 +14,20 @@ import { PlanFields, readTerms } from "@/lib/office/plan-fields";
 import { toMinute } from "@/lib/office/time-field";
 
 /** The form with an account's plan, its trial's end and its limit. */
-export function Terms({ call, account }: { call: OfficeCall; account: Account }) {
+export function Terms({
+  call,
+  account,
+  licence,
+}: {
+  call: OfficeCall;
+  account: Account;
+  licence: string | null;
+}) {
   const { email, plan, assistantLimit } = account;
   return (
     <>
       <h2>Plan</h2>
+      {licence && <p>{describeLicence(licence)}.</p>}
       <form method="post" action={setTerms.path} className="filter">
         <input type="hidden" name="email" value={email} />
         <input type="hidden" name="seen" value={describeTerms(account)} />
@@ -47,6 +57,7 @@ function describeTerms(account: Account): string {
  */
 export const setTerms: OfficeAct = {
   path: "/account/terms",
+  name: "change the plan",
   needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;

@@ -76,7 +76,7 @@ async function show(call: OfficeCall) {
         {row && (
           <>
             <Answer account={row} nowMs={nowMs} />
-            <Terms call={call} account={row} />
+            <Terms call={call} account={row} licence={facts.licence} />
             <Credits call={call} account={row} entries={found.entries} />
             <Sessions email={row.email} sessions={facts.sessions} nowMs={nowMs} />
           </>

@@ -113,10 +113,11 @@ const requireSeen = (seen: string | undefined) => (current: StoredBanner | undef
     throw conflict("Someone changed the banner meanwhile: see above which one it is now.");
 };
 
-const preview: OfficeAct = { path: "/announcement/preview", run: show };
+const preview: OfficeAct = { path: "/announcement/preview", name: "preview the banner", run: show };
 
 const publish: OfficeAct = {
   path: "/announcement/publish",
+  name: "publish the banner",
   needsProof: true,
   async run({ db, nowMs, by, input }) {
     const kind = bannerKinds.find((name) => name === input("kind"));
@@ -133,6 +134,7 @@ const publish: OfficeAct = {
 
 const clear: OfficeAct = {
   path: "/announcement/clear",
+  name: "clear the banner",
   needsProof: true,
   async run({ db, nowMs, by, input }) {
     await clearBanner(db, nowMs, by, requireSeen(input("seen")));

@@ -1,6 +1,7 @@
 import type { ApiError } from "@/lib/http/errors";
 import { doors } from "@/lib/office/door-paths";
-import type { OfficeAct, Shown } from "@/lib/office/page";
+import { addressOf, type OfficeAct, type OfficePage, type Shown } from "@/lib/office/page";
+import { Their } from "@/lib/office/parts";
 
 /** Sign-in. */
 export function showEnter(to: string): Shown {
@@ -41,22 +42,32 @@ export function showEnrol(): Shown {
 /** Asks for the passkey before an act, and keeps what was typed. */
 export function askAgain(
   why: "signed out" | "to prove",
-  { path }: OfficeAct,
+  page: OfficePage,
+  act: OfficeAct,
   fields: URLSearchParams,
 ): Shown {
   const isOut = why === "signed out";
   const form = "again";
+  const email = fields.get("email");
   return {
     title: isOut ? "Sign in to go on" : "Confirm that it is you",
     status: isOut ? 401 : 403,
     content: (
       <Door heading={isOut ? "Your session has ended" : "Confirm that it is you"}>
         <p>
+          You asked to <strong>{act.name}</strong>
+          {email && (
+            <>
+              {" "}
+              of <Their>{email}</Their>
+            </>
+          )}
+          .{" "}
           {isOut
             ? "Nothing was changed, and what you typed is kept. It is carried out after you sign in."
-            : "You last used your passkey more than five minutes ago. Your change is made after you use it again."}
+            : "You last used your passkey more than five minutes ago. It is carried out after you use it again."}
         </p>
-        <form id={form} method="post" action={path}>
+        <form id={form} method="post" action={act.path}>
           {[...new Set(fields.keys())].map((name) => (
             <input key={name} type="hidden" name={name} value={fields.get(name) ?? ""} />
           ))}
@@ -69,6 +80,9 @@ export function askAgain(
         >
           Use passkey and go on
         </Ceremony>
+        <p>
+          <a href={addressOf(page, { email: email ?? undefined })}>Go back without it</a>
+        </p>
       </Door>
     ),
   };

@@ -177,9 +177,9 @@ async function runAct(
 ): Promise<ResponseParts> {
   const fields = new URLSearchParams(call.body.toString());
   const session = await findSession(db, call.headers, call.nowMs);
-  if (!session) return toPage(askAgain("signed out", act, fields), undefined);
+  if (!session) return toPage(askAgain("signed out", page, act, fields), undefined);
   if (act.needsProof && !isRecentlyProved(session, call.nowMs)) {
-    return toPage(askAgain("to prove", act, fields), { session, page });
+    return toPage(askAgain("to prove", page, act, fields), { session, page });
   }
   const officeCall = toCall(db, session, call, call.url.searchParams, fields);
   try {

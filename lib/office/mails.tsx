@@ -111,6 +111,7 @@ function Retry({ name, value, label, children }: RetryProps) {
 
 const retry: OfficeAct = {
   path: "/mails/retry",
+  name: "send mails again",
   async run({ db, nowMs, by, input }) {
     const [id, failure] = [input("id"), input("failure")];
     const which = id ? { id } : { failure: failure ?? "" };

@@ -37,6 +37,8 @@ export type OfficePage = {
 /** What a form does. */
 export type OfficeAct = {
   path: `/${string}`;
+  /** What it does, as in "to delete the account". */
+  name: string;
   /** It gives, takes away or speaks to everyone, so the operator proves again who they are. */
   needsProof?: true;
   /** Throws an {@link ApiError} if it changes nothing. Returns the address to go to, or what to show. */

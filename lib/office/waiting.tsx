@@ -87,6 +87,7 @@ async function show(call: OfficeCall): Promise<Shown> {
 /** Invites every email that the form lists, with one plan. What is refused is listed with its reason. */
 const inviteMany: OfficeAct = {
   path: "/waiting/invite",
+  name: "send invitations",
   needsProof: true,
   async run(call) {
     const { db, by, input } = call;

@@ -161,7 +161,7 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
 
     it.each(officeActs.filter(({ needsProof }) => needsProof))(
       "$path asks again after five minutes, changes nothing, and keeps what was typed",
-      async ({ path }) => {
+      async ({ path, name }) => {
         await signedIn(ann);
         await makeStale();
         const before = await show();
@@ -172,6 +172,7 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
         });
         expect(status).toBe(403);
         expect(text).toContain("Confirm that it is you");
+        expect(text).toContain(`<strong>${name}</strong> of <bdi>${email}</bdi>.`);
         expect(text).toMatch(new RegExp(`<form (?=[^>]*id="again")(?=[^>]*action="${path}")[^>]*>`));
         expect(hiddenField({ text }, "reason")).toBe('a "typed" <reason>');
         expect(await show()).toEqual(before);

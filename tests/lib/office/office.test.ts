@@ -125,6 +125,23 @@ describe.each(engines)("the office on $name", (engine) => {
       expect(text).toContain("There is no account, no invitation and no entry in the waitlist");
     });
 
+    it("says what Stripe has to do with its plan", async () => {
+      const given = "Stripe gives the plan while the subscription is paid";
+      expect((await ann.open(accountPage)).text).not.toContain("Stripe gives");
+      await stage.query(
+        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence)
+         SELECT id, 'cus_1', 1, 'given' FROM accounts WHERE email = '${email}'`,
+      );
+      expect((await ann.open(accountPage)).text).toContain(`<p>${given}.</p>`);
+      const { facts } = await service.adminJson<{ facts: object }>("explain", email);
+      expect(facts).toMatchObject({ licence: given });
+      await service.adminJson("account", "set", email, "--plan", "hobby");
+      const set = "Stripe is paid for a licence, but an operator has set the plan since";
+      expect((await ann.open(accountPage)).text).toContain(`<p>${set}.</p>`);
+      await service.adminJson("account", "set", email, "--plan", "trial", "--trial-days", "3");
+      await stage.query("DELETE FROM billing_customers");
+    });
+
     it("gets another plan, in the operator's name", async () => {
       const fields = {
         email,
