@@ -1,4 +1,4 @@
-import { expect, type Page } from "@playwright/test";
+import { expect, type Page, type Route } from "@playwright/test";
 import { makeClock } from "@/tests/support/clock";
 import {
   besideDatabaseUrl,
@@ -290,6 +290,22 @@ test.describe("where there are no passkeys", () => {
       await expect(page.getByRole("button")).toHaveText(["Send me a code"]);
     });
   });
+});
+
+test("nothing moves when the script offers passkeys, and it asks for a challenge after the first paint", async ({
+  page,
+}) => {
+  const script = new Promise<Route>((hold) => page.route(/pages\.js/, hold));
+  const challenge = page.waitForRequest(/passkey\/options/);
+  await page.goto("/sign-in", { waitUntil: "commit" });
+  const below = page.getByRole("link", { name: "Join the waitlist" });
+  const before = await below.boundingBox();
+  await (await script).continue();
+  await expect(page.getByRole("button", { name: "Sign in with a passkey" })).toBeVisible();
+  expect(await below.boundingBox()).toEqual(before);
+  await challenge;
+  const paints = await page.evaluate(() => performance.getEntriesByType("paint").length);
+  expect(paints).toBeGreaterThan(0);
 });
 
 test("the scripts stay small: /sign-in loads less than 2 KB", async ({ page }) => {

@@ -41,7 +41,11 @@ export function offerPasskey(): void {
     await signIn("optional");
     isAsking = false;
   });
-  void offerInField();
+  // Its request for a challenge must not delay the first paint.
+  new PerformanceObserver((_, observer) => {
+    observer.disconnect();
+    void offerInField();
+  }).observe({ type: "paint", buffered: true });
   setInterval(() => isAsking || offerInField(), againAfterMs);
 }
 
