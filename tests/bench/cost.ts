@@ -13,7 +13,7 @@ const { health, siteBanner, entitlement } = operations;
 const [mcp] = mcpServer.paths;
 const rounds = 5;
 const seconds = 2;
-/** Clients behind one proxy, others for each cost. Each stays within its rate limit, as the load of a real service. */
+/** Clients behind one proxy, others in each round. Each stays within its rate limit, as the load of a real service. */
 const addresses = 2000;
 
 type Request = { path: string; headers?: Record<string, string>; body?: string; status?: number };
@@ -58,7 +58,8 @@ const costs: { name: string; most: number; request: Request }[] = [
 /** Measures the CPU time per request as a ratio to bare `node:http` with the same headers, both alternately. */
 export async function measureCosts(service: Service): Promise<void> {
   for (const [index, { name, most, request }] of costs.entries()) {
-    await measureCost(service, name, most, request, index * addresses);
+    const from = (round: number) => (index * (rounds + 1) + round) * addresses;
+    await measureCost(service, name, most, request, from);
   }
 }
 
@@ -148,7 +149,7 @@ async function measureCost(
   name: string,
   most: number,
   { path, headers = {}, body, status = 200 }: Request,
-  from = 0,
+  from: (round: number) => number = () => 0,
 ): Promise<void> {
   const answer = await service.ask(path, {
     headers: { "X-Forwarded-For": "10.0.0.99", ...headers },
@@ -160,13 +161,13 @@ async function measureCost(
   const [ratios, rates]: [number[], number[]] = [[], []];
   const script = scriptOf({ path, headers, addresses, ...(body && { body }) });
   // The first round warms up.
-  for (let round = -1; round < rounds; round++) {
+  for (let round = 0; round <= rounds; round++) {
     const least = await costOf(bare.child.pid ?? 0, () => load(bare.url, { seconds, script }));
-    const found = await costOf(service.pid, () => load(ours, { seconds, script, from }));
+    const found = await costOf(service.pid, () => load(ours, { seconds, script, from: from(round) }));
     if (found.failed !== (status === 200 ? 0 : found.requests)) {
       throw new Error(`${found.failed} of ${found.requests} responses of ${path} were not ${status}`);
     }
-    if (round < 0) continue;
+    if (round === 0) continue;
     ratios.push(found.micros / least.micros);
     rates.push(found.perSecond);
   }
