@@ -5,8 +5,8 @@ export async function startTcpProxy(targetPort: number, port: number) {
   const open = new Set<Socket>();
   let isFrozen = false;
   let toPort = targetPort;
-  const server = createServer((near) => {
-    const far = connect(toPort, "127.0.0.1");
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connect({ port: toPort, host: "127.0.0.1", noDelay: true });
     for (const [from, to] of [
       [near, far],
       [far, near],
