@@ -108,7 +108,7 @@ test("the back button after buying leads to no second purchase", async ({ page }
   await page.goBack();
   await expect(page.getByText("This checkout is closed.")).toBeVisible();
   await page.goBack();
-  // Whatever the browser shows of the page before: a button on it must not buy again.
+  // A button on the page before, if the browser still shows one, must not buy again.
   const buy = page.getByRole("button", { name: "Buy Office licence" });
   if ((await buy.count()) > 0) {
     await buy.click();

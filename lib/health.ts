@@ -1,4 +1,4 @@
-/** What the service says of itself: it is up, and assistants run in the person's own apps. */
+/** The answer of a health check: the service is up, and assistants run in the person's own apps. */
 export const health = Object.freeze({
   ok: true,
   service: "corner-office-web",

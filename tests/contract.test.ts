@@ -24,7 +24,7 @@ describe.runIf(file)("every answer that the tests received", () => {
     const seen = new Set(answers.flatMap((answer) => signaturesOf(answer)));
     const described = Object.entries(description.paths).flatMap(([path, { get, post }]) =>
       Object.entries((get ?? post)?.responses ?? {}).flatMap(([status, answer]) => {
-        // What is said once for all operations is enough seen once.
+        // It is enough to see once what the description says once for all operations.
         const route = "$ref" in answer ? "any" : path;
         const [content] = Object.values(resolve(answer).content);
         return Object.keys(content?.examples ?? {}).map((code) => `${route} ${status} ${code}`);

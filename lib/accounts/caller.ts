@@ -22,7 +22,7 @@ export type Caller =
   | { is: "unconfigured" }
   | { is: "unavailable" };
 
-/** What an entitlement is decided by: the account, or why it could not be read. */
+/** The basis of an entitlement: the account, or why it could not be read. */
 export type Identified = Exclude<Caller, { is: "account" }> | { is: "account"; account: Account };
 
 /** The caller's session: one of ours, or Clerk's own in a browser or an app that uses its SDK. */

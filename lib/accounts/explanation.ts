@@ -176,7 +176,7 @@ function describePlan(account: Account, nowMs: number): string {
   return `trial, ${has} ${asInstant(asIso(account.trialEndsAtMs), nowMs)}`;
 }
 
-/** What Stripe has to do with the plan; null if nothing. */
+/** The part of Stripe in the plan; null if it has none. */
 export function describeLicence(licence: string | null): string | null {
   if (licence === "given") return "Stripe gives the plan while the subscription is paid";
   return licence && "Stripe is paid for a licence, but an operator has set the plan since";

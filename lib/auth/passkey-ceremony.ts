@@ -93,7 +93,7 @@ const authenticationResponse = z.object({
   }),
 });
 
-/** What a browser signs (§5.8.1). */
+/** The data that a browser signs (§5.8.1). */
 const clientData = z.object({
   type: z.string(),
   challenge: z.string(),

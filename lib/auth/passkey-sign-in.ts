@@ -82,7 +82,7 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
   });
 }
 
-/** Runs a ceremony's second step. What does not verify becomes a 400 for the client and a line in the log. */
+/** Runs a ceremony's second step. A response that does not verify becomes a 400 for the client and a line in the log. */
 export async function refuseCeremonyErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -252,7 +252,7 @@ export async function confirmSession(
   );
 }
 
-/** Who starts or ends a session, and by which action, for the audit. */
+/** The actor that starts or ends a session, and the action, for the audit. */
 type AuditSource = { by: Actor; what: string };
 
 /** Changes an account's sessions, and records each in the audit with its id, kind, name and confirmation. */

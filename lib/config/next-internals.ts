@@ -30,7 +30,7 @@ export const serverActionCharacters = { "next-action": 128 };
 /** The paths of Next's own files, and of its tools in development. */
 export const nextPaths = { assets: "/_next/", development: "/__nextjs" };
 
-/** What `next build` writes, relative to the project. */
+/** The files that `next build` writes, relative to the project. */
 export const buildFiles = {
   assets: ".next/static",
   routes: ".next/app-path-routes-manifest.json",

@@ -57,7 +57,7 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
 /** An operator's command, or an operator in the office by name. */
 export type Operator = "operator" | `operator ${string}`;
 
-/** Who makes a change: an operator, the service itself, the service itself, a provider's webhook, or a person on a page. */
+/** The maker of a change: an operator, the service itself, a provider's webhook, or a person on a page. */
 export type Actor =
   | Operator
   | "service"

@@ -1,6 +1,6 @@
 const serverName = "corner-office";
 
-/** What known MCP clients need to connect to the server at `address`: commands to run, or the server in their settings. */
+/** How to connect known MCP clients to the server at `address`: commands to run, or the server in their settings. */
 export function mcpClients(address: string) {
   const vsCode = { type: "http", url: address };
   const cursor = { url: address };

@@ -44,14 +44,14 @@ export function pagePolicy(page: Page, nonce: string): string {
   return join(isClerks(page) ? extend(own, clerk((signIn as ClerkSettings).issuer)) : own);
 }
 
-/** What Next's hot reload needs in development. */
+/** The sources of Next's hot reload in development. */
 const hotReload = {
   "script-src": "'unsafe-eval'",
   "style-src": "'unsafe-inline'",
   "connect-src": "ws: wss:",
 };
 
-/** What Clerk's components need: their script and API, profile pictures, the bot check, inline styles. */
+/** The sources of Clerk's components: their script and API, profile pictures, the bot check, inline styles. */
 function clerk(frontendApi: string): Record<string, string> {
   const botCheck = "https://challenges.cloudflare.com";
   return {

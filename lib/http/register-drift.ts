@@ -1,7 +1,7 @@
 import { mcpServer, operations } from "@/lib/http/operations";
 import { clerkRoutes, clientFiles, documentPages, routes, routesOfMany } from "@/lib/http/pages";
 
-/** What the build contains. */
+/** The contents of the build. */
 export type Built = {
   /** Every route, by Next's name for it. */
   builtRoutes: readonly string[];

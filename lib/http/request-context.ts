@@ -9,7 +9,7 @@ import { logFields } from "@/lib/runtime/log";
 import { LruCache } from "@/lib/runtime/lru-cache";
 import { metrics } from "@/lib/runtime/metrics";
 
-/** What is known about a request. */
+/** The facts of a request, for its answer and its log line. */
 export type RequestContext = {
   method: string;
   /** The path as it was sent. */

@@ -126,7 +126,7 @@ function openMail(id: string, sealed: string): SignInMail | undefined {
   return opened === undefined ? undefined : signInMail.safeParse(JSON.parse(opened)).data;
 }
 
-/** What became of a mail at its last attempt. */
+/** The outcome of the last attempt to send a mail. */
 export type Attempt = { state: "sent" | "retrying" | "failed"; failure?: string | undefined };
 
 /** Notes what became of a mail, for the operator. */

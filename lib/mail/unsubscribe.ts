@@ -16,7 +16,7 @@ export function readUnsubscribeLink({ searchParams }: URL): string {
   return accountId;
 }
 
-/** What an unsubscribe link is about. */
+/** The subject of an unsubscribe link. */
 type Subscription = {
   /**
    * The masked email of the account: its owner recognises it, and someone who was forwarded the mail does not learn it.

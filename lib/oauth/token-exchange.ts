@@ -11,7 +11,7 @@ type StateRow = Tables["connect_state"];
 const running = new AsyncLocalStorage<TokenExchange>();
 
 /**
- * What one request to the authorization server uses up and issues. The library uses a token up and stores its successor
+ * The tokens that one request to the authorization server uses up and issues. The library uses a token up and stores its successor
  * before it has validated the whole request. So both are only noted, and {@link commit} writes them once the library has
  * accepted the request: a request that is refused, or fails, uses nothing up.
  */

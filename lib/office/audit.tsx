@@ -11,7 +11,7 @@ export const audit: OfficePage = { path: "/audit", name: "Audit", show };
 
 const perPage = 50;
 
-/** Who changed what: by operator or other actor, person, act and day. Each page is a link. */
+/** The audit: by operator or other actor, person, act and day. Each page is a link. */
 async function show({ db, nowMs, input }: OfficeCall) {
   const filter = {
     who: input("who"),

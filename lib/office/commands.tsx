@@ -2,7 +2,7 @@ import type { OfficePage } from "@/lib/office/page";
 
 export const commands: OfficePage = { path: "/commands", name: "Shell", show };
 
-/** What stays in the shell, because it needs secrets, files or a second thought. */
+/** The commands that stay in the shell, because they need secrets, files or a second thought. */
 const list = [
   ["Check the settings, the store, the mail and the keys", "check"],
   ["Add an operator, or a passkey for one who lost it", "operator add NAME"],

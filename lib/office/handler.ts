@@ -103,7 +103,7 @@ function listRoutes(): Map<string, Handlers> {
   return routes;
 }
 
-/** What `createHandler` checks and renders for every address of the office. */
+/** The checks and the rendering of every address of the office. */
 const checks: Parameters<typeof createHandler>[2] = {
   checkAddressee: requireOwnHost,
   // Its check compares with the public address; ours with the office's.

@@ -95,7 +95,7 @@ export function Table({
   );
 }
 
-/** What the owner of an account reads on `/home`. */
+/** The state that the owner of an account reads on `/home`. */
 export function homeStateOf(account: Account | undefined, nowMs: number): HomeState {
   return decideHomeState(account ? { is: "account", account } : { is: "unreadable" }, nowMs);
 }

@@ -84,7 +84,7 @@ async function show(call: OfficeCall): Promise<Shown> {
   };
 }
 
-/** Invites every email that the form lists, with one plan. What is refused is listed with its reason. */
+/** Invites every email that the form lists, with one plan. Refused ones are listed with the reason. */
 const inviteMany: OfficeAct = {
   path: "/waiting/invite",
   name: "send invitations",

@@ -78,7 +78,7 @@ function rateLimitOf(name: QuotaName): Quota {
   return quota;
 }
 
-/** What a refusal says to a client that has spent its quota. */
+/** The refusal of a client that has spent its quota. */
 export function rateLimitMessage(
   limit: number,
   windowSeconds: number,

@@ -60,7 +60,7 @@ export class RedisStore implements CounterStore {
 
 type Script = { keys: string[]; arguments: string[] };
 
-/** What the three kinds of client of `@redis/client` have in common. */
+/** The common part of the three kinds of client of `@redis/client`. */
 type Client = {
   on(event: "error", listener: () => void): unknown;
   connect(): Promise<unknown>;

@@ -12,7 +12,7 @@ const maxRefusals = 100_000;
 type Options = Policy & {
   /** How long the store may take over a round. */
   storeTimeoutMs: number;
-  /** What becomes of a request while the store is away. */
+  /** The fate of a request while the store is away. */
   fallback: (key: string, nowMs: number) => RateLimitDecision;
 };
 

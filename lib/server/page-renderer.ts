@@ -39,7 +39,7 @@ type Options = {
 const askIntervalMs = 1000; // for a sign of life
 const maxSilences = 3;
 
-/** What the process reports: once after its start, then that it is alive, whenever it is asked. */
+/** The reports of the process: once after its start, then that it is alive, whenever it is asked. */
 export type RendererMessage = { is: "ready" | "alive" } | { is: "broken"; fault: string };
 
 export type RenderRequest = Pick<IncomingMessage, "method" | "url"> & { body?: Buffer | undefined };

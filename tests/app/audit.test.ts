@@ -40,7 +40,7 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     }));
   }
 
-  /** What a device is told when it asks to be let in. */
+  /** The answer to a device that asks for access. */
   async function askAsDevice() {
     const { text } = await service.submit("/oauth/device", { client_id: "native" });
     return JSON.parse(text) as { user_code: string; device_code: string };

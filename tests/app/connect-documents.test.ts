@@ -11,7 +11,7 @@ const email = "ceo@example.com";
 const redirect = "http://127.0.0.1:51000/callback";
 const asPerson = { accept: "text/html,*/*" };
 
-/** What each known agent publishes of itself, in the parts that differ, and where it asks for the answer. */
+/** The documents that known agents publish of themselves, in the parts that differ, and their redirect addresses. */
 const agents: [name: string, address: string, document: object, redirect: string][] = [
   [
     "Claude",

@@ -26,7 +26,7 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
     return { target, states, email };
   }
 
-  /** What a browser sends for the page's own form. */
+  /** The POST of a browser from the page's own form. */
   const press = (target: string, headers = {}) =>
     service.ask(target, {
       method: "POST",

@@ -5,7 +5,7 @@ import { json } from "node:stream/consumers";
 
 /** A tool as the model was offered it; Codex groups an MCP server's tools in a namespace. */
 type Tool = { name: string; namespace?: string };
-/** What an agent sends its model: the tools, and the newest result of one of them, as text. */
+/** The request of an agent to its model: the tools, and the newest result of one of them, as text. */
 type Turn = { tools: Tool[]; result?: string | undefined };
 /** Each call has an id of its own: agents ignore one that they have seen. */
 type Reply = { call: Tool; input: object; id: string } | { text: string };

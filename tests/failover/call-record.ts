@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer } from "@/tests/support/service";
 
-/** What callers send. */
+/** The calls. */
 export type Kind = "unsubscribe" | "join" | "sign-in" | "refresh" | "purchase" | "command";
 
 /** How long a caller waits before it sends a refused request again, in the manner of a person at a form. */
 const againAfterMs = 1500;
 
-/** What the service answered its callers in one run, as they understood it. */
+/** The answers that callers got in one run, as they understood them. */
 export class CallRecord {
   /** When a write was acknowledged, and when a request got no more than "try again". */
   readonly acknowledged: { kind: Kind; atMs: number }[] = [];

@@ -2,7 +2,7 @@ import type { Service } from "@/tests/support/service";
 import type { startSmtpInbox } from "@/tests/support/smtp-inbox";
 import type { CallRecord } from "./call-record";
 
-/** What callers of one run share. */
+/** The shared state of the callers of one run. */
 export type World = {
   /** The number of the run: its callers are others than those of earlier runs. */
   run: number;
@@ -20,7 +20,7 @@ export type World = {
 export type Caller = {
   /** Resolves when they have stopped. */
   stopped: Promise<unknown>;
-  /** What was acknowledged and is not there any more, in words. */
+  /** Acknowledged writes that are not there any more, in words. */
   findLost: () => Promise<string[]>;
 };
 

@@ -1,5 +1,5 @@
 /**
- * What happens to the primary: it is killed; frozen, and reset as by a watchdog; cut off from the others, but not from the
+ * The faults of the primary: it is killed; frozen, and reset as by a watchdog; cut off from the others, but not from the
  * instances; switched over by hand; frozen and thawed a minute later, without a watchdog.
  */
 export const faults = ["kill", "freeze", "cut", "switch", "thaw"] as const;
@@ -19,10 +19,10 @@ export type Pair = {
   end: () => void;
 };
 
-/** What was struck: the port of the former primary, and the way back to a pair. */
+/** The struck server: the port of the former primary, and the way back to a pair. */
 export type Struck = {
   port: number;
-  /** Takes the fault away. What the former primary then does is up to the pair. */
+  /** Takes the fault away. The pair decides what becomes of the former primary. */
   release: () => Promise<void>;
   /** Waits until both servers are a pair again. False if a thawed primary has broken the pair. */
   restore: () => Promise<boolean>;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Service } from "@/tests/support/service";
 import { nameOf } from "./haproxy";
 
-/** What the instances logged of things that went wrong in this time. */
+/** The warnings and errors that the instances logged in this time. */
 export function readLogs(instances: readonly Service[], fromMs: number, untilMs: number): string[] {
   return instances.flatMap(({ dataDir }, n) =>
     readFileSync(join(dataDir, "log"), "utf8")

@@ -26,8 +26,8 @@ import { Pressure } from "./pressure";
 /*
  * Three instances of the build before the newest migration, behind haproxy, on PostgreSQL through PgBouncer and counters
  * in Redis, are upgraded, rolled back, killed and cut off from their stores, under load: `npm run
- * fleet`. Exits 1 when something does not hold. What has to hold does so however slow the machine is; how long
- * something took is only shown.
+ * fleet`. Exits 1 when something does not hold. Nothing that has to hold depends on the speed of the
+ * machine; how long something took is only shown.
  */
 
 for (const program of ["haproxy", "pgbouncer", "redis-server", "wrk"]) {

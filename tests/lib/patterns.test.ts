@@ -106,7 +106,7 @@ const text = (name: string) => (value: string) => ({
   get: (asked: string) => (asked === name ? value : null),
 });
 
-/** What of ours and of libraries reads a text of strangers, and how much of it. */
+/** Our and the libraries' readers of a stranger's text, and how much of it they read. */
 const readers: { what: string; read: (text: string) => void; characters: number }[] = [
   { what: "whether a path is under /api", read: isUnderApi, characters: longest },
   {

@@ -1,6 +1,6 @@
 import type { Answer } from "@/tests/support/service";
 
-/** What became of a request: answered as wanted, refused for now, or neither. */
+/** The outcome of a request: answered as wanted, refused for now, or neither. */
 export type Call = { kind: string; atMs: number; ms: number; outcome: "good" | "late" | "wrong" };
 
 const refusedForNow = new Set([429, 502, 503, 504]);

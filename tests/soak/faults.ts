@@ -8,7 +8,7 @@ import type { World } from "./world";
 /** How long each fault lasts. */
 export const faultSeconds = 30;
 
-/** What goes wrong. It is over when `strike` resolves. */
+/** A fault. It has ended when `strike` resolves. */
 type Fault = { name: string; strike: (world: World) => Promise<void> };
 
 const lastingMs = faultSeconds * 1000;

@@ -3,7 +3,7 @@ import { memoryOf, processorTimeOf, withChildren } from "@/tests/support/process
 import type { Call } from "./calls";
 import type { World } from "./world";
 
-/** What one minute looked like. Times are in milliseconds, sizes in megabytes. */
+/** The figures of one minute. Times are in milliseconds, sizes in megabytes. */
 export type Minute = {
   minute: number;
   health: { p50: number; p99: number };

@@ -4,7 +4,7 @@ import type { Minute } from "./minute";
 /** How often something goes wrong. */
 export const everyMinutes = 5;
 
-/** What must not grow, but for so much noise: by this factor and this much. */
+/** Figures that must not grow by more than the noise: this factor and this much. */
 const steady: { what: string; read: (row: Minute) => number; factor: number; more: number }[] = [
   { what: "memory of the server in MB", read: ({ server }) => server, factor: 1.1, more: 10 },
   { what: "memory of the renderer in MB", read: ({ renderer }) => renderer, factor: 1.1, more: 10 },
@@ -18,7 +18,7 @@ const steady: { what: string; read: (row: Minute) => number; factor: number; mor
 /** Without a fault, and not the minute after one. */
 const isQuiet = ({ minute }: Minute) => minute > 2 && minute % everyMinutes > 1;
 
-/** What grew between the quiet minutes of the first and the last third, and what faults left behind. */
+/** The figures that grew from the quiet minutes of the first third to those of the last, and the remains of faults. */
 export function judge(rows: Minute[]): string[] {
   const third = Math.ceil(rows.length / 3);
   const early = rows.slice(0, third).filter(isQuiet);

@@ -1,5 +1,5 @@
 /**
- * What the Kotlin client calls of Android, as declarations, so that it compiles without an Android SDK. Kotlin's
+ * The parts of Android that the Kotlin client calls, as declarations, so that it compiles without an Android SDK. Kotlin's
  * `TODO()` stands for the bodies and values, which never run.
  */
 export const androidStubs = {

@@ -20,7 +20,7 @@ function head(type: number, length: number): Buffer {
 /** The flags of authenticator data (WebAuthn Level 3 §6.1). */
 export const flag = { userPresent: 1, userVerified: 4, attestedCredential: 64 };
 
-/** What a response says instead of the truth. */
+/** The lies of a response. */
 export type Lies = {
   origin?: string;
   rpId?: string;

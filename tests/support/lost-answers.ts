@@ -5,7 +5,7 @@ import type { Service } from "@/tests/support/service";
 
 const faults = ["dropped", "cut", "late"] as const;
 
-/** What happened to the answers that a renewing app should have got. */
+/** The fate of the answers that a renewing app should have got. */
 export type Answers = Record<(typeof faults)[number] | "arrived" | "refused", number>;
 
 /**

@@ -16,7 +16,7 @@ const steps = [
 /** When the service is killed: before Stripe does what was asked, before its answer, or right after it. */
 const moments = ["before", "done", "answered"] as const;
 
-/** What an owner buys, and the session and address of the owner's browser. */
+/** The purchase of an owner, and the session and address of the owner's browser. */
 export type Purchase = {
   account: string;
   cookie: string;
@@ -155,7 +155,7 @@ export async function sellUnderFaults(stage: Stage, count: number, killsOfEach: 
   };
 }
 
-/** What is missing, and what is there more than once: licences by plan, credits by balance and ledger. */
+/** The purchases that are missing, and those that are there more than once: licences by plan, credits by balance and ledger. */
 export async function countGiven(stage: Pick<Stage, "query">, purchases: Purchase[]) {
   const rows = await stage.query(
     `SELECT id, plan, credit_thousandths AS credits,

@@ -76,7 +76,7 @@ export class StripeStandIn {
   endpoints: Endpoint[] = [];
   /** The events that no test has taken yet. */
   private events: Event[] = [];
-  /** What the next requests meet; a function may look at the request, or kill someone. */
+  /** The behaviour towards the next requests; a function may look at the request, or kill someone. */
   faultOf: (request: string) => Fault | Promise<Fault> = () => "none";
   /** Called after a request has been carried out, before it is answered. */
   whenDone: (request: string) => void | Promise<void> = () => {};

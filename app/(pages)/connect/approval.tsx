@@ -15,7 +15,7 @@ type ApprovalProps = ClientDescriptionProps & {
   reader: Reader;
 };
 
-/** Who asks for what, and the form by which the owner approves or declines. */
+/** The app, the access that it asks for, and the form by which the owner approves or declines. */
 export function Approval({ requestCookie, client, userCode, reader, readersNetwork }: ApprovalProps) {
   return (
     <>

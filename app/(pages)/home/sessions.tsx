@@ -107,7 +107,7 @@ export function Sessions({ read, accountId, ownId, isLocal, ended, hasExtended, 
   );
 }
 
-/** What the page says after a list was ended, by the list's name in the form. */
+/** The confirmation after a list was ended, by the list's name in the form. */
 const endedWords = new Map([
   ["apps", "All apps are disconnected."],
   ["browsers", "Signed out of all other browsers."],
@@ -117,7 +117,7 @@ const endedWords = new Map([
 
 const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
 
-/** What this section shows of an account; `undefined` if it cannot be read. */
+/** The sessions of an account; `undefined` if it cannot be read. */
 export async function readSessions({ id, email }: Pick<Account, "id" | "email">, nowMs: number) {
   try {
     const db = await store();

@@ -59,7 +59,7 @@ const embedded = "the page was embedded";
 const verified = { id: expect.any(String), publicKey: expect.any(String), counter: 0 };
 const proven = { counter: 0 };
 
-/** What a relying party that requires user verification, and is never embedded, makes of each vector. */
+/** The verdict of a relying party that requires user verification, and is never embedded, on each vector. */
 const expected: Record<string, [registration: unknown, authentication: unknown]> = {
   "ES256 Credential with No Attestation": [unverified, unverified],
   "ES256 Credential with Self Attestation": [verified, unverified],

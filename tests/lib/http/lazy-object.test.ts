@@ -35,7 +35,7 @@ const standIns = [
   },
 ];
 
-/** What a member is called with; any other is called with nothing. */
+/** The arguments of a member; any other is called with none. */
 const givenTo: Record<string, unknown[]> = {
   append: ["x-one", "2"],
   delete: ["x-one"],
@@ -66,7 +66,7 @@ describe.each(standIns)("what stands in for a $Real.name", ({ Real, real, standI
   });
 });
 
-/** What can be compared of a value, and of the object that it was asked of, once it was. */
+/** The comparable parts of a value, and of its object after it was read. */
 async function describeValue(value: unknown, of: object): Promise<unknown> {
   const after = of instanceof Headers ? [...of] : "bodyUsed" in of && of.bodyUsed;
   if (value instanceof Headers) return { headers: [...value], after };

@@ -6,7 +6,7 @@ import { mcpServer, operations } from "@/lib/http/operations";
 import { addresses } from "@/tests/support/contract";
 import { refusals } from "@/tests/support/refusals";
 
-/** What has drifted from the register, the catalogue or the specification's own lists. */
+/** The differences from the register, the catalogue or the specification's own lists. */
 describe("the register", () => {
   const paths = addresses.map(({ path }) => path);
 

@@ -66,13 +66,13 @@ describe("the paths of the register", () => {
   const speaking = ["app/(pages)", "lib/docs", "lib/mail", "lib/mail", "lib/auth"];
   const files = speaking.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
-      // What is shown of a client is a program of its own, and is run.
+      // The sample of a client is a program of its own, and is run.
       .filter((file) => /\.tsx?$/.test(file) && !file.startsWith("clients/"))
       .map((file) => join(folder, file)),
   );
 
   it.each(files)("are not written out in %s, so that a page may be renamed", (file) => {
-    // What the framework makes of a page's own folder has to be written out, and fails to compile when it moves.
+    // A path that the framework makes of a page's own folder is written out, and fails to compile when the page moves.
     const source = readFileSync(file, "utf8")
       .replace(/PageProps<"[^"]+">/g, "")
       .replace(/^\s*(?:\/\/|\/?\*).*$/gm, "");

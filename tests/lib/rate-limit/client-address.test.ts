@@ -105,7 +105,7 @@ describe("groupAddress", () => {
     ["2001:db8::", "2001:db8:0:0::/64"],
     ["::1", "0:0:0:0::/64"],
     ["64:ff9b::192.0.2.1", "64:ff9b:0:0::/64"],
-    // Whose network has a zero in it cannot make each of its addresses another client.
+    // A network with a zero in it cannot make each of its addresses another client.
     ["2001:db8::ffff:192.0.2.1", "2001:db8:0:0::/64"],
     ["2001:db8:1:2:3:ffff:c000:201", "2001:db8:1:2::/64"],
   ])("%s is one client with %s", (address, group) => {

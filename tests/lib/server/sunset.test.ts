@@ -40,7 +40,7 @@ describe("a service that starts after the sunset of an operation", () => {
   afterAll(() => service.stop());
 
   it("answers 410 there, and everything else as ever", async () => {
-    // What the API description lacks without the retirement must not be recorded.
+    // Answers that the API description lacks without the retirement must not be recorded.
     const gone = await fetch(`http://127.0.0.1:${service.port}${siteBanner.path}`);
     expect(gone.status).toBe(410);
     expect((await gone.json()).error).toMatchObject({

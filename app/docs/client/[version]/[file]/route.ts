@@ -20,7 +20,7 @@ export function GET(request: Request): Response | Promise<Response> {
   return handler ? handler(request) : new Response("There is no such file.\n", { status: 404 });
 }
 
-/** Plain text, because no media type of these languages is registered. What is at a version's address never changes. */
+/** Plain text, because no media type of these languages is registered. The file at a version's address never changes. */
 function download(route: Route, text: string) {
   const name = route.path.split("/").at(-1);
   const file = {
