@@ -14,7 +14,7 @@ export function showEnter(to: string): Shown {
           Use your passkey
         </Ceremony>
         <p className="quiet">
-          Lost your passkey? Another link is printed by <code>npm run -s admin -- operator add NAME</code>.
+          Lost your passkey? <code>npm run -s admin -- operator add NAME</code> prints another link.
         </p>
       </Door>
     ),
