@@ -10,6 +10,8 @@ export type Minute = {
   entitlement: { p50: number; p99: number };
   good: number;
   late: number;
+  /** The kinds of requests that were refused for now. */
+  lateKinds: string[];
   wrong: number;
   /** Parts of one core. */
   processor: number;
@@ -61,6 +63,7 @@ export async function readMinute(
     entitlement: latencies(calls, "/api/entitlement"),
     good: count("good"),
     late: count("late"),
+    lateKinds: [...new Set(calls.filter(({ outcome }) => outcome === "late").map(({ kind }) => kind))],
     wrong: count("wrong"),
     server,
     renderer: others.reduce((sum, one) => sum + one, 0),

@@ -11,6 +11,8 @@ const rowsLeft: { [table: string]: { [kind: string]: number } } = {
   // Used refresh tokens, of which each app keeps the last thousand.
   connect_state: { refresh: 1 },
   email_suppressions: { unsubscribe: 1 },
+  // It outlives its account.
+  invitations: { command: 1 },
   local_sessions: { "sign-in": 1 },
   onboarding_emails: { command: 5 },
   sign_in_emails: { "sign-in": 1 },

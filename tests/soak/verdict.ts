@@ -34,7 +34,9 @@ export function judge(rows: Minute[]): string[] {
     const isSecondAfterFault = minute > everyMinutes && minute % everyMinutes === 2;
     if (isSecondAfterFault && health.p50 > usual * 2 + 5)
       found.push(`minute ${minute}: health takes ${health.p50.toFixed(1)} ms, ${usual.toFixed(1)} in others`);
-    if (isQuiet(row) && row.late > 0) found.push(`minute ${minute}: ${row.late} refused without a fault`);
+    if (isQuiet(row) && row.late > 0) {
+      found.push(`minute ${minute}: ${row.late} refused without a fault: ${row.lateKinds.join(", ")}`);
+    }
   }
   return found;
 }
