@@ -94,7 +94,9 @@ const losses: Record<string, { sent: string; lost: RegExp; kept?: RegExp }> = {
 };
 
 it("the README's list of what plain Next loses is the one that is tested here", () => {
-  const [, list = ""] = readFileSync("lib/server/README.md", "utf8").split("the owner of the socket can do it:");
+  const [, list = ""] = readFileSync("lib/server/README.md", "utf8").split(
+    "the owner of the socket can do it:",
+  );
   expect([...list.matchAll(/^- (.*)$/gm)].map(([, item]) => item)).toEqual(Object.keys(losses));
 });
 
