@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chownSync, existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -125,7 +125,8 @@ export async function startPostgres(primaryUrl?: string, more: string[] = []) {
 /** Sends a signal to a PostgreSQL and its processes, each of which has a group of its own. */
 export function signalPostgres(pid: number | undefined, signal: NodeJS.Signals): void {
   const children = execFileSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
-  for (const one of [String(pid), ...children.trim().split("\n")]) process.kill(Number(one), signal);
+  // A child may end with its parent before its turn, which this program does not mind.
+  spawnSync("kill", ["-s", signal.slice("SIG".length), String(pid), ...children.trim().split("\n")]);
 }
 
 /** Starts a Redis on loopback; returns `undefined` if it is not installed. */
