@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Kysely, type Migration, sql } from "kysely";
+import { type Kysely, type Migration, type QueryExecutorProvider, sql } from "kysely";
 
 /** A migration: a transaction, or indexes that are created while the table is in use. */
 export type SchemaChange = Migration | IndexChange;
@@ -12,6 +12,16 @@ export type IndexChange = {
   dropIndexes?: string[];
 };
 
+/** The transaction of a migration that consists of these SQL statements. */
+const statements =
+  (...all: string[]) =>
+  async (db: QueryExecutorProvider) => {
+    for (const statement of all) await sql.raw(statement).execute(db);
+  };
+
+const ofAccount = "account_id text not null references accounts (id) on delete cascade";
+const ofOperator = "operator_id text not null references operators (id) on delete cascade";
+
 /**
  * All migrations, in order, in SQL that both engines accept. Never edit one that has been released.
  *
@@ -23,218 +33,97 @@ export type IndexChange = {
  */
 export const migrations: Record<string, SchemaChange> = {
   "001-first-tables": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("accounts")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("email", "text", (column) => column.notNull().unique())
-        .addColumn("subject", "text", (column) => column.unique())
-        .addColumn("plan", "text", (column) => column.notNull())
-        .addColumn("trial_ends_at_ms", "bigint")
-        .addColumn("assistant_limit", "bigint")
-        .addColumn("credit_thousandths", "bigint", (column) => column.notNull().defaultTo(0))
-        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
-        .addCheckConstraint("accounts_balance", sql`credit_thousandths >= 0`)
-        .execute();
-      await db.schema
-        .createTable("credit_entries")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("account_id", "text", (column) =>
-          column.notNull().references("accounts.id").onDelete("cascade"),
-        )
-        .addColumn("thousandths", "bigint", (column) => column.notNull())
-        .addColumn("reason", "text", (column) => column.notNull())
-        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createIndex("credit_entries_account")
-        .on("credit_entries")
-        .column("account_id")
-        .execute();
-      await db.schema
-        .createTable("site_banner")
-        .addColumn("id", "bigint", (column) => column.primaryKey())
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("message", "text", (column) => column.notNull())
-        .addColumn("starts_at_ms", "bigint")
-        .addColumn("ends_at_ms", "bigint")
-        .execute();
-      await db.schema
-        .createTable("onboarding_emails")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("account_id", "text", (column) =>
-          column.notNull().references("accounts.id").onDelete("cascade"),
-        )
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("due_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("state", "text", (column) => column.notNull())
-        .addUniqueConstraint("onboarding_emails_once", ["account_id", "kind"])
-        .execute();
-      await db.schema
-        .createTable("email_suppressions")
-        .addColumn("email_hash", "text", (column) => column.primaryKey())
-        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createTable("local_sessions")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("account_id", "text", (column) =>
-          column.notNull().references("accounts.id").onDelete("cascade"),
-        )
-        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createIndex("local_sessions_account")
-        .on("local_sessions")
-        .column("account_id")
-        .execute();
-    },
+    up: statements(
+      `create table accounts (id text primary key, email text not null unique, subject text unique,
+        plan text not null, trial_ends_at_ms bigint, assistant_limit bigint,
+        credit_thousandths bigint not null default 0, created_at_ms bigint not null,
+        constraint accounts_balance check (credit_thousandths >= 0))`,
+      `create table credit_entries (id text primary key, ${ofAccount}, thousandths bigint not null,
+        reason text not null, created_at_ms bigint not null)`,
+      "create index credit_entries_account on credit_entries (account_id)",
+      `create table site_banner (id bigint primary key, kind text not null, message text not null,
+        starts_at_ms bigint, ends_at_ms bigint)`,
+      `create table onboarding_emails (id text primary key, ${ofAccount}, kind text not null,
+        due_at_ms bigint not null, state text not null,
+        constraint onboarding_emails_once unique (account_id, kind))`,
+      "create table email_suppressions (email_hash text primary key, created_at_ms bigint not null)",
+      `create table local_sessions (id text primary key, ${ofAccount}, expires_at_ms bigint not null)`,
+      "create index local_sessions_account on local_sessions (account_id)",
+    ),
   },
   "002-sign-in": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("waitlist")
-        .addColumn("email", "text", (column) => column.primaryKey())
-        .addColumn("joined_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("invited_at_ms", "bigint")
-        .execute();
-      await db.schema
-        .createTable("invitations")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("email", "text", (column) => column.notNull())
-        .addColumn("token_hash", "text", (column) => column.unique())
-        .addColumn("plan", "text", (column) => column.notNull())
-        .addColumn("trial_ends_at_ms", "bigint")
-        .addColumn("trial_days", "bigint")
-        .addColumn("assistant_limit", "bigint")
-        .addColumn("credit_thousandths", "bigint")
-        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("accepted_at_ms", "bigint")
-        .execute();
-      await db.schema.createIndex("invitations_email").on("invitations").column("email").execute();
-      await db.schema
-        .createTable("sign_in_codes")
-        .addColumn("browser_hash", "text", (column) => column.primaryKey())
-        .addColumn("email", "text", (column) => column.notNull())
-        .addColumn("code_hash", "text", (column) => column.notNull())
-        .addColumn("tries", "bigint", (column) => column.notNull())
-        .addColumn("created_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-      await db.schema.createIndex("sign_in_codes_email").on("sign_in_codes").column("email").execute();
-      await db.schema.alterTable("local_sessions").addColumn("client_hash", "text").execute();
-      await db.schema
-        .createIndex("local_sessions_client")
-        .unique()
-        .on("local_sessions")
-        .column("client_hash")
-        .execute();
-      await db.schema
-        .createTable("clerk_users")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("email", "text", (column) => column.notNull())
-        .addColumn("updated_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("is_deleted", "bigint", (column) => column.notNull().defaultTo(0))
-        .execute();
-    },
+    up: statements(
+      "create table waitlist (email text primary key, joined_at_ms bigint not null, invited_at_ms bigint)",
+      `create table invitations (id text primary key, email text not null, token_hash text unique,
+        plan text not null, trial_ends_at_ms bigint, trial_days bigint, assistant_limit bigint,
+        credit_thousandths bigint, created_at_ms bigint not null, expires_at_ms bigint not null,
+        accepted_at_ms bigint)`,
+      "create index invitations_email on invitations (email)",
+      `create table sign_in_codes (browser_hash text primary key, email text not null,
+        code_hash text not null, tries bigint not null, created_at_ms bigint not null,
+        expires_at_ms bigint not null)`,
+      "create index sign_in_codes_email on sign_in_codes (email)",
+      "alter table local_sessions add column client_hash text",
+      "create unique index local_sessions_client on local_sessions (client_hash)",
+      `create table clerk_users (id text primary key, email text not null, updated_at_ms bigint not null,
+        is_deleted bigint not null default 0)`,
+    ),
   },
   "003-mail-delivery": {
-    async up(db: Kysely<TablesAt003>) {
+    async up(db: Kysely<unknown>) {
       // The rows now outlive their account, and SQLite cannot drop a foreign key, so the table is created again.
-      await db.schema.alterTable("onboarding_emails").renameTo("onboarding_emails_before").execute();
-      await db.schema
-        .createTable("onboarding_emails")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("account_id", "text", (column) => column.notNull())
-        .addColumn("recipient_hash", "text", (column) => column.notNull())
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("due_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("state", "text", (column) => column.notNull())
-        .addColumn("next_attempt_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("attempts", "bigint", (column) => column.notNull().defaultTo(0))
-        .addColumn("first_attempt_at_ms", "bigint")
-        .addColumn("lease_until_ms", "bigint")
-        .addColumn("failure", "text")
-        .addUniqueConstraint("onboarding_emails_once_each", ["account_id", "kind"])
-        .execute();
-      const rows = await db
-        .selectFrom("onboarding_emails_before as before")
-        .innerJoin("accounts", "accounts.id", "before.account_id")
-        .select(["before.id", "account_id", "kind", "due_at_ms", "state", "email"])
-        .execute();
+      await statements(
+        "alter table onboarding_emails rename to onboarding_emails_before",
+        `create table onboarding_emails (id text primary key, account_id text not null,
+          recipient_hash text not null, kind text not null, due_at_ms bigint not null, state text not null,
+          next_attempt_at_ms bigint not null, attempts bigint not null default 0, first_attempt_at_ms bigint,
+          lease_until_ms bigint, failure text,
+          constraint onboarding_emails_once_each unique (account_id, kind))`,
+      )(db);
+      const mails = sql<MailAt002>`
+        select mail.id, account_id, kind, due_at_ms, state, email
+        from onboarding_emails_before as mail inner join accounts on accounts.id = mail.account_id`;
       const yesterdayMs = Date.now() - 24 * 60 * 60 * 1000;
-      for (const { email, ...row } of rows) {
+      for (const { id, account_id, kind, due_at_ms, state, email } of (await mails.execute(db)).rows) {
         // No mail was delivered before this migration. Overdue mails would now arrive all at once, and too late to be
         // useful.
-        const isTooLate = row.state === "scheduled" && row.due_at_ms < yesterdayMs;
-        const late = isTooLate ? { state: "failed", failure: "due before mail was delivered" } : {};
-        await db
-          .insertInto("onboarding_emails")
-          .values({
-            ...row,
-            recipient_hash: hashEmailAt003(email),
-            next_attempt_at_ms: row.due_at_ms,
-            ...late,
-          })
-          .execute();
+        const isTooLate = state === "scheduled" && due_at_ms < yesterdayMs;
+        const [outcome, failure] = isTooLate ? ["failed", "due before mail was delivered"] : [state, null];
+        const insert = sql`
+          insert into onboarding_emails
+            (id, account_id, recipient_hash, kind, due_at_ms, next_attempt_at_ms, state, failure)
+          values (${id}, ${account_id}, ${hashEmailAt003(email)}, ${kind}, ${due_at_ms}, ${due_at_ms},
+            ${outcome}, ${failure})`;
+        await insert.execute(db);
       }
-      await db.schema.dropTable("onboarding_emails_before").execute();
-      await db.schema
-        .createIndex("onboarding_emails_due")
-        .on("onboarding_emails")
-        .columns(["state", "next_attempt_at_ms"])
-        .execute();
-      await db.schema
-        .createIndex("onboarding_emails_recipient")
-        .on("onboarding_emails")
-        .column("recipient_hash")
-        .execute();
+      await statements(
+        "drop table onboarding_emails_before",
+        "create index onboarding_emails_due on onboarding_emails (state, next_attempt_at_ms)",
+        "create index onboarding_emails_recipient on onboarding_emails (recipient_hash)",
+      )(db);
     },
   },
   "004-sessions-and-keys": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("signing_keys")
-        .addColumn("kid", "text", (column) => column.primaryKey())
-        .addColumn("place", "bigint", (column) => column.notNull().unique())
-        .addColumn("issuer", "text", (column) => column.notNull())
-        .addColumn("sealed_key", "text")
-        .addColumn("made_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("signs_from_ms", "bigint")
-        .addColumn("verifies_until_ms", "bigint")
-        .addColumn("revoked_at_ms", "bigint")
-        .execute();
-      const alterSessions = () => db.schema.alterTable("local_sessions");
-      await alterSessions().addColumn("kind", "text").execute();
-      await alterSessions().addColumn("name", "text").execute();
-      await alterSessions().addColumn("begun_at_ms", "bigint").execute();
-      await alterSessions().addColumn("last_seen_at_ms", "bigint").execute();
-      await alterSessions()
-        .addColumn("made_in", "text", (column) => column.references("local_sessions.id").onDelete("cascade"))
-        .execute();
-      for (const column of ["expires_at_ms", "made_in"]) {
-        await db.schema.createIndex(`local_sessions_${column}`).on("local_sessions").column(column).execute();
-      }
-    },
+    up: statements(
+      `create table signing_keys (kid text primary key, place bigint not null unique, issuer text not null,
+        sealed_key text, made_at_ms bigint not null, signs_from_ms bigint, verifies_until_ms bigint,
+        revoked_at_ms bigint)`,
+      "alter table local_sessions add column kind text",
+      "alter table local_sessions add column name text",
+      "alter table local_sessions add column begun_at_ms bigint",
+      "alter table local_sessions add column last_seen_at_ms bigint",
+      "alter table local_sessions add column made_in text references local_sessions (id) on delete cascade",
+      "create index local_sessions_expires_at_ms on local_sessions (expires_at_ms)",
+      "create index local_sessions_made_in on local_sessions (made_in)",
+    ),
   },
   "005-sign-in-mails": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("sign_in_mails")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("sealed", "text", (column) => column.notNull())
-        .addColumn("attempts", "bigint", (column) => column.notNull().defaultTo(0))
-        .addColumn("next_attempt_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createIndex("sign_in_mails_next")
-        .on("sign_in_mails")
-        .column("next_attempt_at_ms")
-        .execute();
-    },
+    up: statements(
+      `create table sign_in_mails (id text primary key, kind text not null, sealed text not null,
+        attempts bigint not null default 0, next_attempt_at_ms bigint not null,
+        expires_at_ms bigint not null)`,
+      "create index sign_in_mails_next on sign_in_mails (next_attempt_at_ms)",
+    ),
   },
   // Partial indexes for the mail runner: finding the next mail stays fast, however many were sent.
   "007-mail-indexes": {
@@ -245,69 +134,33 @@ export const migrations: Record<string, SchemaChange> = {
     dropIndexes: ["onboarding_emails_due"],
   },
   "008-sign-in-emails": {
-    async up(db: Kysely<unknown>) {
-      const codes = () => db.schema.alterTable("sign_in_codes");
-      await codes()
-        .addColumn("share", "text", (column) => column.notNull().defaultTo("stranger"))
-        .execute();
-      await codes().addColumn("asker_hash", "text").execute();
-      await db.schema
-        .createIndex("sign_in_codes_created")
-        .on("sign_in_codes")
-        .column("created_at_ms")
-        .execute();
-      await db.schema
-        .createIndex("sign_in_codes_share")
-        .on("sign_in_codes")
-        .columns(["email", "share", "created_at_ms"])
-        .execute();
-      await db.schema
-        .createTable("sign_in_emails")
-        .addColumn("email", "text", (column) => column.primaryKey())
-        .addColumn("long_code_hash", "text", (column) => column.notNull())
-        .addColumn("long_code_until_ms", "bigint", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createIndex("sign_in_emails_until")
-        .on("sign_in_emails")
-        .column("long_code_until_ms")
-        .execute();
-    },
+    up: statements(
+      "alter table sign_in_codes add column share text not null default 'stranger'",
+      "alter table sign_in_codes add column asker_hash text",
+      "create index sign_in_codes_created on sign_in_codes (created_at_ms)",
+      "create index sign_in_codes_share on sign_in_codes (email, share, created_at_ms)",
+      `create table sign_in_emails (email text primary key, long_code_hash text not null,
+        long_code_until_ms bigint not null)`,
+      "create index sign_in_emails_until on sign_in_emails (long_code_until_ms)",
+    ),
   },
   "009-connect": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("connect_state")
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("id_hash", "text", (column) => column.notNull())
-        .addColumn("payload", "text", (column) => column.notNull())
-        .addColumn("grant_id", "text")
-        .addColumn("look_up_hash", "text")
-        .addColumn("consumed_at_ms", "bigint")
-        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
-        .addPrimaryKeyConstraint("connect_state_id", ["kind", "id_hash"])
-        .execute();
-      for (const column of ["grant_id", "look_up_hash", "expires_at_ms"]) {
-        await db.schema.createIndex(`connect_state_${column}`).on("connect_state").column(column).execute();
-      }
-    },
+    up: statements(
+      `create table connect_state (kind text not null, id_hash text not null, payload text not null,
+        grant_id text, look_up_hash text, consumed_at_ms bigint, expires_at_ms bigint not null,
+        constraint connect_state_id primary key (kind, id_hash))`,
+      "create index connect_state_grant_id on connect_state (grant_id)",
+      "create index connect_state_look_up_hash on connect_state (look_up_hash)",
+      "create index connect_state_expires_at_ms on connect_state (expires_at_ms)",
+    ),
   },
   "010-audit": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("audit_entries")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("at_ms", "bigint", (column) => column.notNull())
-        .addColumn("who", "text", (column) => column.notNull())
-        .addColumn("what", "text", (column) => column.notNull())
-        .addColumn("whom", "text")
-        .addColumn("before", "text")
-        .addColumn("after", "text")
-        .execute();
-      const index = (name: string) => db.schema.createIndex(`audit_entries_${name}`).on("audit_entries");
-      await index("at").columns(["at_ms", "id"]).execute();
-      await index("whom").columns(["whom", "at_ms", "id"]).execute();
-    },
+    up: statements(
+      `create table audit_entries (id text primary key, at_ms bigint not null, who text not null,
+        what text not null, whom text, "before" text, "after" text)`,
+      "create index audit_entries_at on audit_entries (at_ms, id)",
+      "create index audit_entries_whom on audit_entries (whom, at_ms, id)",
+    ),
   },
   // For the deletion of old rows.
   "011-retention": {
@@ -318,15 +171,10 @@ export const migrations: Record<string, SchemaChange> = {
     },
   },
   "020-connect-clients": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("connect_clients")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("name", "text", (column) => column.notNull())
-        .addColumn("redirect_uris", "text", (column) => column.notNull())
-        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-    },
+    up: statements(
+      `create table connect_clients (id text primary key, name text not null, redirect_uris text not null,
+        added_at_ms bigint not null)`,
+    ),
   },
   // For counting failed mails, however many were sent.
   "040-failed-mails": {
@@ -353,33 +201,22 @@ export const migrations: Record<string, SchemaChange> = {
     },
   },
   "044-clerk-ends": {
-    async up(db: Kysely<unknown>) {
-      const users = () => db.schema.alterTable("clerk_users");
-      await users().addColumn("barred_until_ms", "bigint").execute();
-      await users().addColumn("barred_told_at_ms", "bigint").execute();
-      await db.schema.alterTable("local_sessions").addColumn("clerk_session", "text").execute();
-      await db.schema
-        .createTable("clerk_sessions_ended")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("ended_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createIndex("clerk_sessions_ended_at")
-        .on("clerk_sessions_ended")
-        .column("ended_at_ms")
-        .execute();
-    },
+    up: statements(
+      "alter table clerk_users add column barred_until_ms bigint",
+      "alter table clerk_users add column barred_told_at_ms bigint",
+      "alter table local_sessions add column clerk_session text",
+      "create table clerk_sessions_ended (id text primary key, ended_at_ms bigint not null)",
+      "create index clerk_sessions_ended_at on clerk_sessions_ended (ended_at_ms)",
+    ),
   },
   "045-refresh-token-parents": {
-    async up(db: Kysely<unknown>) {
-      await db.schema.alterTable("connect_state").addColumn("parent_hash", "text").execute();
-    },
+    up: statements("alter table connect_state add column parent_hash text"),
   },
   "047-app-end-mails": {
-    async up(db: Kysely<unknown>) {
-      await db.schema.alterTable("local_sessions").addColumn("end_mail_at_ms", "bigint").execute();
-      await db.schema.alterTable("accounts").addColumn("app_end_mails_stopped_at_ms", "bigint").execute();
-    },
+    up: statements(
+      "alter table local_sessions add column end_mail_at_ms bigint",
+      "alter table accounts add column app_end_mails_stopped_at_ms bigint",
+    ),
   },
   // Every instance looks once a minute for mails that are due.
   "048-app-end-mails-due": {
@@ -388,59 +225,34 @@ export const migrations: Record<string, SchemaChange> = {
     },
   },
   "050-passkeys": {
-    async up(db: Kysely<unknown>) {
-      const sessions = () => db.schema.alterTable("local_sessions");
-      await sessions().addColumn("confirmed_at_ms", "bigint").execute();
-      await sessions().addColumn("confirmed_by", "text").execute();
-      await db.schema
-        .createTable("passkeys")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("account_id", "text", (column) =>
-          column.notNull().references("accounts.id").onDelete("cascade"),
-        )
-        .addColumn("credential_id", "text", (column) => column.notNull().unique())
-        .addColumn("rp_id", "text", (column) => column.notNull())
-        .addColumn("public_key", "text", (column) => column.notNull())
-        .addColumn("counter", "bigint", (column) => column.notNull())
-        .addColumn("name", "text", (column) => column.notNull())
-        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("last_used_at_ms", "bigint")
-        .execute();
-      await db.schema.createIndex("passkeys_account").on("passkeys").column("account_id").execute();
-      await db.schema
-        .createTable("passkey_challenges")
-        .addColumn("challenge", "text", (column) => column.primaryKey())
-        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createTable("passkey_offers")
-        .addColumn("account_id", "text", (column) =>
-          column.primaryKey().references("accounts.id").onDelete("cascade"),
-        )
-        .addColumn("declined_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-    },
+    up: statements(
+      "alter table local_sessions add column confirmed_at_ms bigint",
+      "alter table local_sessions add column confirmed_by text",
+      `create table passkeys (id text primary key, ${ofAccount}, credential_id text not null unique,
+        rp_id text not null, public_key text not null, counter bigint not null, name text not null,
+        added_at_ms bigint not null, last_used_at_ms bigint)`,
+      "create index passkeys_account on passkeys (account_id)",
+      "create table passkey_challenges (challenge text primary key, expires_at_ms bigint not null)",
+      `create table passkey_offers (account_id text primary key references accounts (id) on delete cascade,
+        declined_at_ms bigint not null)`,
+    ),
   },
   "055-billing": {
-    async up(db: Kysely<unknown>) {
-      const account = "account_id text not null references accounts (id) on delete cascade";
-      const lastEvent = "created_at_ms bigint not null, last_event text, last_event_at_ms bigint";
-      for (const statement of [
-        `create table billing_customers (account_id text primary key references accounts (id) on delete cascade,
-          customer_id text not null unique, created_at_ms bigint not null, licence text, plan_before text,
-          trial_ends_before_ms bigint, limit_before bigint, limit_given bigint)`,
-        `create table billing_subscriptions (id text primary key, ${account}, status text not null,
-          assistant_limit bigint, period_ends_ms bigint not null, ends_at_ms bigint,
-          licence_until_ms bigint not null, version bigint not null, ${lastEvent})`,
-        `create table billing_checkouts (id text primary key, ${account}, kind text not null, price_id text not null,
-          thousandths bigint not null, state text not null, session_id text unique,
-          refunded_thousandths bigint not null default 0, ${lastEvent})`,
-        // Two tabs that buy at once get the same checkout.
-        "create unique index billing_checkouts_open on billing_checkouts (account_id, kind) where state = 'open'",
-      ]) {
-        await sql.raw(statement).execute(db);
-      }
-    },
+    up: statements(
+      `create table billing_customers (account_id text primary key references accounts (id) on delete cascade,
+        customer_id text not null unique, created_at_ms bigint not null, licence text, plan_before text,
+        trial_ends_before_ms bigint, limit_before bigint, limit_given bigint)`,
+      `create table billing_subscriptions (id text primary key, ${ofAccount}, status text not null,
+        assistant_limit bigint, period_ends_ms bigint not null, ends_at_ms bigint,
+        licence_until_ms bigint not null, version bigint not null, created_at_ms bigint not null,
+        last_event text, last_event_at_ms bigint)`,
+      `create table billing_checkouts (id text primary key, ${ofAccount}, kind text not null,
+        price_id text not null, thousandths bigint not null, state text not null, session_id text unique,
+        refunded_thousandths bigint not null default 0, created_at_ms bigint not null,
+        last_event text, last_event_at_ms bigint)`,
+      // Two tabs that buy at once get the same checkout.
+      "create unique index billing_checkouts_open on billing_checkouts (account_id, kind) where state = 'open'",
+    ),
   },
   // For the reconciler, which looks for them every ten minutes.
   "056-billing-unsettled": {
@@ -452,11 +264,11 @@ export const migrations: Record<string, SchemaChange> = {
     },
   },
   "070-session-starts": {
-    async up(db: Kysely<unknown>) {
-      for (const column of ["begun_by", "begun_in", "network"]) {
-        await db.schema.alterTable("local_sessions").addColumn(column, "text").execute();
-      }
-    },
+    up: statements(
+      "alter table local_sessions add column begun_by text",
+      "alter table local_sessions add column begun_in text",
+      "alter table local_sessions add column network text",
+    ),
   },
   // Most sessions were made in none: after ANALYZE, SQLite scanned them all for each that ended.
   "080-sessions-made": {
@@ -464,11 +276,10 @@ export const migrations: Record<string, SchemaChange> = {
     dropIndexes: ["local_sessions_made_in"],
   },
   "081-trial-mails": {
-    async up(db: Kysely<unknown>) {
-      const accounts = () => db.schema.alterTable("accounts");
-      await accounts().addColumn("trial_mail_done_ms", "bigint").execute();
-      await accounts().addColumn("trial_mail_next_at_ms", "bigint").execute();
-    },
+    up: statements(
+      "alter table accounts add column trial_mail_done_ms bigint",
+      "alter table accounts add column trial_mail_next_at_ms bigint",
+    ),
   },
   // Every instance looks once a minute for mails that are due: three days before the end of a trial, and at its end.
   "082-trial-mails-due": {
@@ -480,36 +291,20 @@ export const migrations: Record<string, SchemaChange> = {
     },
   },
   "085-status-outages": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("status_outages")
-        .addColumn("part", "text", (column) => column.notNull())
-        .addColumn("started_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("seen_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("ended_at_ms", "bigint")
-        .addPrimaryKeyConstraint("status_outages_key", ["part", "started_at_ms"])
-        .execute();
-      const open =
-        "create unique index status_outages_open on status_outages (part) where ended_at_ms is null";
-      await sql.raw(open).execute(db);
-    },
+    up: statements(
+      `create table status_outages (part text not null, started_at_ms bigint not null,
+        seen_at_ms bigint not null, ended_at_ms bigint,
+        constraint status_outages_key primary key (part, started_at_ms))`,
+      "create unique index status_outages_open on status_outages (part) where ended_at_ms is null",
+    ),
   },
   "090-sign-in-mail-attempts": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("sign_in_mail_attempts")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("email", "text", (column) => column.notNull())
-        .addColumn("kind", "text", (column) => column.notNull())
-        .addColumn("at_ms", "bigint", (column) => column.notNull())
-        .addColumn("state", "text", (column) => column.notNull())
-        .addColumn("failure", "text")
-        .execute();
-      const index = (name: string) =>
-        db.schema.createIndex(`sign_in_mail_attempts_${name}`).on("sign_in_mail_attempts");
-      await index("email").columns(["email", "at_ms"]).execute();
-      await index("at").column("at_ms").execute();
-    },
+    up: statements(
+      `create table sign_in_mail_attempts (id text primary key, email text not null, kind text not null,
+        at_ms bigint not null, state text not null, failure text)`,
+      "create index sign_in_mail_attempts_email on sign_in_mail_attempts (email, at_ms)",
+      "create index sign_in_mail_attempts_at on sign_in_mail_attempts (at_ms)",
+    ),
   },
   // For the operator's overview.
   "091-overview": {
@@ -519,39 +314,17 @@ export const migrations: Record<string, SchemaChange> = {
     },
   },
   "100-office": {
-    async up(db: Kysely<unknown>) {
-      await db.schema
-        .createTable("operators")
-        .addColumn("id", "text", (column) => column.primaryKey())
-        .addColumn("name", "text", (column) => column.notNull().unique())
-        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("link_hash", "text", (column) => column.unique())
-        .addColumn("link_until_ms", "bigint")
-        .execute();
-      const createTableOf = (name: string, key: string) =>
-        db.schema
-          .createTable(name)
-          .addColumn(key, "text", (column) => column.primaryKey())
-          .addColumn("operator_id", "text", (column) =>
-            column.notNull().references("operators.id").onDelete("cascade"),
-          );
-      await createTableOf("operator_passkeys", "credential_id")
-        .addColumn("rp_id", "text", (column) => column.notNull())
-        .addColumn("public_key", "text", (column) => column.notNull())
-        .addColumn("counter", "bigint", (column) => column.notNull())
-        .addColumn("added_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("last_used_at_ms", "bigint")
-        .execute();
-      await createTableOf("operator_sessions", "id_hash")
-        .addColumn("begun_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("last_used_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("expires_at_ms", "bigint", (column) => column.notNull())
-        .addColumn("proved_at_ms", "bigint", (column) => column.notNull())
-        .execute();
-      for (const table of ["operator_passkeys", "operator_sessions"]) {
-        await db.schema.createIndex(`${table}_operator`).on(table).column("operator_id").execute();
-      }
-    },
+    up: statements(
+      `create table operators (id text primary key, name text not null unique, added_at_ms bigint not null,
+        link_hash text unique, link_until_ms bigint)`,
+      `create table operator_passkeys (credential_id text primary key, ${ofOperator}, rp_id text not null,
+        public_key text not null, counter bigint not null, added_at_ms bigint not null,
+        last_used_at_ms bigint)`,
+      `create table operator_sessions (id_hash text primary key, ${ofOperator}, begun_at_ms bigint not null,
+        last_used_at_ms bigint not null, expires_at_ms bigint not null, proved_at_ms bigint not null)`,
+      "create index operator_passkeys_operator on operator_passkeys (operator_id)",
+      "create index operator_sessions_operator on operator_sessions (operator_id)",
+    ),
   },
   // Each list of the office is read page by page in the order of an index.
   "101-office-lists": {
@@ -575,26 +348,14 @@ export const migrations: Record<string, SchemaChange> = {
   },
 };
 
-/** The tables that migration 003 reads and writes, as of that migration. */
-type TablesAt003 = {
-  accounts: { id: string; email: string };
-  onboarding_emails_before: {
-    id: string;
-    account_id: string;
-    kind: string;
-    due_at_ms: number;
-    state: string;
-  };
-  onboarding_emails: {
-    id: string;
-    account_id: string;
-    recipient_hash: string;
-    kind: string;
-    due_at_ms: number;
-    state: string;
-    next_attempt_at_ms: number;
-    failure?: string;
-  };
+/** What migration 003 reads of a mail and its account. */
+type MailAt002 = {
+  id: string;
+  account_id: string;
+  kind: string;
+  due_at_ms: number;
+  state: string;
+  email: string;
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */
