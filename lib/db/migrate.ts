@@ -10,7 +10,7 @@ import { log } from "@/lib/runtime/log";
  * works through a pooler; it ignores migrations of a newer build, so that a build can be rolled back; and it creates
  * indexes while their table is in use.
  */
-type MigrationTables = { kysely_migration: { name: string; timestamp: string } };
+export type MigrationDb = Kysely<{ kysely_migration: { name: string; timestamp: string } }>;
 
 const lockKey = 0x0ff1ce; // arbitrary, but the same in all builds
 const tableLockTimeout = "1s"; // if longer, queries that queue behind us would miss their deadline
@@ -19,10 +19,10 @@ const retryDelayMs = 500;
 
 /** Migrates an embedded store; returns the names of the migrations that it applied. */
 export function migrateEmbedded(
-  store: Kysely<never>,
+  store: MigrationDb,
   changes: Record<string, SchemaChange>,
 ): Promise<string[]> {
-  return applyPending(store as unknown as Kysely<MigrationTables>, changes, applyEmbedded);
+  return applyPending(store, changes, applyEmbedded);
 }
 
 /**
@@ -32,7 +32,7 @@ export function migrateEmbedded(
 export async function migratePostgres(url: string, changes: Record<string, SchemaChange>): Promise<string[]> {
   const { openUnlimitedPool } = await import("@/lib/db/postgres");
   const pool = await openUnlimitedPool(url);
-  const store = new Kysely<MigrationTables>({ dialect: new PostgresDialect({ pool }) });
+  const store: MigrationDb = new Kysely({ dialect: new PostgresDialect({ pool }) });
   try {
     return await applyPending(store, changes, applyOnPostgres);
   } finally {
@@ -42,10 +42,10 @@ export async function migratePostgres(url: string, changes: Record<string, Schem
 
 /** The names of the pending migrations, in order. */
 export async function findPending(
-  store: Kysely<never>,
+  store: MigrationDb,
   changes: Record<string, SchemaChange>,
 ): Promise<string[]> {
-  const recorded = await (store as unknown as Kysely<MigrationTables>)
+  const recorded = await store
     .selectFrom("kysely_migration")
     .select("name")
     .execute()
@@ -62,15 +62,15 @@ function isMissingTable(failure: unknown): boolean {
   return code === "42P01" || message.includes("no such table"); // undefined_table
 }
 
-type Apply = (store: Kysely<MigrationTables>, name: string, change: SchemaChange) => Promise<boolean>;
+type Apply = (store: MigrationDb, name: string, change: SchemaChange) => Promise<boolean>;
 
 async function applyPending(
-  store: Kysely<MigrationTables>,
+  store: MigrationDb,
   changes: Record<string, SchemaChange>,
   apply: Apply,
 ): Promise<string[]> {
   const applied: string[] = [];
-  for (const name of await findPending(store as unknown as Kysely<never>, changes)) {
+  for (const name of await findPending(store, changes)) {
     const change = changes[name];
     if (change && (await apply(store, name, change))) applied.push(name);
   }
@@ -78,7 +78,7 @@ async function applyPending(
 }
 
 /** A write transaction locks the whole embedded store, so no other lock is needed. */
-function applyEmbedded(store: Kysely<MigrationTables>, name: string, change: SchemaChange): Promise<boolean> {
+function applyEmbedded(store: MigrationDb, name: string, change: SchemaChange): Promise<boolean> {
   return store.transaction().execute(async (transaction) => {
     if (await isRecorded(transaction, name)) return false;
     if ("up" in change) await change.up(transaction);
@@ -89,11 +89,7 @@ function applyEmbedded(store: Kysely<MigrationTables>, name: string, change: Sch
 }
 
 /** Retries while another instance migrates, or while a table that will change is in use. */
-async function applyOnPostgres(
-  store: Kysely<MigrationTables>,
-  name: string,
-  change: SchemaChange,
-): Promise<boolean> {
+async function applyOnPostgres(store: MigrationDb, name: string, change: SchemaChange): Promise<boolean> {
   let tries = 0;
   for (;;) {
     try {
@@ -111,8 +107,8 @@ async function applyOnPostgres(
 }
 
 async function tryApply(
-  store: Kysely<MigrationTables>,
-  transaction: Kysely<MigrationTables>,
+  store: MigrationDb,
+  transaction: MigrationDb,
   name: string,
   change: SchemaChange,
 ): Promise<"locked" | "known" | "applied"> {
@@ -136,7 +132,7 @@ async function tryApply(
   return "applied";
 }
 
-async function isRecorded(transaction: Kysely<MigrationTables>, name: string): Promise<boolean> {
+async function isRecorded(transaction: MigrationDb, name: string): Promise<boolean> {
   await transaction.schema
     .createTable("kysely_migration")
     .ifNotExists()
@@ -147,7 +143,7 @@ async function isRecorded(transaction: Kysely<MigrationTables>, name: string): P
   return recorded.some((row) => row.name === name);
 }
 
-async function record(transaction: Kysely<MigrationTables>, name: string): Promise<void> {
+async function record(transaction: MigrationDb, name: string): Promise<void> {
   const row = { name, timestamp: new Date().toISOString() };
   await transaction.insertInto("kysely_migration").values(row).execute();
 }

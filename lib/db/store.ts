@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Kysely, type LogEvent, PostgresAdapter, PostgresDialect } from "kysely";
 import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
-import { findPending, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
+import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
 import { migrations } from "@/lib/db/migrations";
 import type { Connections } from "@/lib/db/postgres";
 import { sqliteDialect } from "@/lib/db/sqlite-dialect";
@@ -117,7 +117,7 @@ export class Store {
 
   async migrate(): Promise<string[]> {
     const { databaseUrl, databaseDirectUrl = databaseUrl } = this.settings;
-    const store = this.db.withoutPlugins() as unknown as Kysely<never>;
+    const store = this.db.withoutPlugins() as unknown as MigrationDb;
     if (!databaseDirectUrl) return migrateEmbedded(store, this.changes);
     if ((await findPending(store, this.changes)).length === 0) return [];
     return migratePostgres(databaseDirectUrl, this.changes);
