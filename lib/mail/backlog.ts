@@ -1,6 +1,5 @@
-import { type SelectQueryBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 
 /** The due mails of an outbox: their number, up to {@link maxCounted}, and the earliest due time (0 if none is due). */
 type Backlog = { due: number; oldestDueAtMs: number };
@@ -9,53 +8,41 @@ const maxCounted = 10_000; // high enough to show a problem, and quick to count
 
 /** The onboarding mails that are due at `nowMs` and that no runner has claimed. */
 export function findOnboardingBacklog(db: Db, nowMs: number): Promise<Backlog> {
-  return count(
-    db,
-    db
-      .selectFrom("onboarding_emails")
-      .select("next_attempt_at_ms")
-      .where(sql`state`, "=", sql`'scheduled'`) // as in the partial index
-      .where("next_attempt_at_ms", "<=", nowMs)
-      .orderBy("next_attempt_at_ms")
-      .limit(maxCounted),
-  );
+  return count(db, "onboarding_emails", { state: "scheduled", nowMs });
 }
 
 /** The sign-in codes and invitations that are due at `nowMs`. */
 export function findSignInBacklog(db: Db, nowMs: number): Promise<Backlog> {
-  return count(
-    db,
-    db
-      .selectFrom("sign_in_mails")
-      .select("next_attempt_at_ms")
-      .where("next_attempt_at_ms", "<=", nowMs)
-      .orderBy("next_attempt_at_ms")
-      .limit(maxCounted),
-  );
+  return count(db, "sign_in_mails", { nowMs });
 }
 
 /** The unfinished and failed mails of each outbox by state, each counted up to {@link maxCounted}. */
 export function countByState(db: Db): Promise<{ outbox: string; state: string; mails: number }[]> {
-  const onboarding = db.selectFrom("onboarding_emails").select("next_attempt_at_ms").limit(maxCounted);
-  const signIn = db.selectFrom("sign_in_mails").select("next_attempt_at_ms").limit(maxCounted);
   const counts = [
     ...["scheduled", "sending", "failed"].map((state) => ({
       outbox: "onboarding",
       state,
-      query: onboarding.where(sql`state`, "=", sql.lit(state)), // as in the partial indexes
+      counted: count(db, "onboarding_emails", { state }),
     })),
-    { outbox: "sign-in", state: "scheduled", query: signIn },
+    { outbox: "sign-in", state: "scheduled", counted: count(db, "sign_in_mails", {}) },
   ];
   return Promise.all(
-    counts.map(async ({ query, ...labels }) => ({ ...labels, mails: (await count(db, query)).due })),
+    counts.map(async ({ counted, ...labels }) => ({ ...labels, mails: (await counted).due })),
   );
 }
 
-type Due = SelectQueryBuilder<Tables, never, { next_attempt_at_ms: number }>;
-
-async function count(db: Db, due: unknown): Promise<Backlog> {
+/** Counts the mails of an outbox: those in `state`, if it is given, and due at `nowMs`, if it is given. */
+async function count(
+  db: Db,
+  outbox: "onboarding_emails" | "sign_in_mails",
+  { state, nowMs }: { state?: string; nowMs?: number },
+): Promise<Backlog> {
+  let mails = db.selectFrom(outbox).select("next_attempt_at_ms").limit(maxCounted);
+  if (state !== undefined) mails = mails.where(sql`state`, "=", sql.lit(state)); // as in the partial indexes
+  if (nowMs !== undefined)
+    mails = mails.where("next_attempt_at_ms", "<=", nowMs).orderBy("next_attempt_at_ms");
   const found = await db
-    .selectFrom((due as Due).as("due"))
+    .selectFrom(mails.as("due"))
     .select(({ fn }) => [fn.countAll<number>().as("due"), fn.min("next_attempt_at_ms").as("oldest")])
     .executeTakeFirst();
   return { due: Number(found?.due ?? 0), oldestDueAtMs: Number(found?.oldest ?? 0) };
