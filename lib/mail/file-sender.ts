@@ -2,8 +2,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MailSettings } from "@/lib/config/mail-settings";
-import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
-import { toMessage } from "@/lib/mail/message";
+import { SendError, type Sender, sendTimeoutMs, toMessage } from "@/lib/mail/mail";
 import { createFolder } from "@/lib/runtime/data-dir";
 
 /** Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600). A retry replaces the file. */

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import type { SendMailOptions } from "nodemailer";
+import type { MailAddress } from "@/lib/config/mail-settings";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { recordOutage } from "@/lib/runtime/outages";
@@ -22,6 +24,27 @@ export type Mail = {
 export function deriveMailId(about: string): string {
   const hex = createHash("sha256").update(`corner-office:${about}`).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Converts a mail to nodemailer's options. A retry has the same Message-ID. */
+export function toMessage(
+  { id, to, subject, text, html, headers }: Mail,
+  from: MailAddress,
+  replyTo: string | undefined,
+): SendMailOptions {
+  const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
+  return {
+    from,
+    to: { name: "", address: to },
+    ...(replyTo ? { replyTo } : {}),
+    messageId: `<${id}@${domain}>`,
+    subject,
+    text,
+    html,
+    headers: { ...headers },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
 }
 
 /** Delivers mails: by SMTP, by Resend or to files. */

@@ -1,8 +1,7 @@
 import type { NodemailerError } from "nodemailer";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { signStream } from "@/lib/mail/dkim";
-import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
-import { toMessage } from "@/lib/mail/message";
+import { SendError, type Sender, sendTimeoutMs, toMessage } from "@/lib/mail/mail";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 type SmtpSettings = Extract<MailSettings, { kind: "smtp" }>;
