@@ -36,14 +36,18 @@ export function inWords(ms: number): string {
   return `${words.format(ms)} UTC`;
 }
 
-/** A mail that is no marketing: it has no unsubscribe link, and automatic replies are suppressed (RFC 3834 §5). */
+/** A mail that is no marketing: it has no unsubscribe link. */
 export function transactionalMail(to: string, content: MailContent): Omit<Mail, "id"> {
+  return { to, ...renderMail(content) };
+}
+
+/** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5). */
+export function renderMail(content: MailContent, headers: Mail["headers"] = {}): Omit<Mail, "id" | "to"> {
   return {
-    to,
     subject: content.subject,
     text: renderText(content),
     html: renderHtml(content),
-    headers: { "Auto-Submitted": "auto-generated" },
+    headers: { ...headers, "Auto-Submitted": "auto-generated" },
   };
 }
 

@@ -1,41 +1,32 @@
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
-import { type Block, type MailContent, renderHtml, renderText } from "@/lib/mail/mail-content";
+import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/mail/onboarding-series";
 import { unsubscribePageUrl, unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 
 /** Renders an onboarding mail. Every attempt has the same content, because Resend compares it with the id's first one. */
 export function renderOnboarding(kind: OnboardingKind, accountId: string): Omit<Mail, "id" | "to"> {
   const { appUrl, supportEmail } = settings();
-  const footer = footerOf(unsubscribePageUrl(accountId), supportEmail);
-  const content = { ...mailContents[kind](appUrl), footer };
-  return {
-    subject: content.subject,
-    text: renderText(content),
-    html: renderHtml(content),
-    headers: {
+  const footer = [
+    `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
+    { label: "Stop these emails", url: unsubscribePageUrl(accountId) },
+    "Emails about sign-in, security and the state of your account go on.",
+    ...(supportEmail
+      ? [`Questions? Just reply, or write to ${supportEmail}. A person reads every email.`]
+      : []),
+  ];
+  return renderMail(
+    { ...mailContents[kind](appUrl), footer },
+    {
       // Mail clients POST to the https URL (RFC 8058 §3.1); those that only know RFC 2369 can write to the address.
       "List-Unsubscribe": [
         `<${unsubscribeUrl(accountId)}>`,
         ...(supportEmail ? [`<mailto:${supportEmail}?subject=Stop%20the%20onboarding%20emails>`] : []),
       ].join(", "),
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-      // Suppresses automatic replies, such as holiday notices (RFC 3834 §5).
-      "Auto-Submitted": "auto-generated",
     },
-  };
-}
-
-function footerOf(unsubscribeLink: string, supportEmail: string | undefined): Block[] {
-  return [
-    `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
-    { label: "Stop these emails", url: unsubscribeLink },
-    "Emails about sign-in, security and the state of your account go on.",
-    ...(supportEmail
-      ? [`Questions? Just reply, or write to ${supportEmail}. A person reads every email.`]
-      : []),
-  ];
+  );
 }
 
 const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent, "footer">> = {
