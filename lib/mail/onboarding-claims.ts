@@ -1,9 +1,9 @@
-import { type ExpressionBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import { type EmailState, isLeased } from "@/lib/mail/onboarding-outbox";
 import { type OnboardingKind, onboardingKinds } from "@/lib/mail/onboarding-series";
+import type { ClaimOptions } from "@/lib/mail/queue";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /** A mail that only this runner may send, until its lease expires. */
@@ -27,12 +27,7 @@ const maxReleased = 100;
  */
 export async function claimDueMails(
   db: Db,
-  {
-    limit,
-    leaseMs,
-    nowMs,
-    isSettling = false,
-  }: { limit: number; leaseMs: number; nowMs: number; isSettling?: boolean },
+  { limit, leaseMs, nowMs, isSettling = false }: ClaimOptions,
 ): Promise<ClaimedEmail[] | undefined> {
   if (!isSettling) await releaseAbandoned(db, nowMs);
   // Checked without a lock first, because usually nothing is due.
@@ -81,7 +76,7 @@ async function releaseAbandoned(db: Db, nowMs: number): Promise<void> {
     .selectFrom("onboarding_emails")
     .select("id")
     .where(isSending)
-    .where(({ not, ...builder }) => not(isLeased(nowMs)(builder as OutboxBuilder)));
+    .where(({ not }) => not(isLeased(nowMs)));
   if (!(await abandoned.limit(1).executeTakeFirst())) return;
   await db
     .with("abandoned", () => abandoned.limit(maxReleased).forUpdate().skipLocked())
@@ -94,8 +89,6 @@ async function releaseAbandoned(db: Db, nowMs: number): Promise<void> {
     .where("id", "in", (query) => query.selectFrom("abandoned").select("id"))
     .execute();
 }
-
-type OutboxBuilder = ExpressionBuilder<Tables, "onboarding_emails">;
 
 const leasedRow = z.object({
   id: z.string(),
@@ -129,13 +122,14 @@ async function resolveRecipients(
     .where("mail.id", "in", ids)
     .execute();
   const claimed: ClaimedEmail[] = [];
-  const others = { unwanted: [] as string[], expired: [] as string[] };
+  const unwanted: string[] = [];
+  const expired: string[] = [];
   for (const row of z.array(leasedRow).parse(rows)) {
     const { id, account_id, kind, attempts, email } = row;
     if (email === null || row.suppressed_hash !== null || hasEnded(row, nowMs)) {
-      others.unwanted.push(id);
+      unwanted.push(id);
     } else if (row.first_attempt_at_ms <= nowMs - giveUpAfterMs) {
-      others.expired.push(id);
+      expired.push(id);
     } else if (hashEmail(email) !== row.recipient_hash) {
       await updateLeased(db, { id, leaseUntilMs })
         .set({
@@ -149,13 +143,13 @@ async function resolveRecipients(
       claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts });
     }
   }
-  if (others.unwanted.length > 0) {
-    await updateLeased(db, { ids: others.unwanted, leaseUntilMs })
+  if (unwanted.length > 0) {
+    await updateLeased(db, { ids: unwanted, leaseUntilMs })
       .set({ state: "stopped" satisfies EmailState, lease_until_ms: null })
       .execute();
   }
-  if (others.expired.length > 0) {
-    await updateLeased(db, { ids: others.expired, leaseUntilMs })
+  if (expired.length > 0) {
+    await updateLeased(db, { ids: expired, leaseUntilMs })
       .set(({ fn, val }) => ({
         state: "failed" satisfies EmailState,
         failure: fn.coalesce("failure", val("delivery unknown")),

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import type { ClaimOptions } from "@/lib/mail/queue";
 import type { Purpose } from "@/lib/runtime/app-secret";
 import { seal, unseal } from "@/lib/runtime/seal";
 
@@ -82,12 +83,7 @@ export async function enqueueSignInMail(
  */
 export async function claimSignInMails(
   db: Db,
-  {
-    limit,
-    leaseMs,
-    nowMs,
-    isSettling = false,
-  }: { limit: number; leaseMs: number; nowMs: number; isSettling?: boolean },
+  { limit, leaseMs, nowMs, isSettling = false }: ClaimOptions,
 ): Promise<ClaimedMail[] | undefined> {
   const due = db
     .selectFrom("sign_in_mails")
