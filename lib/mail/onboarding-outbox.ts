@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
-import { auditedTransaction, type Operator } from "@/lib/db/audit";
+import { type AuditedChange, auditedTransaction, type Operator } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { onboardingSeries } from "@/lib/mail/onboarding-series";
-import { hashEmail, isSuppressed, readSuppressionsForAudit, suppress } from "@/lib/mail/suppressions";
+import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
 
 /**
  * The state of an onboarding mail:
@@ -63,14 +63,8 @@ export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): 
   const startedAtMs = performance.now();
   const accountId = await findCurrentId(db, linkedId);
   const recipientHashes = await findRecipientHashes(db, accountId);
-  const look = readSuppressionsForAudit(recipientHashes);
-  const about = { by: "unsubscribe link", what: "mails stop", whom: accountId, look } as const;
-  const to = await auditedTransaction(db, about, nowMs, async (transaction) => {
-    const recipient = isTo(recipientHashes, accountId);
-    await suppress(transaction, recipientHashes, nowMs);
-    await stopPending(transaction, recipient, nowMs);
-    return recipient;
-  });
+  const to = isTo(recipientHashes, accountId);
+  await suppressAndStop(db, { by: "unsubscribe link", whom: accountId }, { recipientHashes, to }, nowMs);
   // Mails that a runner reschedules in the meantime are stopped too, so that none is left to claim in the end.
   for (let waitedMs = 0; await isAnyPending(db, to, nowMs + waitedMs); ) {
     if (waitedMs > waitForLeasesMs) throw new StillSendingError();
@@ -98,11 +92,25 @@ async function findCurrentId(db: Db, id: string): Promise<string> {
 /** Suppresses an address that bounced or complained and stops its scheduled mails, in one transaction. */
 export async function suppressEmail(db: Db, email: string, nowMs: number): Promise<void> {
   const recipientHashes = [hashEmail(email)];
-  const look = readSuppressionsForAudit(recipientHashes);
-  const about = { by: "resend", what: "mails stop", whom: email.toLowerCase(), look } as const;
-  await auditedTransaction(db, about, nowMs, async (transaction) => {
+  const about = { by: "resend", whom: email.toLowerCase() } as const;
+  await suppressAndStop(db, about, { recipientHashes, to: isTo(recipientHashes) }, nowMs);
+}
+
+/** Suppresses addresses and stops the scheduled mails `to` a recipient, in one transaction. */
+async function suppressAndStop(
+  db: Db,
+  about: Pick<AuditedChange, "by" | "whom">,
+  { recipientHashes, to }: { recipientHashes: string[]; to: Condition },
+  nowMs: number,
+): Promise<void> {
+  const look = async (transaction: Db) => {
+    const suppressed = [];
+    for (const hash of recipientHashes) if (await isSuppressed(transaction, hash)) suppressed.push(hash);
+    return { suppressed };
+  };
+  await auditedTransaction(db, { ...about, what: "mails stop", look }, nowMs, async (transaction) => {
     await suppress(transaction, recipientHashes, nowMs);
-    await stopPending(transaction, isTo(recipientHashes), nowMs);
+    await stopPending(transaction, to, nowMs);
   });
 }
 
@@ -168,7 +176,7 @@ async function stopPending(db: Db, to: Condition, nowMs: number): Promise<void> 
 }
 
 /** Which failed mails to try again: one, or all that failed with the same words. */
-export type FailedMails = { id: string } | { failure: string };
+type FailedMails = { id: string } | { failure: string };
 
 const maxRetried = 1000;
 

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { AuditedChange } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
 /** Hashes an email without `APP_SECRET`, because a suppression has to outlive every secret. */
@@ -17,15 +16,6 @@ export async function isSuppressed(db: Db, recipientHash: string): Promise<boole
     .where("email_hash", "=", recipientHash)
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** Reads which addresses are suppressed, for an audit entry. */
-export function readSuppressionsForAudit(recipientHashes: string[]): AuditedChange["look"] {
-  return async (transaction) => {
-    const suppressed = [];
-    for (const hash of recipientHashes) if (await isSuppressed(transaction, hash)) suppressed.push(hash);
-    return { suppressed };
-  };
 }
 
 /** Suppresses addresses permanently, in the caller's transaction. Idempotent. */
