@@ -14,10 +14,8 @@ export function mintUnsubscribeToken(
 }
 
 /** The account id of a valid token, signed with the current or a previous secret; else `undefined`. */
-export function readUnsubscribeToken(
-  token: string,
-  keys = derivedKeys("unsubscribe:onboarding:v1"),
-): string | undefined {
+export function readUnsubscribeToken(token: string): string | undefined {
+  const keys = derivedKeys("unsubscribe:onboarding:v1");
   const accountId = /^v1\.([\w-]{1,64})\.[\w-]{43}$/.exec(token)?.[1];
   if (!accountId) return undefined;
   return keys.some((key) => isSameSecret(token, sign(accountId, key))) ? accountId : undefined;
