@@ -204,7 +204,7 @@ function diff(before: unknown, after: unknown): { before: string | null; after: 
 export type AuditEntry = Tables["audit_entries"];
 
 /** Filters of the list; an omitted one restricts nothing. */
-export type AuditFilter = {
+type AuditFilter = {
   /** Entries about any of these: an email, its hash, an account id. */
   whom?: string[] | undefined;
   who?: string | undefined;

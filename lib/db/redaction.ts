@@ -19,7 +19,7 @@ const texts = {
   [Table in keyof Tables]?: Record<"key" | "columns", readonly (keyof Tables[Table])[]>;
 };
 
-export type TextTable = keyof typeof texts;
+type TextTable = keyof typeof texts;
 export const textTables = Object.keys(texts) as TextTable[];
 
 /** A replacement for every match. */

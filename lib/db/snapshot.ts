@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import Database from "libsql";
 
 /** The location of a store. */
-export type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
+type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
 
 /**
  * Streams a consistent snapshot of the store while others write to it. It is encrypted as it is read, and never stored

@@ -26,7 +26,7 @@ export function retryAfterMs(attempts: number): number {
 }
 
 /** The number of mails that were sent, will be retried, and have failed. */
-export type SendCounts = { sent: number; toRetry: number; failed: number };
+type SendCounts = { sent: number; toRetry: number; failed: number };
 
 type RunnerOptions = {
   /** Stops the runner before the next mail. */

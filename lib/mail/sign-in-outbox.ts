@@ -123,7 +123,7 @@ function openMail(id: string, sealed: string): SignInMail | undefined {
 }
 
 /** The outcome of the last attempt to send a mail. */
-export type Attempt = { state: "sent" | "retrying" | "failed"; failure?: string | undefined };
+type Attempt = { state: "sent" | "retrying" | "failed"; failure?: string | undefined };
 
 /** Notes what became of a mail, for the operator. */
 export async function recordAttempt(
