@@ -14,7 +14,7 @@ import {
 } from "@/lib/office/page";
 import { Instant, Table, Their } from "@/lib/office/parts";
 
-type Entry = { id: string; thousandths: number; reason: string; created_at_ms: number };
+type Entry = { thousandths: number; reason: string; created_at_ms: number };
 
 /** The balance, the form that changes it, and the latest entries. */
 export function Credits({
@@ -48,15 +48,15 @@ export function Credits({
         <button type="submit">Change the balance</button>
       </form>
       <Table
-        columns={["When", "Credits", "Reason"]}
-        rows={entries.map(({ id, thousandths, reason, created_at_ms }) => ({
-          key: id,
-          cells: [
-            <Instant key="at" atMs={created_at_ms} nowMs={call.nowMs} />,
-            toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
-            <Their key="reason">{reason}</Their>,
+        rows={entries}
+        columns={[
+          ["When", ({ created_at_ms }) => <Instant atMs={created_at_ms} nowMs={call.nowMs} />],
+          [
+            "Credits",
+            ({ thousandths }) => toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
           ],
-        }))}
+          ["Reason", ({ reason }) => <Their>{reason}</Their>],
+        ]}
         whenEmpty="No entries."
       />
     </>

@@ -43,7 +43,9 @@ export function Terms({
   );
 }
 
-const trialEndOf = (account: Account) => ("trialEndsAtMs" in account ? account.trialEndsAtMs : undefined);
+/** When an account's trial ends, in Unix milliseconds; `undefined` if it is on no trial. */
+export const trialEndOf = (account: Account) =>
+  "trialEndsAtMs" in account ? account.trialEndsAtMs : undefined;
 
 /** The state that a form was made from. */
 function describeTerms(account: Account): string {

@@ -1,6 +1,5 @@
 import { StatusLights } from "@/app/(pages)/home/verdict";
 import { type Account, parseAccount } from "@/lib/accounts/account";
-import { describeChanges } from "@/lib/accounts/audit-trail";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { accountIdOf, explain, factQueries, toFacts } from "@/lib/accounts/explanation";
 import { auditEntries } from "@/lib/db/audit";
@@ -11,6 +10,7 @@ import { Credits, giveCredits } from "@/lib/office/account-credits";
 import { Delete, removeAccount } from "@/lib/office/account-deletion";
 import { endSessions, Sessions } from "@/lib/office/account-sessions";
 import { setTerms, Terms } from "@/lib/office/account-terms";
+import { auditColumns } from "@/lib/office/audit";
 import { accountPath, addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { homeStateOf, Instant, MailState, Outcome, Table, Their } from "@/lib/office/parts";
 
@@ -33,17 +33,17 @@ async function show(call: OfficeCall) {
     ...factQueries(db, email, nowMs),
     passkeys: db
       .selectFrom("passkeys")
-      .select(["id", "name", "added_at_ms", "last_used_at_ms"])
+      .select(["name", "added_at_ms", "last_used_at_ms"])
       .where("account_id", "=", id)
       .orderBy("added_at_ms"),
     onboarding: db
       .selectFrom("onboarding_emails")
-      .select(["id", "kind", "due_at_ms", "state", "failure"])
+      .select(["kind", "due_at_ms as at_ms", "state", "failure"])
       .where("account_id", "=", id)
       .orderBy("due_at_ms"),
     entries: db
       .selectFrom("credit_entries")
-      .select(["id", "thousandths", "reason", "created_at_ms"])
+      .select(["thousandths", "reason", "created_at_ms"])
       .where("account_id", "=", id)
       .orderBy("created_at_ms", "desc")
       .orderBy("id", "desc")
@@ -85,54 +85,36 @@ async function show(call: OfficeCall) {
           <>
             <h2>Passkeys</h2>
             <Table
-              columns={["Name", "Added", "Last used"]}
-              rows={found.passkeys.map(({ id, name, added_at_ms, last_used_at_ms }) => ({
-                key: id,
-                cells: [
-                  <Their key="name">{name}</Their>,
-                  <Instant key="added" atMs={added_at_ms} nowMs={nowMs} />,
-                  <Instant key="used" atMs={last_used_at_ms} nowMs={nowMs} />,
-                ],
-              }))}
-              whenEmpty=""
+              rows={found.passkeys}
+              columns={[
+                ["Name", ({ name }) => <Their>{name}</Their>],
+                ["Added", ({ added_at_ms }) => <Instant atMs={added_at_ms} nowMs={nowMs} />],
+                ["Last used", ({ last_used_at_ms }) => <Instant atMs={last_used_at_ms} nowMs={nowMs} />],
+              ]}
             />
           </>
         )}
         <h2>Codes of the last day</h2>
         <Table
-          columns={["Asked for", "Valid until", "Wrong tries"]}
-          rows={facts.codes.map(({ created_at_ms, expires_at_ms, tries }, at) => ({
-            key: String(at),
-            cells: [
-              <Instant key="at" atMs={created_at_ms} nowMs={nowMs} />,
-              <Instant key="until" atMs={expires_at_ms} nowMs={nowMs} />,
-              tries,
-            ],
-          }))}
+          rows={facts.codes}
+          columns={[
+            ["Asked for", ({ created_at_ms }) => <Instant atMs={created_at_ms} nowMs={nowMs} />],
+            ["Valid until", ({ expires_at_ms }) => <Instant atMs={expires_at_ms} nowMs={nowMs} />],
+            ["Wrong tries", ({ tries }) => tries],
+          ]}
           whenEmpty="No code was asked for."
         />
         <h2>Mails</h2>
         <Table
-          columns={["Kind", "When", "State", "Provider’s words"]}
           rows={[
-            ...facts.attempts.map(({ id, kind, at_ms, state, failure }) => ({
-              key: id,
-              cells: [
-                kind,
-                <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
-                <MailState key="state" state={state} />,
-                <Their key="f">{failure}</Their>,
-              ],
-            })),
-            ...found.onboarding.map(({ id, kind, due_at_ms, state, failure }) => ({
-              key: id,
-              cells: [
-                `onboarding: ${kind}`,
-                <Instant key="at" atMs={due_at_ms} nowMs={nowMs} />,
-                <MailState key="state" state={state} />,
-                <Their key="f">{failure}</Their>,
-              ],
-            })),
+            ...facts.attempts,
+            ...found.onboarding.map(({ kind, ...mail }) => ({ ...mail, kind: `onboarding: ${kind}` })),
+          ]}
+          columns={[
+            ["Kind", ({ kind }) => kind],
+            ["When", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
+            ["State", ({ state }) => <MailState state={state} />],
+            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
           ]}
           whenEmpty="No mails."
         />
@@ -148,19 +130,7 @@ async function show(call: OfficeCall) {
           </dd>
         </dl>
         <h2>Changes</h2>
-        <Table
-          columns={["When", "Who", "What", "Change"]}
-          rows={changes.map(({ id, at_ms, who, what, before, after }) => ({
-            key: id,
-            cells: [
-              <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
-              <Their key="who">{who}</Their>,
-              what,
-              <Their key="change">{describeChanges(parse(before), parse(after))}</Their>,
-            ],
-          }))}
-          whenEmpty="None."
-        />
+        <Table rows={changes} columns={auditColumns(nowMs)} whenEmpty="None." />
         <p>
           <a href={addressOf({ path: "/audit" }, { whom: email })}>All changes of this person</a>
         </p>
@@ -176,8 +146,6 @@ const doneWords = {
   ended: "Ended. It no longer has access.",
   deleted: "The account is deleted.",
 };
-
-const parse = (json: string | null) => (json === null ? null : JSON.parse(json));
 
 function WhatTheOwnerReads({ account, nowMs }: { account: Account; nowMs: number }) {
   const { heading, next } = homeStateOf(account, nowMs);

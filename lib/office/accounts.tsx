@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import { statusNames } from "@/app/(pages)/home/verdict";
-import { type Account, type Plan, parseAccount, plans } from "@/lib/accounts/account";
+import { type Plan, parseAccount, plans } from "@/lib/accounts/account";
 import { toCredits } from "@/lib/accounts/ledger";
 import { type Db, isPostgres } from "@/lib/db/store";
+import { trialEndOf } from "@/lib/office/account-terms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { homeStateOf, Instant, Person, Table } from "@/lib/office/parts";
 
@@ -30,8 +31,18 @@ async function show({ db, nowMs, input }: OfficeCall) {
         <h1>Accounts</h1>
         <Filter start={input("start")} plan={filter.plan} trials={trials} />
         <Table
-          columns={["Email", "Status", "Trial ends", "Assistants", "Credits", "Since"]}
-          rows={shown.map((row) => toRow(row, nowMs))}
+          rows={shown.map((row) => ({ email: row.email, account: parseAccount(row) }))}
+          columns={[
+            ["Email", ({ email }) => <Person email={email} />],
+            ["Status", ({ account }) => statusNames[homeStateOf(account, nowMs).status]],
+            ["Trial ends", ({ account }) => <Instant atMs={account && trialEndOf(account)} nowMs={nowMs} />],
+            ["Assistants", ({ account }) => account?.assistantLimit ?? "–"],
+            [
+              "Credits",
+              ({ account }) => (account ? toCredits(account.creditThousandths).toLocaleString("en") : "–"),
+            ],
+            ["Since", ({ account }) => <Instant atMs={account?.createdAtMs} nowMs={nowMs} />],
+          ]}
           whenEmpty="No account matches."
         />
         {next && (
@@ -51,24 +62,6 @@ async function show({ db, nowMs, input }: OfficeCall) {
         )}
       </>
     ),
-  };
-}
-
-type Row = Awaited<ReturnType<typeof readByEmail>>[number];
-
-function toRow(row: Row, nowMs: number) {
-  const account: Account | undefined = parseAccount(row);
-  const endsAtMs = account && "trialEndsAtMs" in account ? account.trialEndsAtMs : null;
-  return {
-    key: row.email,
-    cells: [
-      <Person key="email" email={row.email} />,
-      statusNames[homeStateOf(account, nowMs).status],
-      <Instant key="ends" atMs={endsAtMs} nowMs={nowMs} />,
-      account?.assistantLimit ?? "–",
-      account ? toCredits(account.creditThousandths).toLocaleString("en") : "–",
-      <Instant key="since" atMs={account?.createdAtMs} nowMs={nowMs} />,
-    ],
   };
 }
 

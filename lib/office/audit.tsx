@@ -1,11 +1,11 @@
 import { describeChanges, findEmails } from "@/lib/accounts/audit-trail";
 import { accountIdOf } from "@/lib/accounts/explanation";
 import { dayMs } from "@/lib/config/durations";
-import { auditEntries } from "@/lib/db/audit";
+import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { Instant, Person, Table, Their } from "@/lib/office/parts";
+import { type Column, Instant, Person, Table, Their } from "@/lib/office/parts";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
 
@@ -42,6 +42,10 @@ async function show({ db, nowMs, input }: OfficeCall) {
   const shown = rows.slice(0, perPage);
   const last = shown.at(-1);
   const emails = await findEmails(db, shown);
+  const showWhom = (entry: AuditEntry) => {
+    const whom = emails.get(entry.whom ?? "") ?? entry.whom;
+    return whom?.includes("@") ? <Person email={whom} /> : <Their>{whom}</Their>;
+  };
   return {
     title: "Audit",
     content: (
@@ -62,23 +66,7 @@ async function show({ db, nowMs, input }: OfficeCall) {
           ))}
           <button type="submit">Find</button>
         </form>
-        <Table
-          columns={["When", "Who", "What", "Whom", "Change"]}
-          rows={shown.map((entry) => {
-            const whom = emails.get(entry.whom ?? "") ?? entry.whom;
-            return {
-              key: entry.id,
-              cells: [
-                <Instant key="at" atMs={entry.at_ms} nowMs={nowMs} />,
-                <Their key="who">{entry.who}</Their>,
-                entry.what,
-                whom?.includes("@") ? <Person key="whom" email={whom} /> : <Their key="whom">{whom}</Their>,
-                <Their key="change">{describeChanges(parse(entry.before), parse(entry.after))}</Their>,
-              ],
-            };
-          })}
-          whenEmpty="No entry matches."
-        />
+        <Table rows={shown} columns={auditColumns(nowMs, ["Whom", showWhom])} whenEmpty="No entry matches." />
         {rows.length > perPage && last && (
           <p className="actions">
             <a
@@ -100,5 +88,16 @@ const fields = [
   { name: "what", label: "What", placeholder: "account set" },
   { name: "day", label: "Day", type: "date" },
 ] as const;
+
+/** The columns of the audit. `more` go before what has changed. */
+export function auditColumns(nowMs: number, ...more: Column<AuditEntry>[]): Column<AuditEntry>[] {
+  return [
+    ["When", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
+    ["Who", ({ who }) => <Their>{who}</Their>],
+    ["What", ({ what }) => what],
+    ...more,
+    ["Change", ({ before, after }) => <Their>{describeChanges(parse(before), parse(after))}</Their>],
+  ];
+}
 
 const parse = (json: string | null) => (json === null ? null : JSON.parse(json));

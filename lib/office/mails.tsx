@@ -28,7 +28,7 @@ async function show(call: OfficeCall) {
       .limit(maxRows),
     signIn: db
       .selectFrom("sign_in_mail_attempts")
-      .select(["id", "email", "kind", "at_ms", "state", "failure"])
+      .select(["email", "kind", "at_ms", "state", "failure"])
       .where(sql`state`, "<>", sql`'sent'`) // as in the partial index
       .orderBy("at_ms", "desc")
       .orderBy("id", "desc")
@@ -42,49 +42,50 @@ async function show(call: OfficeCall) {
         <Outcome call={call} done={{ retried: "They are tried again now." }} />
         <h2>Onboarding, by the provider’s words</h2>
         <Table
-          columns={["Provider’s words", "Mails", ""]}
-          rows={found.groups.map(({ failure, mails }) => ({
-            key: failure ?? "",
-            cells: [
-              <Their key="words">{failure}</Their>,
-              mails === maxGrouped ? `${maxGrouped} or more` : mails,
-              <Retry key="retry" name="failure" value={failure ?? ""} label={`Try all again: ${failure}`}>
-                Try all again
-              </Retry>,
+          rows={found.groups}
+          columns={[
+            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+            ["Mails", ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails)],
+            [
+              "",
+              ({ failure }) => (
+                <Retry name="failure" value={failure ?? ""} label={`Try all again: ${failure}`}>
+                  Try all again
+                </Retry>
+              ),
             ],
-          }))}
+          ]}
           whenEmpty="None failed."
         />
         <h2>Onboarding, the newest</h2>
         <Table
-          columns={["To", "Mail", "Was due", "Provider’s words", ""]}
-          rows={found.onboarding.map(({ id, email, kind, due_at_ms, failure }) => ({
-            key: id,
-            cells: [
-              email ? <Person key="to" email={email} /> : "an account that is gone",
-              kind,
-              <Instant key="at" atMs={due_at_ms} nowMs={nowMs} />,
-              <Their key="words">{failure}</Their>,
-              <Retry key="retry" name="id" value={id} label={`Try again: ${kind} to ${email}`}>
-                Try again
-              </Retry>,
+          rows={found.onboarding}
+          columns={[
+            ["To", ({ email }) => (email ? <Person email={email} /> : "an account that is gone")],
+            ["Mail", ({ kind }) => kind],
+            ["Was due", ({ due_at_ms }) => <Instant atMs={due_at_ms} nowMs={nowMs} />],
+            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+            [
+              "",
+              ({ id, kind, email }) => (
+                <Retry name="id" value={id} label={`Try again: ${kind} to ${email}`}>
+                  Try again
+                </Retry>
+              ),
             ],
-          }))}
+          ]}
           whenEmpty="None failed."
         />
         <h2>Codes, invitations and security</h2>
         <Table
-          columns={["To", "Mail", "Last tried", "State", "Provider’s words"]}
-          rows={found.signIn.map(({ id, email, kind, at_ms, state, failure }) => ({
-            key: id,
-            cells: [
-              <Person key="to" email={email} />,
-              kind,
-              <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
-              <MailState key="state" state={state} />,
-              <Their key="words">{failure}</Their>,
-            ],
-          }))}
+          rows={found.signIn}
+          columns={[
+            ["To", ({ email }) => <Person email={email} />],
+            ["Mail", ({ kind }) => kind],
+            ["Last tried", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
+            ["State", ({ state }) => <MailState state={state} />],
+            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+          ]}
           whenEmpty="None failed."
         />
         <p className="quiet">

@@ -55,16 +55,19 @@ export function Outcome({ call, done }: { call: OfficeCall; done: Record<string,
   ) : null;
 }
 
-/** A table whose rows are read as cards on a narrow screen. */
-export function Table({
-  columns,
+/** The heading of a column, and what it shows of a row. */
+export type Column<Row> = [heading: string, show: (row: Row) => ReactNode];
+
+/** A table. Its rows are read as cards on a narrow screen. */
+export function Table<Row>({
   rows,
+  columns,
   whenEmpty,
   caption,
 }: {
-  columns: string[];
-  rows: { key: string; cells: ReactNode[] }[];
-  whenEmpty: string;
+  rows: readonly Row[];
+  columns: Column<Row>[];
+  whenEmpty?: string;
   caption?: string;
 }) {
   if (rows.length === 0) return <p className="quiet">{whenEmpty}</p>;
@@ -73,19 +76,20 @@ export function Table({
       {caption && <caption>{caption}</caption>}
       <thead>
         <tr>
-          {columns.map((column) => (
-            <th key={column} scope="col">
-              {column}
+          {columns.map(([heading]) => (
+            <th key={heading} scope="col">
+              {heading}
             </th>
           ))}
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ key, cells }) => (
-          <tr key={key}>
-            {cells.map((cell, at) => (
-              <td key={columns[at]} data-column={columns[at]}>
-                {cell}
+        {rows.map((row, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a static page keep their places
+          <tr key={at}>
+            {columns.map(([heading, show]) => (
+              <td key={heading} data-column={heading}>
+                {show(row)}
               </td>
             ))}
           </tr>

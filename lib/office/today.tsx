@@ -110,14 +110,11 @@ function Counts({ accounts, nowMs, trialsEnding, waiting, oldestWaitingAtMs, day
       )}
       <h2>Trials that end within 7 days</h2>
       <Table
-        columns={["Email", "Ends"]}
-        rows={trialsEnding.map(({ email, endsAt }) => ({
-          key: email,
-          cells: [
-            <Person key="email" email={email} />,
-            <Instant key="at" atMs={Date.parse(endsAt ?? "")} nowMs={nowMs} />,
-          ],
-        }))}
+        rows={trialsEnding}
+        columns={[
+          ["Email", ({ email }) => <Person email={email} />],
+          ["Ends", ({ endsAt }) => <Instant atMs={Date.parse(endsAt ?? "")} nowMs={nowMs} />],
+        ]}
         whenEmpty="None."
       />
       <h2>Last 30 days</h2>

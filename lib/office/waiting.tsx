@@ -59,14 +59,11 @@ async function show(call: OfficeCall): Promise<Shown> {
         </form>
         <h2>Waiting for an invitation</h2>
         <Table
-          columns={["Email", "Joined"]}
-          rows={shown.map(({ email, joined_at_ms }) => ({
-            key: email,
-            cells: [
-              <Person key="email" email={email} />,
-              <Instant key="at" atMs={joined_at_ms} nowMs={nowMs} />,
-            ],
-          }))}
+          rows={shown}
+          columns={[
+            ["Email", ({ email }) => <Person email={email} />],
+            ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
+          ]}
           whenEmpty="No one waits."
         />
         {rows.length > perPage && last && (
@@ -127,12 +124,11 @@ function report(all: number, refused: Refused[]): Shown {
         </h1>
         <Table
           caption="Not invited"
-          columns={["Email", "Why"]}
-          rows={refused.map(({ email, why }) => ({
-            key: email,
-            cells: [<Their key="email">{email}</Their>, why],
-          }))}
-          whenEmpty=""
+          rows={refused}
+          columns={[
+            ["Email", ({ email }) => <Their>{email}</Their>],
+            ["Why", ({ why }) => why],
+          ]}
         />
         <p className="actions">
           <a className="button plain" href={waiting.path}>
