@@ -1,11 +1,10 @@
 import type { Account } from "@/lib/accounts/account";
 import { addCredits } from "@/lib/accounts/accounts";
 import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
+import { Field, Form } from "@/lib/office/forms";
 import {
-  accountPath,
-  addressOf,
+  accountAddress,
   conflict,
-  fieldValue,
   invalid,
   type OfficeAct,
   type OfficeCall,
@@ -14,39 +13,26 @@ import {
 } from "@/lib/office/page";
 import { Instant, Table, Their } from "@/lib/office/parts";
 
-type Entry = { thousandths: number; reason: string; created_at_ms: number };
-
-/** The balance, the form that changes it, and the latest entries. */
-export function Credits({
-  call,
-  account,
-  entries,
-}: {
+type CreditsProps = {
   call: OfficeCall;
   account: Account;
-  entries: Entry[];
-}) {
+  entries: { thousandths: number; reason: string; created_at_ms: number }[];
+};
+
+/** The balance, the form that changes it, and the latest entries. */
+export function Credits({ call, account, entries }: CreditsProps) {
   return (
     <>
       <h2>Credits: {toCredits(account.creditThousandths).toLocaleString("en")}</h2>
-      <form method="post" action={giveCredits.path} className="filter">
-        <input type="hidden" name="email" value={account.email} />
-        <input type="hidden" name="seen" value={describeBalance(account)} />
-        <label>
-          Amount to add, or to take with a minus
-          <input
-            name="amount"
-            inputMode="decimal"
-            autoComplete="off"
-            defaultValue={fieldValue(call, "amount")}
-          />
-        </label>
-        <label>
-          Reason, which the owner reads
-          <input name="reason" autoComplete="off" maxLength={500} defaultValue={fieldValue(call, "reason")} />
-        </label>
+      <Form
+        act={giveCredits}
+        hidden={{ email: account.email, seen: describeBalance(account) }}
+        className="filter"
+      >
+        <Field call={call} name="amount" label="Amount to add, or to take with a minus" inputMode="decimal" />
+        <Field call={call} name="reason" label="Reason, which the owner reads" maxLength={500} />
         <button type="submit">Change the balance</button>
-      </form>
+      </Form>
       <Table
         rows={entries}
         columns={[
@@ -80,6 +66,6 @@ export const giveCredits: OfficeAct = {
       if (input("seen") === describeBalance(current)) return;
       throw conflict(`The balance has changed meanwhile: it is now ${toCredits(current.creditThousandths)}.`);
     });
-    return addressOf({ path: accountPath }, { email, done: "credits" });
+    return accountAddress(email, "credits");
   },
 };

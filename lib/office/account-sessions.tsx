@@ -2,7 +2,8 @@ import { Description } from "@/app/(pages)/home/sessions";
 import { findAccount } from "@/lib/accounts/accounts";
 import { endSessionsOf, type Session } from "@/lib/auth/session";
 import { distinctNames } from "@/lib/auth/session-name";
-import { accountPath, addressOf, type OfficeAct, requireEmail } from "@/lib/office/page";
+import { ActButton } from "@/lib/office/forms";
+import { accountAddress, type OfficeAct, requireEmail } from "@/lib/office/page";
 
 const maxShown = 50;
 
@@ -22,40 +23,26 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
               <div>
                 <Description session={session} isOwn={false} nowMs={nowMs} />
               </div>
-              <EndForm email={email} session={session.id} label={`End “${session.name}”`}>
+              <ActButton
+                act={endSessions}
+                hidden={{ email, session: session.id }}
+                label={`End “${session.name}”`}
+              >
                 End
-              </EndForm>
+              </ActButton>
             </li>
           ))}
       </ul>
       {sessions.length > 1 && (
-        <EndForm email={email} session="all" label={`End all ${sessions.length} sessions`}>
-          {`End all ${sessions.length}`}
-        </EndForm>
+        <ActButton
+          act={endSessions}
+          hidden={{ email, session: "all" }}
+          label={`End all ${sessions.length} sessions`}
+        >
+          End all {sessions.length}
+        </ActButton>
       )}
     </>
-  );
-}
-
-function EndForm({
-  email,
-  session,
-  label,
-  children,
-}: {
-  email: string;
-  session: string;
-  label: string;
-  children: string;
-}) {
-  return (
-    <form method="post" action={endSessions.path}>
-      <input type="hidden" name="email" value={email} />
-      <input type="hidden" name="session" value={session} />
-      <button type="submit" className="plain" aria-label={label}>
-        {children}
-      </button>
-    </form>
   );
 }
 
@@ -70,6 +57,6 @@ export const endSessions: OfficeAct = {
     const session = input("session") ?? "";
     const which = session === "all" ? "all" : { id: session };
     await endSessionsOf(db, { by, what: "session end" }, id, which, nowMs);
-    return addressOf({ path: accountPath }, { email, done: "ended" });
+    return accountAddress(email, "ended");
   },
 };

@@ -2,43 +2,24 @@ import type { Account } from "@/lib/accounts/account";
 import { findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { describeLicence } from "@/lib/accounts/explanation";
-import {
-  accountPath,
-  addressOf,
-  conflict,
-  type OfficeAct,
-  type OfficeCall,
-  requireEmail,
-} from "@/lib/office/page";
-import { PlanFields, readTerms } from "@/lib/office/plan-fields";
-import { toMinute } from "@/lib/office/time-field";
+import { Form, PlanFields, readTerms, TimeField, toMinute } from "@/lib/office/forms";
+import { accountAddress, conflict, type OfficeAct, type OfficeCall, requireEmail } from "@/lib/office/page";
+
+type TermsProps = { call: OfficeCall; account: Account; licence: string | null };
 
 /** The form with an account's plan, its trial's end and its limit. */
-export function Terms({
-  call,
-  account,
-  licence,
-}: {
-  call: OfficeCall;
-  account: Account;
-  licence: string | null;
-}) {
+export function Terms({ call, account, licence }: TermsProps) {
   const { email, plan, assistantLimit } = account;
   return (
     <>
       <h2>Plan</h2>
       {licence && <p>{describeLicence(licence)}.</p>}
-      <form method="post" action={setTerms.path} className="filter">
-        <input type="hidden" name="email" value={email} />
-        <input type="hidden" name="seen" value={describeTerms(account)} />
-        <PlanFields
-          call={call}
-          plan={plan}
-          trial={{ endsAtMs: trialEndOf(account) }}
-          assistantLimit={assistantLimit}
-        />
+      <Form act={setTerms} hidden={{ email, seen: describeTerms(account) }} className="filter">
+        <PlanFields call={call} plan={plan} assistantLimit={assistantLimit}>
+          <TimeField call={call} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(account)} />
+        </PlanFields>
         <button type="submit">Save</button>
-      </form>
+      </Form>
     </>
   );
 }
@@ -82,6 +63,6 @@ export const setTerms: OfficeAct = {
       });
       throw conflict(`Someone changed this account meanwhile. It is now: ${now}.`);
     });
-    return addressOf({ path: accountPath }, { email, done: "terms" });
+    return accountAddress(email, "terms");
   },
 };

@@ -11,11 +11,11 @@ import { Delete, removeAccount } from "@/lib/office/account-deletion";
 import { endSessions, Sessions } from "@/lib/office/account-sessions";
 import { setTerms, Terms } from "@/lib/office/account-terms";
 import { auditColumns } from "@/lib/office/audit";
-import { accountPath, addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
+import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { homeStateOf, Instant, MailState, Outcome, Table, Their } from "@/lib/office/parts";
 
 export const account: OfficePage = {
-  path: accountPath,
+  path: "/account",
   section: "/accounts",
   show,
   acts: [setTerms, giveCredits, endSessions, removeAccount],
@@ -132,7 +132,7 @@ async function show(call: OfficeCall) {
         <h2>Changes</h2>
         <Table rows={changes} columns={auditColumns(nowMs)} whenEmpty="None." />
         <p>
-          <a href={addressOf({ path: "/audit" }, { whom: email })}>All changes of this person</a>
+          <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
         </p>
         {found.accounts[0] && <Delete email={email} id={found.accounts[0].id} />}
       </>

@@ -5,11 +5,10 @@ import { toCredits } from "@/lib/accounts/ledger";
 import { type Db, isPostgres } from "@/lib/db/store";
 import { trialEndOf } from "@/lib/office/account-terms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { homeStateOf, Instant, Person, Table } from "@/lib/office/parts";
+import { homeStateOf, Instant, NextPage, Person, perPage, Table } from "@/lib/office/parts";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
 
-const perPage = 50;
 const lastCharacter = "\u{10ffff}";
 
 /** The accounts by email, or the trials by their end. */
@@ -21,9 +20,6 @@ async function show({ db, nowMs, input }: OfficeCall) {
     after: input("after"),
   };
   const rows = trials ? await readTrials(db, trials, input("after"), nowMs) : await readByEmail(db, filter);
-  const shown = rows.slice(0, perPage);
-  const last = shown.at(-1);
-  const next = rows.length > perPage && last;
   return {
     title: "Accounts",
     content: (
@@ -31,7 +27,7 @@ async function show({ db, nowMs, input }: OfficeCall) {
         <h1>Accounts</h1>
         <Filter start={input("start")} plan={filter.plan} trials={trials} />
         <Table
-          rows={shown.map((row) => ({ email: row.email, account: parseAccount(row) }))}
+          rows={rows.slice(0, perPage).map((row) => ({ email: row.email, account: parseAccount(row) }))}
           columns={[
             ["Email", ({ email }) => <Person email={email} />],
             ["Status", ({ account }) => statusNames[homeStateOf(account, nowMs).status]],
@@ -45,21 +41,19 @@ async function show({ db, nowMs, input }: OfficeCall) {
           ]}
           whenEmpty="No account matches."
         />
-        {next && (
-          <p className="actions">
-            <a
-              className="button plain"
-              href={addressOf(accounts, {
-                start: input("start"),
-                plan: filter.plan,
-                trials,
-                after: trials ? `${next.trial_ends_at_ms} ${next.email}` : next.email,
-              })}
-            >
-              Next {perPage}
-            </a>
-          </p>
-        )}
+        <NextPage
+          rows={rows}
+          addressAfter={({ trial_ends_at_ms, email }) =>
+            addressOf(accounts.path, {
+              start: input("start"),
+              plan: filter.plan,
+              trials,
+              after: trials ? `${trial_ends_at_ms} ${email}` : email,
+            })
+          }
+        >
+          Next {perPage}
+        </NextPage>
       </>
     ),
   };
@@ -98,7 +92,7 @@ function Filter({
           <span key={name}>
             {at > 0 && " · "}
             <a
-              href={addressOf(accounts, { trials: name })}
+              href={addressOf(accounts.path, { trials: name })}
               aria-current={trials === name ? "true" : undefined}
             >
               {words}

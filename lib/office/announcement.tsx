@@ -1,3 +1,4 @@
+import { Form, parseTime, TimeField } from "@/lib/office/forms";
 import {
   addressOf,
   conflict,
@@ -9,7 +10,6 @@ import {
   requireLine,
 } from "@/lib/office/page";
 import { Instant, Outcome, Their } from "@/lib/office/parts";
-import { parseTime, TimeField } from "@/lib/office/time-field";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 /** The notice at the top of the site: the current one, the form, and how the typed one will look. */
@@ -48,8 +48,7 @@ async function show(call: OfficeCall) {
         ) : (
           <p>There is none now.</p>
         )}
-        <form method="post" action={publish.path} className="stack">
-          <input type="hidden" name="seen" value={toSeen(current)} />
+        <Form act={publish} hidden={{ seen: toSeen(current) }} className="stack">
           <label htmlFor="message">Text</label>
           <input id="message" name="message" maxLength={500} autoComplete="off" defaultValue={message} />
           <div className="filter">
@@ -72,15 +71,14 @@ async function show(call: OfficeCall) {
             </button>
             <button type="submit">Publish</button>
           </div>
-        </form>
+        </Form>
         {message !== "" && <Preview message={message} />}
         {current && (
-          <form method="post" action={clear.path} className="stack">
-            <input type="hidden" name="seen" value={toSeen(current)} />
+          <Form act={clear} hidden={{ seen: toSeen(current) }} className="stack">
             <button type="submit" className="plain">
               Remove the banner
             </button>
-          </form>
+          </Form>
         )}
       </>
     ),
@@ -128,7 +126,7 @@ const publish: OfficeAct = {
       throw invalid("The banner would end before it starts.");
     }
     await setBanner(db, { kind, message, startsAtMs, endsAtMs }, nowMs, by, requireSeen(input("seen")));
-    return addressOf(announcement, { done: "set" });
+    return addressOf(announcement.path, { done: "set" });
   },
 };
 
@@ -138,7 +136,7 @@ const clear: OfficeAct = {
   needsProof: true,
   async run({ db, nowMs, by, input }) {
     await clearBanner(db, nowMs, by, requireSeen(input("seen")));
-    return addressOf(announcement, { done: "cleared" });
+    return addressOf(announcement.path, { done: "cleared" });
   },
 };
 

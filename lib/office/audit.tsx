@@ -5,11 +5,9 @@ import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { type Column, Instant, Person, Table, Their } from "@/lib/office/parts";
+import { type Column, Instant, NextPage, Person, perPage, Table, Their } from "@/lib/office/parts";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
-
-const perPage = 50;
 
 /** The audit: by operator or other actor, person, act and day. Each page is a link. */
 async function show({ db, nowMs, input }: OfficeCall) {
@@ -40,7 +38,6 @@ async function show({ db, nowMs, input }: OfficeCall) {
     .flat()
     .sort((one, other) => other.at_ms - one.at_ms || (other.id > one.id ? 1 : -1));
   const shown = rows.slice(0, perPage);
-  const last = shown.at(-1);
   const emails = await findEmails(db, shown);
   const showWhom = (entry: AuditEntry) => {
     const whom = emails.get(entry.whom ?? "") ?? entry.whom;
@@ -67,16 +64,12 @@ async function show({ db, nowMs, input }: OfficeCall) {
           <button type="submit">Find</button>
         </form>
         <Table rows={shown} columns={auditColumns(nowMs, ["Whom", showWhom])} whenEmpty="No entry matches." />
-        {rows.length > perPage && last && (
-          <p className="actions">
-            <a
-              className="button plain"
-              href={addressOf(audit, { ...filter, after: `${last.at_ms} ${last.id}` })}
-            >
-              Older
-            </a>
-          </p>
-        )}
+        <NextPage
+          rows={rows}
+          addressAfter={({ at_ms, id }) => addressOf(audit.path, { ...filter, after: `${at_ms} ${id}` })}
+        >
+          Older
+        </NextPage>
       </>
     ),
   };

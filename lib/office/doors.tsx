@@ -81,7 +81,7 @@ export function askAgain(
           Use passkey and go on
         </Ceremony>
         <p>
-          <a href={addressOf(page, { email: email ?? undefined })}>Go back without it</a>
+          <a href={addressOf(page.path, { email: email ?? undefined })}>Go back without it</a>
         </p>
       </Door>
     ),

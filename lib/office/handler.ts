@@ -163,7 +163,7 @@ async function showPage(db: Db, page: OfficePage, call: HandlerRequest): Promise
     return {
       status: 303,
       body: null,
-      headers: ["location", addressOf({ path: doors.enter }, { to: pathname + search })],
+      headers: ["location", addressOf(doors.enter, { to: pathname + search })],
     };
   const shown = await page.show(toCall(db, session, call, searchParams));
   return toPage(shown, { session, page });

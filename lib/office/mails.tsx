@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { readTogether } from "@/lib/db/read-together";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
+import { ActButton } from "@/lib/office/forms";
 import { addressOf, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Instant, MailState, Outcome, Person, Table, Their } from "@/lib/office/parts";
 
@@ -49,9 +50,13 @@ async function show(call: OfficeCall) {
             [
               "",
               ({ failure }) => (
-                <Retry name="failure" value={failure ?? ""} label={`Try all again: ${failure}`}>
+                <ActButton
+                  act={retry}
+                  hidden={{ failure: failure ?? "" }}
+                  label={`Try all again: ${failure}`}
+                >
                   Try all again
-                </Retry>
+                </ActButton>
               ),
             ],
           ]}
@@ -68,9 +73,9 @@ async function show(call: OfficeCall) {
             [
               "",
               ({ id, kind, email }) => (
-                <Retry name="id" value={id} label={`Try again: ${kind} to ${email}`}>
+                <ActButton act={retry} hidden={{ id }} label={`Try again: ${kind} to ${email}`}>
                   Try again
-                </Retry>
+                </ActButton>
               ),
             ],
           ]}
@@ -97,19 +102,6 @@ async function show(call: OfficeCall) {
   };
 }
 
-type RetryProps = { name: "id" | "failure"; value: string; label: string; children: string };
-
-function Retry({ name, value, label, children }: RetryProps) {
-  return (
-    <form method="post" action={retry.path}>
-      <input type="hidden" name={name} value={value} />
-      <button type="submit" className="plain" aria-label={label}>
-        {children}
-      </button>
-    </form>
-  );
-}
-
 const retry: OfficeAct = {
   path: "/mails/retry",
   name: "send mails again",
@@ -118,7 +110,7 @@ const retry: OfficeAct = {
     const which = id ? { id } : { failure: failure ?? "" };
     const retried = await retryFailedMails(db, which, by, nowMs);
     if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
-    return addressOf(mails, { done: "retried" });
+    return addressOf(mails.path, { done: "retried" });
   },
 };
 

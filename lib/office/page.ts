@@ -45,11 +45,8 @@ export type OfficeAct = {
   run: (call: OfficeCall) => Promise<string | Shown>;
 };
 
-/** The address of a page with these parameters; empty ones are left out. */
-export function addressOf(
-  { path }: { path: string },
-  parameters: Record<string, string | undefined>,
-): string {
+/** A path with these parameters; empty ones are left out. */
+export function addressOf(path: string, parameters: Record<string, string | undefined>): string {
   const given = Object.entries(parameters).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;
 }
@@ -65,8 +62,10 @@ export function requireLine(what: string, text = ""): string {
   throw invalid(`${what} must be one line of 1 to 500 characters.`);
 }
 
-/** The page of one account. */
-export const accountPath = "/account";
+/** The address of the page of an account, or of an email without one; after an act, with what was done. */
+export function accountAddress(email: string, done?: string): string {
+  return addressOf("/account", { email, done });
+}
 
 /** The email that a page or a form is about. Throws an {@link ApiError} if there is none. */
 export function requireEmail({ input }: Pick<OfficeCall, "input">): string {

@@ -3,7 +3,7 @@ import { decideHomeState, type HomeState } from "@/app/(pages)/home/state";
 import { Light } from "@/app/(pages)/light";
 import type { Account } from "@/lib/accounts/account";
 import { describeDistance } from "@/lib/config/instants";
-import { accountPath, type OfficeCall } from "@/lib/office/page";
+import { accountAddress, type OfficeCall } from "@/lib/office/page";
 
 /** A value that a stranger chose: its direction of writing does not reorder what is next to it. */
 export function Their({ children }: { children: string | null | undefined }) {
@@ -13,7 +13,7 @@ export function Their({ children }: { children: string | null | undefined }) {
 /** A link to the page of an account, or of an email without one. */
 export function Person({ email }: { email: string }) {
   return (
-    <a href={`${accountPath}?${new URLSearchParams({ email })}`}>
+    <a href={accountAddress(email)}>
       <Their>{email}</Their>
     </a>
   );
@@ -29,6 +29,28 @@ export function Instant({ atMs, nowMs }: { atMs: number | null | undefined; nowM
       <span className="quiet">{describeDistance(atMs, nowMs)}</span>
     </time>
   );
+}
+
+/** A link on a line of its own that looks like a button. */
+export function LinkButton({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <p className="actions">
+      <a className="button plain" href={href}>
+        {children}
+      </a>
+    </p>
+  );
+}
+
+/** How many rows a long list shows. It reads one more, to know whether there is another page. */
+export const perPage = 50;
+
+type NextPageProps<Row> = { rows: Row[]; addressAfter: (last: Row) => string; children: ReactNode };
+
+/** The link to the next page of a list, if there is one. */
+export function NextPage<Row>({ rows, addressAfter, children }: NextPageProps<Row>) {
+  const last = rows[perPage - 1];
+  return rows.length > perPage && last ? <LinkButton href={addressAfter(last)}>{children}</LinkButton> : null;
 }
 
 /** Whether a mail was delivered, as it is recorded. */

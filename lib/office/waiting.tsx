@@ -2,6 +2,7 @@ import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
 import { ApiError } from "@/lib/http/errors";
+import { Field, Form, PlanFields, readTerms } from "@/lib/office/forms";
 import {
   addressOf,
   fieldValue,
@@ -11,10 +12,8 @@ import {
   type OfficePage,
   type Shown,
 } from "@/lib/office/page";
-import { Instant, Outcome, Person, Table, Their } from "@/lib/office/parts";
-import { PlanFields, readTerms } from "@/lib/office/plan-fields";
+import { Instant, LinkButton, NextPage, Outcome, Person, perPage, Table, Their } from "@/lib/office/parts";
 
-const perPage = 50;
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
 
 /** Those who wait for an invitation, the first ones first, and the form that invites. */
@@ -35,7 +34,6 @@ async function show(call: OfficeCall): Promise<Shown> {
   }
   const rows = await query.execute();
   const shown = rows.slice(0, perPage);
-  const last = shown.at(-1);
   const emails = shown.map(({ email }) => email).join("\n");
   return {
     title: "Waitlist",
@@ -43,7 +41,7 @@ async function show(call: OfficeCall): Promise<Shown> {
       <>
         <h1>Waitlist</h1>
         <Outcome call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
-        <form method="post" action={inviteMany.path} className="stack">
+        <Form act={inviteMany} className="stack">
           <label htmlFor="emails">Emails to invite, one a line</label>
           <textarea
             id="emails"
@@ -53,10 +51,18 @@ async function show(call: OfficeCall): Promise<Shown> {
             defaultValue={fieldValue(call, "emails", emails)}
           />
           <div className="filter">
-            <PlanFields call={call} plan="trial" trial={{ days: defaultTrialDays }} assistantLimit={null} />
+            <PlanFields call={call} plan="trial" assistantLimit={null}>
+              <Field
+                call={call}
+                name="trialDays"
+                label="Days of a trial"
+                current={defaultTrialDays}
+                inputMode="numeric"
+              />
+            </PlanFields>
             <button type="submit">Invite</button>
           </div>
-        </form>
+        </Form>
         <h2>Waiting for an invitation</h2>
         <Table
           rows={shown}
@@ -66,16 +72,12 @@ async function show(call: OfficeCall): Promise<Shown> {
           ]}
           whenEmpty="No one waits."
         />
-        {rows.length > perPage && last && (
-          <p className="actions">
-            <a
-              className="button plain"
-              href={addressOf(waiting, { after: `${last.joined_at_ms} ${last.email}` })}
-            >
-              Next {perPage}
-            </a>
-          </p>
-        )}
+        <NextPage
+          rows={rows}
+          addressAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
+        >
+          Next {perPage}
+        </NextPage>
       </>
     ),
   };
@@ -108,7 +110,9 @@ const inviteMany: OfficeAct = {
         refused.push({ email, why: thrown.message });
       }
     }
-    return refused.length === 0 ? addressOf(waiting, { done: "invited" }) : report(listed.length, refused);
+    return refused.length === 0
+      ? addressOf(waiting.path, { done: "invited" })
+      : report(listed.length, refused);
   },
 };
 
@@ -130,11 +134,7 @@ function report(all: number, refused: Refused[]): Shown {
             ["Why", ({ why }) => why],
           ]}
         />
-        <p className="actions">
-          <a className="button plain" href={waiting.path}>
-            Back to the waitlist
-          </a>
-        </p>
+        <LinkButton href={waiting.path}>Back to the waitlist</LinkButton>
       </>
     ),
   };
