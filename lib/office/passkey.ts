@@ -68,9 +68,9 @@ export async function finishPasskey(db: Db, call: HandlerRequest): Promise<Respo
   });
 }
 
-/** The options of a sign-in: they are the same for everyone but for the challenge. */
-export function askForPasskey(call: HandlerRequest): ResponseParts {
-  const { challenge, cookie } = challengeBrowser(call, signInPurpose, kept);
+/** The options to sign in, or to prove in a session that it is still its operator. Only the challenge differs. */
+export function askForPasskey(call: HandlerRequest, session?: OfficeSession): ResponseParts {
+  const { challenge, cookie } = challengeBrowser(call, session ? proofPurpose(session) : signInPurpose, kept);
   return answer(requestOptions(officeParty(), challenge), [cookie]);
 }
 
@@ -83,18 +83,13 @@ export function signInWithPasskey(db: Db, call: HandlerRequest): Promise<Respons
   });
 }
 
-/** The options to prove in a session that it is still its operator. */
-export function askForProof(call: HandlerRequest, session: OfficeSession): ResponseParts {
-  const { challenge, cookie } = challengeBrowser(call, proofPurpose(session), kept);
-  return answer(requestOptions(officeParty(), challenge), [cookie]);
-}
-
 /** Records the proof in the session. A passkey of another operator proves nothing here. */
 export function prove(db: Db, call: HandlerRequest, session: OfficeSession): Promise<ResponseParts> {
   return refuseCeremonyErrors(async () => {
     const { operator, use } = await verify(db, call, proofPurpose(session));
     if (operator.id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
-    await change(db, operator, "operator proof", call.nowMs, async (transaction) => {
+    const change = { what: "operator proof", name: operator.name };
+    await changeOperator(db, change, call.nowMs, async (transaction) => {
       await use(transaction);
       if (!(await proveSession(transaction, session.idHash, call.nowMs))) {
         throw new CeremonyError("the session has ended");
@@ -121,23 +116,15 @@ async function verify(db: Db, call: HandlerRequest, purpose: string) {
 
 function signIn(
   db: Db,
-  operator: Operator,
+  { id, name }: Operator,
   { headers, nowMs }: HandlerRequest,
   use: (transaction: Db) => Promise<void> = async () => {},
 ): Promise<string> {
-  return change(db, operator, "operator sign-in", nowMs, async (transaction) => {
+  return changeOperator(db, { what: "operator sign-in", name }, nowMs, async (transaction) => {
     await use(transaction);
-    return startSession(transaction, operator.id, headers, nowMs);
+    return startSession(transaction, id, headers, nowMs);
   });
 }
-
-const change = <T>(
-  db: Db,
-  { name }: Operator,
-  what: string,
-  nowMs: number,
-  work: (transaction: Db) => Promise<T>,
-) => changeOperator(db, `operator ${name}`, what, name, nowMs, work);
 
 function answer(body: object, cookies: string[]): ResponseParts {
   return { status: 200, body, headers: cookieHeaders(cookies) };

@@ -95,16 +95,11 @@ export async function proveSession(transaction: Db, idHash: string, nowMs: numbe
 /** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */
 export async function endSession(
   db: Db,
-  { idHash, operator }: OfficeSession,
+  { idHash, operator: { name } }: OfficeSession,
   nowMs: number,
 ): Promise<string> {
-  await changeOperator(
-    db,
-    `operator ${operator.name}`,
-    "operator sign-out",
-    operator.name,
-    nowMs,
-    (transaction) => transaction.deleteFrom("operator_sessions").where("id_hash", "=", idHash).execute(),
+  await changeOperator(db, { what: "operator sign-out", name }, nowMs, (transaction) =>
+    transaction.deleteFrom("operator_sessions").where("id_hash", "=", idHash).execute(),
   );
   return clearCookie("operator-session");
 }
