@@ -1,5 +1,5 @@
 import { StatusLights } from "@/app/(pages)/home/verdict";
-import { type Account, parseAccount } from "@/lib/accounts/account";
+import type { Account } from "@/lib/accounts/account";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { accountIdOf, explain, factQueries, toFacts } from "@/lib/accounts/explanation";
 import { auditEntries } from "@/lib/db/audit";
@@ -55,7 +55,8 @@ async function show(call: OfficeCall) {
   });
   const facts = toFacts(found, nowMs);
   const explained = explain(facts);
-  const row = parseAccount(found.accounts[0]);
+  const current = facts.account;
+  const state = homeStateOf(current, nowMs);
   const changes = [...found.auditByEmail, ...found.auditByHash, ...found.auditById]
     .sort((one, other) => other.at_ms - one.at_ms)
     .slice(0, maxRows);
@@ -68,17 +69,26 @@ async function show(call: OfficeCall) {
         </h1>
         <Outcome call={call} done={doneWords} />
         <section className="card">
-          {facts.hasAccount && <StatusLights state={homeStateOf(row, nowMs)} account={row} nowMs={nowMs} />}
+          {facts.hasAccount && <StatusLights state={state} account={current} nowMs={nowMs} />}
           <p>{explained.signIn}</p>
           <p>{explained.apps}</p>
-          {row && <WhatTheOwnerReads account={row} nowMs={nowMs} />}
+          {current && (
+            <p className="quiet">
+              The owner reads: “{state.heading}. {state.next}”
+            </p>
+          )}
         </section>
-        {row && (
+        {current && (
           <>
-            <Answer account={row} nowMs={nowMs} />
-            <Terms call={call} account={row} licence={facts.licence} />
-            <Credits call={call} account={row} entries={found.entries} />
-            <Sessions email={row.email} sessions={facts.sessions} nowMs={nowMs} />
+            <details className="fold">
+              <summary>The answer of GET /api/entitlement</summary>
+              <pre>
+                <code>{answerInJson(current, nowMs)}</code>
+              </pre>
+            </details>
+            <Terms call={call} account={current} licence={facts.licence} />
+            <Credits call={call} account={current} entries={found.entries} />
+            <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
           </>
         )}
         {found.passkeys.length > 0 && (
@@ -147,27 +157,7 @@ const doneWords = {
   deleted: "The account is deleted.",
 };
 
-function WhatTheOwnerReads({ account, nowMs }: { account: Account; nowMs: number }) {
-  const { heading, next } = homeStateOf(account, nowMs);
-  return (
-    <p className="quiet">
-      The owner reads: “{heading}. {next}”
-    </p>
-  );
-}
-
 /** The answer of the API to an app of this account, right now. */
-function Answer({ account, nowMs }: { account: Account; nowMs: number }) {
-  return (
-    <details className="fold">
-      <summary>The answer of GET /api/entitlement</summary>
-      <pre>
-        <code>{answerInJson(account, nowMs)}</code>
-      </pre>
-    </details>
-  );
-}
-
 function answerInJson(account: Account, nowMs: number): string {
   try {
     return JSON.stringify(readEntitlement({ is: "account", account }, nowMs), null, 2);

@@ -14,18 +14,16 @@ const lastCharacter = "\u{10ffff}";
 /** The accounts by email, or the trials by their end. */
 async function show({ db, nowMs, input }: OfficeCall) {
   const trials = input("trials");
-  const filter = {
-    start: input("start")?.toLowerCase(),
-    plan: plans.find((plan) => plan === input("plan")),
-    after: input("after"),
-  };
-  const rows = trials ? await readTrials(db, trials, input("after"), nowMs) : await readByEmail(db, filter);
+  const filter = { start: input("start"), plan: plans.find((plan) => plan === input("plan")), trials };
+  const after = input("after");
+  const query = trials ? selectTrials(db, trials, after, nowMs) : selectByEmail(db, filter, after);
+  const rows = await query.execute();
   return {
     title: "Accounts",
     content: (
       <>
         <h1>Accounts</h1>
-        <Filter start={input("start")} plan={filter.plan} trials={trials} />
+        <FilterForms {...filter} />
         <Table
           rows={rows.slice(0, perPage).map((row) => ({ email: row.email, account: parseAccount(row) }))}
           columns={[
@@ -44,12 +42,7 @@ async function show({ db, nowMs, input }: OfficeCall) {
         <NextPage
           rows={rows}
           addressAfter={({ trial_ends_at_ms, email }) =>
-            addressOf(accounts.path, {
-              start: input("start"),
-              plan: filter.plan,
-              trials,
-              after: trials ? `${trial_ends_at_ms} ${email}` : email,
-            })
+            addressOf(accounts.path, { ...filter, after: trials ? `${trial_ends_at_ms} ${email}` : email })
           }
         >
           Next {perPage}
@@ -59,15 +52,9 @@ async function show({ db, nowMs, input }: OfficeCall) {
   };
 }
 
-function Filter({
-  start,
-  plan,
-  trials,
-}: {
-  start: string | undefined;
-  plan: Plan | undefined;
-  trials: string | undefined;
-}) {
+type Filter = { start: string | undefined; plan: Plan | undefined; trials: string | undefined };
+
+function FilterForms({ start, plan, trials }: Filter) {
   return (
     <>
       <form action={accounts.path} className="filter">
@@ -106,51 +93,36 @@ function Filter({
 
 const trialLists = { running: "running", ended: "ended, newest first" };
 
-const columns = [
-  "id",
-  "email",
-  "subject",
-  "plan",
-  "trial_ends_at_ms",
-  "assistant_limit",
-  "credit_thousandths",
-  "created_at_ms",
-] as const;
+const selectPage = (db: Db) =>
+  db
+    .selectFrom("accounts")
+    .select(["id", "email", "subject", "plan", "trial_ends_at_ms", "assistant_limit", "credit_thousandths"])
+    .select("created_at_ms")
+    .limit(perPage + 1);
 
 /** Emails are in the order of their bytes, in which those with the same start are neighbours. */
-function readByEmail(
-  db: Db,
-  { start, plan, after }: { start?: string | undefined; plan?: Plan | undefined; after?: string | undefined },
-) {
+function selectByEmail(db: Db, { start, plan }: Filter, after: string | undefined) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
-  let query = db
-    .selectFrom("accounts")
-    .select(columns)
-    .orderBy(email)
-    .limit(perPage + 1);
+  const prefix = start?.toLowerCase();
+  let query = selectPage(db).orderBy(email);
   if (plan) query = query.where("plan", "=", plan);
-  if (start) query = query.where(email, ">=", start).where(email, "<", start + lastCharacter);
+  if (prefix) query = query.where(email, ">=", prefix).where(email, "<", prefix + lastCharacter);
   if (after) query = query.where(email, ">", after);
-  return query.execute();
+  return query;
 }
 
 /** Trials in the order of their end, after a position. */
-function readTrials(db: Db, which: string, after: string | undefined, nowMs: number) {
+function selectTrials(db: Db, which: string, after: string | undefined, nowMs: number) {
   const hasEnded = which === "ended";
   const direction = hasEnded ? "desc" : "asc";
-  let query = db
-    .selectFrom("accounts")
-    .select(columns)
+  const query = selectPage(db)
     .where(sql`plan`, "=", sql`'trial'`) // as in the partial index
     .where("trial_ends_at_ms", hasEnded ? "<=" : ">", nowMs)
     .orderBy("trial_ends_at_ms", direction)
-    .orderBy("email", direction)
-    .limit(perPage + 1);
+    .orderBy("email", direction);
   const [, endsAtMs, email = ""] = /^(\d{1,15}) (.+)$/.exec(after ?? "") ?? [];
-  if (endsAtMs) {
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple("trial_ends_at_ms", "email"), hasEnded ? "<" : ">", tuple(Number(endsAtMs), email)),
-    );
-  }
-  return query.execute();
+  if (!endsAtMs) return query;
+  return query.where(({ eb, refTuple, tuple }) =>
+    eb(refTuple("trial_ends_at_ms", "email"), hasEnded ? "<" : ">", tuple(Number(endsAtMs), email)),
+  );
 }
