@@ -6,10 +6,16 @@ import { auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { ApiError } from "@/lib/http/errors";
 import { hashEmail } from "@/lib/mail/suppressions";
-import { Credits, giveCredits } from "@/lib/office/account-credits";
-import { Delete, removeAccount } from "@/lib/office/account-deletion";
-import { endSessions, Sessions } from "@/lib/office/account-sessions";
-import { setTerms, Terms } from "@/lib/office/account-terms";
+import {
+  Credits,
+  Delete,
+  endSessions,
+  giveCredits,
+  removeAccount,
+  Sessions,
+  setTerms,
+  Terms,
+} from "@/lib/office/account-forms";
 import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { homeStateOf, Instant, MailState, Outcome, Table, Their } from "@/lib/office/parts";

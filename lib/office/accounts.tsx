@@ -3,9 +3,8 @@ import { statusNames } from "@/app/(pages)/home/verdict";
 import { type Plan, parseAccount, plans } from "@/lib/accounts/account";
 import { toCredits } from "@/lib/accounts/ledger";
 import { type Db, isPostgres } from "@/lib/db/store";
-import { trialEndOf } from "@/lib/office/account-terms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { homeStateOf, Instant, NextPage, Person, perPage, Table } from "@/lib/office/parts";
+import { homeStateOf, Instant, NextPage, Person, perPage, Table, trialEndOf } from "@/lib/office/parts";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
 

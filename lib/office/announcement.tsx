@@ -2,7 +2,6 @@ import { Form, parseTime, TimeField } from "@/lib/office/forms";
 import {
   addressOf,
   conflict,
-  fieldValue,
   invalid,
   type OfficeAct,
   type OfficeCall,
@@ -14,9 +13,9 @@ import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } fr
 
 /** The notice at the top of the site: the current one, the form, and how the typed one will look. */
 async function show(call: OfficeCall) {
-  const { db, nowMs } = call;
+  const { db, nowMs, typed } = call;
   const current = await findBanner(db);
-  const message = fieldValue(call, "message", current?.message);
+  const message = typed("message") ?? current?.message ?? "";
   return {
     title: "Banner",
     content: (
@@ -54,7 +53,7 @@ async function show(call: OfficeCall) {
           <div className="filter">
             <label>
               Kind
-              <select name="kind" defaultValue={fieldValue(call, "kind", current?.kind)}>
+              <select name="kind" defaultValue={typed("kind") ?? current?.kind}>
                 {bannerKinds.map((kind) => (
                   <option key={kind} value={kind}>
                     {kind === "promo" ? "promo: on public pages" : "warning: on every page"}

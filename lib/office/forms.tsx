@@ -1,7 +1,7 @@
 import type { InputHTMLAttributes, ReactNode } from "react";
 import { isInstant, type Plan, plans } from "@/lib/accounts/account";
 import type { AccountTerms } from "@/lib/accounts/accounts";
-import { fieldValue, invalid, type OfficeAct, type OfficeCall } from "@/lib/office/page";
+import { invalid, type OfficeAct, type OfficeCall } from "@/lib/office/page";
 
 type FormProps = {
   act: OfficeAct;
@@ -43,7 +43,7 @@ type FieldProps = {
 } & Pick<InputHTMLAttributes<HTMLInputElement>, "inputMode" | "maxLength">;
 
 export function Field({ call, name, label, current, ...attributes }: FieldProps) {
-  const value = fieldValue(call, name, String(current ?? ""));
+  const value = call.typed(name) ?? String(current ?? "");
   return (
     <label>
       {label}
@@ -59,7 +59,7 @@ export function TimeField({ call, name, label, atMs }: TimeFieldProps) {
   return (
     <label>
       {label}
-      <input type="datetime-local" name={name} defaultValue={fieldValue(call, name, toMinute(atMs))} />
+      <input type="datetime-local" name={name} defaultValue={call.typed(name) ?? toMinute(atMs)} />
     </label>
   );
 }
@@ -85,7 +85,7 @@ export function PlanFields({ call, plan, assistantLimit, children }: PlanFieldsP
     <>
       <label>
         Plan
-        <select name="plan" defaultValue={fieldValue(call, "plan", plan)}>
+        <select name="plan" defaultValue={call.typed("plan") ?? plan}>
           {plans.map((name) => (
             <option key={name}>{name}</option>
           ))}

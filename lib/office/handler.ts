@@ -1,5 +1,4 @@
 import { officeRateLimit } from "@/lib/config/limits";
-import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
 import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
@@ -8,9 +7,10 @@ import { permissions } from "@/lib/http/page-headers";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
 import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { doors } from "@/lib/office/door-paths";
+import { ceremonyAt, doors } from "@/lib/office/door-paths";
 import { askAgain, describeProblem, showEnrol, showEnter } from "@/lib/office/doors";
 import { type Place, renderPage } from "@/lib/office/frame";
+import { officeParty } from "@/lib/office/operators";
 import { addressOf, type OfficeAct, type OfficeCall, type OfficePage, type Shown } from "@/lib/office/page";
 import { askForPasskey, finishPasskey, prove, signInWithPasskey, startPasskey } from "@/lib/office/passkey";
 import { officePages } from "@/lib/office/routes";
@@ -50,18 +50,20 @@ function listRoutes(): Map<string, OfficeRoute> {
   const get = (path: Route["path"], handler: Handler) => add({ path, methods: ["GET", "HEAD"] }, handler);
   const post = (path: Route["path"], takes: "office" | "form" | "passkey", handler: Handler) =>
     add({ path, methods: ["POST"], takes }, handler);
+  const ceremony = (door: Route["path"], start: Handler, finish: Handler) => {
+    const { options, done } = ceremonyAt(door);
+    post(options, "form", start);
+    post(done, "passkey", finish);
+  };
   for (const page of officePages) {
     get(page.path, pageHandler(page));
     for (const act of page.acts ?? []) post(act.path, "office", actHandler(page, act));
   }
   get(doors.enter, (call) => toPage(showEnter(whereTo(call))));
   get(doors.enrol, () => toPage(showEnrol()));
-  post(doors.enrolOptions, "form", withStore(startPasskey));
-  post(doors.enrolDone, "passkey", withStore(finishPasskey));
-  post(doors.enterOptions, "form", (call) => askForPasskey(call));
-  post(doors.enterDone, "passkey", withStore(signInWithPasskey));
-  post(doors.proofOptions, "form", askForProof);
-  post(doors.proofDone, "passkey", inSession(prove));
+  ceremony(doors.enrol, withStore(startPasskey), withStore(finishPasskey));
+  ceremony(doors.enter, (call) => askForPasskey(call), withStore(signInWithPasskey));
+  ceremony(doors.proof, askForProof, inSession(prove));
   post(doors.leave, "form", leave);
   return routes;
 }
@@ -81,28 +83,22 @@ const checks: Parameters<typeof createHandler>[2] = {
 
 /** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
 function requireOwnHost(headers: Headers): void {
-  const { url } = requireOffice();
-  if (headers.get("host") === new URL(url).host) return;
+  const { origin } = officeParty();
+  if (headers.get("host") === new URL(origin).host) return;
   throw new ApiError("forbidden", {
     status: 421,
-    message: `The office is at ${url}.`,
+    message: `The office is at ${origin}.`,
     hint: "Open it there.",
   });
 }
 
 function requireOwnOrigin(headers: Headers): void {
-  const { url } = requireOffice();
-  if (headers.get("origin") === url) return;
+  const { origin } = officeParty();
+  if (headers.get("origin") === origin) return;
   throw new ApiError("forbidden", {
-    message: `Open this form at ${url} instead.`,
+    message: `Open this form at ${origin} instead.`,
     hint: "Forms are only accepted from the office's own pages.",
   });
-}
-
-function requireOffice() {
-  const { office } = settings();
-  if (!office) throw new Error("OFFICE_PORT is not set");
-  return office;
 }
 
 /** Uses the store. Any failure is logged and becomes a 503; it may have come after the work was done. */
@@ -220,7 +216,7 @@ const policy = [
 
 /** The headers of every response of the office. */
 export function headersOfOffice(): string[] {
-  const hsts = requireOffice().url.startsWith("https:");
+  const hsts = officeParty().origin.startsWith("https:");
   return Object.entries({
     "cache-control": "no-store",
     "content-security-policy": policy,

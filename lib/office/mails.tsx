@@ -106,8 +106,8 @@ const retry: OfficeAct = {
   path: "/mails/retry",
   name: "send mails again",
   async run({ db, nowMs, by, input }) {
-    const [id, failure] = [input("id"), input("failure")];
-    const which = id ? { id } : { failure: failure ?? "" };
+    const id = input("id");
+    const which = id ? { id } : { failure: input("failure") ?? "" };
     const retried = await retryFailedMails(db, which, by, nowMs);
     if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
     return addressOf(mails.path, { done: "retried" });

@@ -14,7 +14,7 @@ export type OfficeCall = {
   nowMs: number;
   /** A field of the form or, if it has none with this name, of the query; trimmed. */
   input: (name: string) => string | undefined;
-  /** A field of the form alone: a link cannot fill in a form. */
+  /** A field of the form alone, for a form that comes back: a link cannot fill it in. */
   typed: (name: string) => string | undefined;
   /** Why the act that this page belongs to was refused: its form shows what was typed. */
   problem?: ApiError;
@@ -49,11 +49,6 @@ export type OfficeAct = {
 export function addressOf(path: string, parameters: Record<string, string | undefined>): string {
   const given = Object.entries(parameters).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;
-}
-
-/** The value of a field: what was typed if the form has come back, otherwise the current value. */
-export function fieldValue({ typed }: OfficeCall, name: string, current = ""): string {
-  return typed(name) ?? current;
 }
 
 /** A text that people will read: one line. Throws an {@link ApiError}. */

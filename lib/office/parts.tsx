@@ -80,18 +80,10 @@ export function Outcome({ call, done }: { call: OfficeCall; done: Record<string,
 /** The heading of a column, and what it shows of a row. */
 export type Column<Row> = [heading: string, show: (row: Row) => ReactNode];
 
+type TableProps<Row> = { rows: Row[]; columns: Column<Row>[]; whenEmpty?: string; caption?: string };
+
 /** A table. Its rows are read as cards on a narrow screen. */
-export function Table<Row>({
-  rows,
-  columns,
-  whenEmpty,
-  caption,
-}: {
-  rows: readonly Row[];
-  columns: Column<Row>[];
-  whenEmpty?: string;
-  caption?: string;
-}) {
+export function Table<Row>({ rows, columns, whenEmpty, caption }: TableProps<Row>) {
   if (rows.length === 0) return <p className="quiet">{whenEmpty}</p>;
   return (
     <table className="rows">
@@ -125,3 +117,7 @@ export function Table<Row>({
 export function homeStateOf(account: Account | undefined, nowMs: number): HomeState {
   return decideHomeState(account ? { is: "account", account } : { is: "unreadable" }, nowMs);
 }
+
+/** When an account's trial ends, in Unix milliseconds; `undefined` if it is on no trial. */
+export const trialEndOf = (account: Account) =>
+  "trialEndsAtMs" in account ? account.trialEndsAtMs : undefined;

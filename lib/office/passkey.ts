@@ -41,12 +41,8 @@ export async function startPasskey(db: Db, call: HandlerRequest): Promise<Respon
   const token = new URLSearchParams(call.body.toString()).get("link") ?? "";
   const operator = (await findByLink(db, token, call.nowMs)) ?? refuseLink();
   const { challenge, cookie } = challengeBrowser(call, linkPurpose(operator), kept);
-  const options = creationOptions(
-    officeParty(),
-    challenge,
-    operator,
-    await listCredentialIds(db, operator.id),
-  );
+  const ids = await listCredentialIds(db, operator.id);
+  const options = creationOptions(officeParty(), challenge, operator, ids);
   return answer(options, [cookie, writeCookie("operator-link", token, linkMinutes * 60)]);
 }
 
@@ -106,12 +102,13 @@ async function verify(db: Db, call: HandlerRequest, purpose: string) {
   const { credentialId, challenge } = authentication;
   const passkey = await findOperatorPasskey(db, credentialId);
   if (!passkey) throw new CeremonyError("the passkey is not registered here");
-  const { counter } = await verifyAuthentication(party, authentication, passkey.publicKey);
+  const { publicKey, ...operator } = passkey;
+  const { counter } = await verifyAuthentication(party, authentication, publicKey);
   const use = async (transaction: Db) => {
     if (await useOperatorPasskey(transaction, credentialId, { challenge, counter }, call.nowMs)) return;
     throw new CeremonyError("the passkey or its challenge was used before");
   };
-  return { operator: { id: passkey.id, name: passkey.name }, use };
+  return { operator, use };
 }
 
 function signIn(

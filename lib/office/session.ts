@@ -93,12 +93,9 @@ export async function proveSession(transaction: Db, idHash: string, nowMs: numbe
 }
 
 /** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */
-export async function endSession(
-  db: Db,
-  { idHash, operator: { name } }: OfficeSession,
-  nowMs: number,
-): Promise<string> {
-  await changeOperator(db, { what: "operator sign-out", name }, nowMs, (transaction) =>
+export async function endSession(db: Db, session: OfficeSession, nowMs: number): Promise<string> {
+  const { idHash, operator } = session;
+  await changeOperator(db, { what: "operator sign-out", name: operator.name }, nowMs, (transaction) =>
     transaction.deleteFrom("operator_sessions").where("id_hash", "=", idHash).execute(),
   );
   return clearCookie("operator-session");

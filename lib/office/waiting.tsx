@@ -5,7 +5,6 @@ import { ApiError } from "@/lib/http/errors";
 import { Field, Form, PlanFields, readTerms } from "@/lib/office/forms";
 import {
   addressOf,
-  fieldValue,
   invalid,
   type OfficeAct,
   type OfficeCall,
@@ -18,7 +17,7 @@ const maxInvited = 200; // in one request; each is a transaction, and with Clerk
 
 /** Those who wait for an invitation, the first ones first, and the form that invites. */
 async function show(call: OfficeCall): Promise<Shown> {
-  const { db, nowMs, input } = call;
+  const { db, nowMs, input, typed } = call;
   const [, afterMs, afterEmail = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];
   let query = db
     .selectFrom("waitlist")
@@ -48,7 +47,7 @@ async function show(call: OfficeCall): Promise<Shown> {
             name="emails"
             rows={8}
             spellCheck={false}
-            defaultValue={fieldValue(call, "emails", emails)}
+            defaultValue={typed("emails") ?? emails}
           />
           <div className="filter">
             <PlanFields call={call} plan="trial" assistantLimit={null}>
@@ -98,16 +97,13 @@ const inviteMany: OfficeAct = {
       throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
     const refused: Refused[] = [];
     for (const text of listed) {
-      const email = parseEmailAddress(text);
-      if (!email) {
-        refused.push({ email: text, why: "It is not an email address." });
-        continue;
-      }
       try {
+        const email = parseEmailAddress(text);
+        if (!email) throw invalid("It is not an email address.");
         await queueInvitation(db, email, terms, by);
       } catch (thrown) {
         if (!(thrown instanceof ApiError)) throw thrown;
-        refused.push({ email, why: thrown.message });
+        refused.push({ email: text, why: thrown.message });
       }
     }
     return refused.length === 0
