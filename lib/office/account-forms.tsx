@@ -68,11 +68,7 @@ export const setTerms: OfficeAct = {
     await setAccount(db, email, terms, nowMs, by, (current) => {
       if (input("seen") === describeTerms(current)) return;
       const { plan, assistantLimit: assistant_limit } = current;
-      const now = describeChanges(null, {
-        plan,
-        trial_ends_at_ms: trialEndOf(current) ?? null,
-        assistant_limit,
-      });
+      const now = describeChanges(null, { plan, trial_ends_at_ms: trialEndOf(current), assistant_limit });
       throw conflict(`Someone changed this account meanwhile. It is now: ${now}.`);
     });
     return accountAddress(email, "terms");

@@ -5,7 +5,6 @@ import { accountIdOf, explain, factQueries, toFacts } from "@/lib/accounts/expla
 import { auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { ApiError } from "@/lib/http/errors";
-import { hashEmail } from "@/lib/mail/suppressions";
 import {
   Credits,
   Delete,
@@ -16,7 +15,7 @@ import {
   setTerms,
   Terms,
 } from "@/lib/office/account-forms";
-import { auditColumns } from "@/lib/office/audit";
+import { auditColumns, auditQueriesOf } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { homeStateOf, Instant, MailState, Outcome, Table, Their } from "@/lib/office/parts";
 
@@ -34,7 +33,6 @@ async function show(call: OfficeCall) {
   const { db, nowMs } = call;
   const email = requireEmail(call);
   const id = accountIdOf(db, email);
-  const audit = auditEntries(db, {}).limit(maxRows);
   const found = await readTogether(db, {
     ...factQueries(db, email, nowMs),
     passkeys: db
@@ -54,10 +52,7 @@ async function show(call: OfficeCall) {
       .orderBy("created_at_ms", "desc")
       .orderBy("id", "desc")
       .limit(maxRows),
-    // One query for each name that the audit may use, so that each is read by the index.
-    auditByEmail: audit.where("whom", "=", email),
-    auditByHash: audit.where("whom", "=", hashEmail(email)),
-    auditById: audit.where("whom", "=", id),
+    ...auditQueriesOf(db, email, auditEntries(db, {}).limit(maxRows)),
   });
   const facts = toFacts(found, nowMs);
   const explained = explain(facts);

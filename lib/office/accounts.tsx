@@ -4,7 +4,7 @@ import { type Plan, parseAccount, plans } from "@/lib/accounts/account";
 import { toCredits } from "@/lib/accounts/ledger";
 import { type Db, isPostgres } from "@/lib/db/store";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { homeStateOf, Instant, NextPage, Person, perPage, Table, trialEndOf } from "@/lib/office/parts";
+import { homeStateOf, Instant, LongTable, Person, perPage, trialEndOf } from "@/lib/office/parts";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
 
@@ -23,8 +23,8 @@ async function show({ db, nowMs, input }: OfficeCall) {
       <>
         <h1>Accounts</h1>
         <FilterForms {...filter} />
-        <Table
-          rows={rows.slice(0, perPage).map((row) => ({ email: row.email, account: parseAccount(row) }))}
+        <LongTable
+          rows={rows.map((row) => ({ ...row, account: parseAccount(row) }))}
           columns={[
             ["Email", ({ email }) => <Person email={email} />],
             ["Status", ({ account }) => statusNames[homeStateOf(account, nowMs).status]],
@@ -37,15 +37,10 @@ async function show({ db, nowMs, input }: OfficeCall) {
             ["Since", ({ account }) => <Instant atMs={account?.createdAtMs} nowMs={nowMs} />],
           ]}
           whenEmpty="No account matches."
-        />
-        <NextPage
-          rows={rows}
-          addressAfter={({ trial_ends_at_ms, email }) =>
+          hrefAfter={({ trial_ends_at_ms, email }) =>
             addressOf(accounts.path, { ...filter, after: trials ? `${trial_ends_at_ms} ${email}` : email })
           }
-        >
-          Next {perPage}
-        </NextPage>
+        />
       </>
     ),
   };

@@ -3,9 +3,10 @@ import { accountIdOf } from "@/lib/accounts/explanation";
 import { dayMs } from "@/lib/config/durations";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
+import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { type Column, Instant, NextPage, Person, perPage, Table, Their } from "@/lib/office/parts";
+import { type Column, Instant, LongTable, Person, perPage, Their } from "@/lib/office/parts";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
 
@@ -26,19 +27,13 @@ async function show({ db, nowMs, input }: OfficeCall) {
     ...day,
     after: atMs ? { at_ms: Number(atMs), id } : undefined,
   }).limit(perPage + 1);
-  // One query for each name that the audit may use of a person, so that each is read by the index.
   const found = filter.whom
-    ? await readTogether(db, {
-        byEmail: query.where("whom", "=", filter.whom),
-        byHash: query.where("whom", "=", hashEmail(filter.whom)),
-        byId: query.where("whom", "=", accountIdOf(db, filter.whom)),
-      })
+    ? await readTogether(db, auditQueriesOf(db, filter.whom, query))
     : { all: await query.execute() };
   const rows = Object.values(found)
     .flat()
     .sort((one, other) => other.at_ms - one.at_ms || (other.id > one.id ? 1 : -1));
-  const shown = rows.slice(0, perPage);
-  const emails = await findEmails(db, shown);
+  const emails = await findEmails(db, rows.slice(0, perPage));
   const showWhom = (entry: AuditEntry) => {
     const whom = emails.get(entry.whom ?? "") ?? entry.whom;
     return whom?.includes("@") ? <Person email={whom} /> : <Their>{whom}</Their>;
@@ -63,13 +58,13 @@ async function show({ db, nowMs, input }: OfficeCall) {
           ))}
           <button type="submit">Find</button>
         </form>
-        <Table rows={shown} columns={auditColumns(nowMs, ["Whom", showWhom])} whenEmpty="No entry matches." />
-        <NextPage
+        <LongTable
           rows={rows}
-          addressAfter={({ at_ms, id }) => addressOf(audit.path, { ...filter, after: `${at_ms} ${id}` })}
-        >
-          Older
-        </NextPage>
+          columns={auditColumns(nowMs, ["Whom", showWhom])}
+          whenEmpty="No entry matches."
+          hrefAfter={({ at_ms, id }) => addressOf(audit.path, { ...filter, after: `${at_ms} ${id}` })}
+          next="Older"
+        />
       </>
     ),
   };
@@ -81,6 +76,15 @@ const fields = [
   { name: "what", label: "What", placeholder: "account set" },
   { name: "day", label: "Day", type: "date" },
 ] as const;
+
+/** One query for each name that the audit may use of a person, so that each is read by the index. */
+export function auditQueriesOf(db: Db, email: string, query: ReturnType<typeof auditEntries>) {
+  return {
+    auditByEmail: query.where("whom", "=", email),
+    auditByHash: query.where("whom", "=", hashEmail(email)),
+    auditById: query.where("whom", "=", accountIdOf(db, email)),
+  };
+}
 
 /** The columns of the audit. `more` go before what has changed. */
 export function auditColumns(nowMs: number, ...more: Column<AuditEntry>[]): Column<AuditEntry>[] {

@@ -121,7 +121,7 @@ function inSession(
   work: (db: Db, call: HandlerRequest, session: OfficeSession) => Promise<ResponseParts>,
 ): Handler {
   return withStore(async (db, call) => {
-    const session = await findSession(db, call.headers, call.nowMs);
+    const session = await findSession(db, call);
     if (session) return work(db, call, session);
     throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
   });
@@ -135,7 +135,7 @@ const leave = inSession(async (db, { nowMs }, session) =>
 
 function pageHandler(page: OfficePage): Handler {
   return withStore(async (db, call) => {
-    const session = await findSession(db, call.headers, call.nowMs);
+    const session = await findSession(db, call);
     const { pathname, search } = call.url;
     if (!session) return redirect(addressOf(doors.enter, { to: pathname + search }));
     const shown = await page.show(toCall(db, session, call));
@@ -146,7 +146,7 @@ function pageHandler(page: OfficePage): Handler {
 function actHandler(page: OfficePage, act: OfficeAct): Handler {
   return withStore(async (db, call) => {
     const fields = new URLSearchParams(call.body.toString());
-    const session = await findSession(db, call.headers, call.nowMs);
+    const session = await findSession(db, call);
     if (!session) return toPage(askAgain("signed out", page, act, fields));
     const place = { operator: session.operator, page };
     if (act.needsProof && !isRecentlyProved(session, call.nowMs)) {

@@ -42,17 +42,6 @@ export function LinkButton({ href, children }: { href: string; children: ReactNo
   );
 }
 
-/** How many rows a long list shows. It reads one more, to know whether there is another page. */
-export const perPage = 50;
-
-type NextPageProps<Row> = { rows: Row[]; addressAfter: (last: Row) => string; children: ReactNode };
-
-/** The link to the next page of a list, if there is one. */
-export function NextPage<Row>({ rows, addressAfter, children }: NextPageProps<Row>) {
-  const last = rows[perPage - 1];
-  return rows.length > perPage && last ? <LinkButton href={addressAfter(last)}>{children}</LinkButton> : null;
-}
-
 /** Whether a mail was delivered, as it is recorded. */
 export function MailState({ state }: { state: string }) {
   const colour = { sent: "good", failed: "stopped", retrying: "soon" } as const;
@@ -113,11 +102,26 @@ export function Table<Row>({ rows, columns, whenEmpty, caption }: TableProps<Row
   );
 }
 
+/** How many rows a page of a long table shows. One more is read, to know whether there is another page. */
+export const perPage = 50;
+
+type LongTableProps<Row> = TableProps<Row> & { hrefAfter: (last: Row) => string; next?: string };
+
+/** A page of a table, with a link to the page after its last row if there is one. */
+export function LongTable<Row>({ rows, hrefAfter, next = `Next ${perPage}`, ...table }: LongTableProps<Row>) {
+  const last = rows[perPage - 1];
+  return (
+    <>
+      <Table rows={rows.slice(0, perPage)} {...table} />
+      {rows.length > perPage && last && <LinkButton href={hrefAfter(last)}>{next}</LinkButton>}
+    </>
+  );
+}
+
 /** The state that the owner of an account reads on `/home`. */
 export function homeStateOf(account: Account | undefined, nowMs: number): HomeState {
   return decideHomeState(account ? { is: "account", account } : { is: "unreadable" }, nowMs);
 }
 
-/** When an account's trial ends, in Unix milliseconds; `undefined` if it is on no trial. */
-export const trialEndOf = (account: Account) =>
-  "trialEndsAtMs" in account ? account.trialEndsAtMs : undefined;
+/** When an account's trial ends, in Unix milliseconds; `null` if it is on no trial. */
+export const trialEndOf = (account: Account) => ("trialEndsAtMs" in account ? account.trialEndsAtMs : null);

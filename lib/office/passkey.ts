@@ -114,12 +114,12 @@ async function verify(db: Db, call: HandlerRequest, purpose: string) {
 function signIn(
   db: Db,
   { id, name }: Operator,
-  { headers, nowMs }: HandlerRequest,
+  call: HandlerRequest,
   use: (transaction: Db) => Promise<void> = async () => {},
 ): Promise<string> {
-  return changeOperator(db, { what: "operator sign-in", name }, nowMs, async (transaction) => {
+  return changeOperator(db, { what: "operator sign-in", name }, call.nowMs, async (transaction) => {
     await use(transaction);
-    return startSession(transaction, id, headers, nowMs);
+    return startSession(transaction, id, call);
   });
 }
 

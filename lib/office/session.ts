@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Db } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
+import type { HandlerRequest } from "@/lib/http/handler";
 import { changeOperator, hashOf, type Operator } from "@/lib/office/operators";
 
 /** An operator's session in a browser. */
@@ -23,9 +24,9 @@ const proofLivesMs = 5 * 60 * 1000; // 5 minutes
 export async function startSession(
   transaction: Db,
   operatorId: string,
-  headers: Headers,
-  nowMs: number,
+  call: HandlerRequest,
 ): Promise<string> {
+  const { headers, nowMs } = call;
   const id = randomBytes(32).toString("base64url");
   const earlier = readCookie(headers, "operator-session") ?? "";
   await transaction
@@ -49,11 +50,8 @@ export async function startSession(
 }
 
 /** The session of a request, unless it is more than 8 hours old or was not used for an hour. Notes its use. */
-export async function findSession(
-  db: Db,
-  headers: Headers,
-  nowMs: number,
-): Promise<OfficeSession | undefined> {
+export async function findSession(db: Db, call: HandlerRequest): Promise<OfficeSession | undefined> {
+  const { headers, nowMs } = call;
   const id = readCookie(headers, "operator-session");
   if (id === undefined) return undefined;
   const idHash = hashOf("session", id);

@@ -11,7 +11,7 @@ import {
   type OfficePage,
   type Shown,
 } from "@/lib/office/page";
-import { Instant, LinkButton, NextPage, Outcome, Person, perPage, Table, Their } from "@/lib/office/parts";
+import { Instant, LinkButton, LongTable, Outcome, Person, perPage, Table, Their } from "@/lib/office/parts";
 
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
 
@@ -32,8 +32,7 @@ async function show(call: OfficeCall): Promise<Shown> {
     );
   }
   const rows = await query.execute();
-  const shown = rows.slice(0, perPage);
-  const emails = shown.map(({ email }) => email).join("\n");
+  const emails = rows.slice(0, perPage).map(({ email }) => email);
   return {
     title: "Waitlist",
     content: (
@@ -47,7 +46,7 @@ async function show(call: OfficeCall): Promise<Shown> {
             name="emails"
             rows={8}
             spellCheck={false}
-            defaultValue={typed("emails") ?? emails}
+            defaultValue={typed("emails") ?? emails.join("\n")}
           />
           <div className="filter">
             <PlanFields call={call} plan="trial" assistantLimit={null}>
@@ -63,20 +62,15 @@ async function show(call: OfficeCall): Promise<Shown> {
           </div>
         </Form>
         <h2>Waiting for an invitation</h2>
-        <Table
-          rows={shown}
+        <LongTable
+          rows={rows}
           columns={[
             ["Email", ({ email }) => <Person email={email} />],
             ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
           ]}
           whenEmpty="No one waits."
+          hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
         />
-        <NextPage
-          rows={rows}
-          addressAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
-        >
-          Next {perPage}
-        </NextPage>
       </>
     ),
   };
