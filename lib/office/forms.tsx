@@ -38,10 +38,11 @@ type FieldProps = {
   call: OfficeCall;
   name: string;
   label: string;
-  /** Its value before something was typed. */
+  /** Its value until then. */
   current?: string | number | null;
 } & Pick<InputHTMLAttributes<HTMLInputElement>, "inputMode" | "maxLength">;
 
+/** A field that shows what was typed if the form has come back. */
 export function Field({ call, name, label, current, ...attributes }: FieldProps) {
   const value = call.typed(name) ?? String(current ?? "");
   return (

@@ -71,8 +71,7 @@ export function listOperators(db: Db, nowMs: number) {
 
 /** Removes an operator with their passkeys and sessions. Throws an {@link ApiError} if there is none. */
 export async function removeOperator(db: Db, name: string, nowMs: number): Promise<void> {
-  const change = { by: "operator", what: "operator remove", name } as const;
-  await changeOperator(db, change, nowMs, async (transaction) => {
+  await changeOperator(db, { by: "operator", what: "operator remove", name }, nowMs, async (transaction) => {
     await requireOperator(transaction, name);
     await transaction.deleteFrom("operators").where("name", "=", name).execute();
   });
@@ -192,7 +191,7 @@ async function requireOperator(db: Db, name: string): Promise<Operator> {
   });
 }
 
-/** Changes an operator, and records what they have before and after, without secrets. They change it unless `by` says. */
+/** Changes an operator, and records what they have before and after, without secrets. By default they do it. */
 export function changeOperator<T>(
   db: Db,
   { what, name, by = `operator ${name}` }: { what: string; name: string; by?: Actor },

@@ -24,9 +24,8 @@ const proofLivesMs = 5 * 60 * 1000; // 5 minutes
 export async function startSession(
   transaction: Db,
   operatorId: string,
-  call: HandlerRequest,
+  { headers, nowMs }: HandlerRequest,
 ): Promise<string> {
-  const { headers, nowMs } = call;
   const id = randomBytes(32).toString("base64url");
   const earlier = readCookie(headers, "operator-session") ?? "";
   await transaction

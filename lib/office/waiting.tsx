@@ -100,9 +100,8 @@ const inviteMany: OfficeAct = {
         refused.push({ email: text, why: thrown.message });
       }
     }
-    return refused.length === 0
-      ? addressOf(waiting.path, { done: "invited" })
-      : report(listed.length, refused);
+    if (refused.length > 0) return report(listed.length, refused);
+    return addressOf(waiting.path, { done: "invited" });
   },
 };
 
