@@ -59,8 +59,7 @@ export async function finishPasskey(db: Db, call: HandlerRequest): Promise<Respo
     if (!(await addOperatorPasskey(db, operator, { token, credential, challenge }, nowMs))) {
       throw new CeremonyError("the link, the challenge or the passkey was used before");
     }
-    const cookie = await signIn(db, operator, call);
-    return answer({}, [cookie, clearCookie("operator-link")]);
+    return answer({}, [await signIn(db, operator, call), clearCookie("operator-link")]);
   });
 }
 
@@ -74,8 +73,7 @@ export function askForPasskey(call: HandlerRequest, session?: OfficeSession): Re
 export function signInWithPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
   return refuseCeremonyErrors(async () => {
     const { operator, use } = await verify(db, call, signInPurpose);
-    const cookie = await signIn(db, operator, call, use);
-    return answer({}, [cookie]);
+    return answer({}, [await signIn(db, operator, call, use)]);
   });
 }
 
