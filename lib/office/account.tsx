@@ -1,21 +1,26 @@
 import { StatusLights } from "@/app/(pages)/home/verdict";
-import { type Account, parseAccount } from "@/lib/accounts/account";
-import { describeChanges } from "@/lib/accounts/audit-trail";
+import type { Account } from "@/lib/accounts/account";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { accountIdOf, explain, factQueries, toFacts } from "@/lib/accounts/explanation";
 import { auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { ApiError } from "@/lib/http/errors";
-import { hashEmail } from "@/lib/mail/suppressions";
-import { Credits, giveCredits } from "@/lib/office/account-credits";
-import { Delete, removeAccount } from "@/lib/office/account-deletion";
-import { endSessions, Sessions } from "@/lib/office/account-sessions";
-import { setTerms, Terms } from "@/lib/office/account-terms";
-import { accountPath, addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
+import {
+  Credits,
+  Delete,
+  endSessions,
+  giveCredits,
+  removeAccount,
+  Sessions,
+  setTerms,
+  Terms,
+} from "@/lib/office/account-forms";
+import { auditColumns, auditQueriesOf } from "@/lib/office/audit";
+import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { homeStateOf, Instant, MailState, Outcome, Table, Their } from "@/lib/office/parts";
 
 export const account: OfficePage = {
-  path: accountPath,
+  path: "/account",
   section: "/accounts",
   show,
   acts: [setTerms, giveCredits, endSessions, removeAccount],
@@ -28,34 +33,31 @@ async function show(call: OfficeCall) {
   const { db, nowMs } = call;
   const email = requireEmail(call);
   const id = accountIdOf(db, email);
-  const audit = auditEntries(db, {}).limit(maxRows);
   const found = await readTogether(db, {
     ...factQueries(db, email, nowMs),
     passkeys: db
       .selectFrom("passkeys")
-      .select(["id", "name", "added_at_ms", "last_used_at_ms"])
+      .select(["name", "added_at_ms", "last_used_at_ms"])
       .where("account_id", "=", id)
       .orderBy("added_at_ms"),
     onboarding: db
       .selectFrom("onboarding_emails")
-      .select(["id", "kind", "due_at_ms", "state", "failure"])
+      .select(["kind", "due_at_ms as at_ms", "state", "failure"])
       .where("account_id", "=", id)
       .orderBy("due_at_ms"),
     entries: db
       .selectFrom("credit_entries")
-      .select(["id", "thousandths", "reason", "created_at_ms"])
+      .select(["thousandths", "reason", "created_at_ms"])
       .where("account_id", "=", id)
       .orderBy("created_at_ms", "desc")
       .orderBy("id", "desc")
       .limit(maxRows),
-    // One query for each name that the audit may use, so that each is read by the index.
-    auditByEmail: audit.where("whom", "=", email),
-    auditByHash: audit.where("whom", "=", hashEmail(email)),
-    auditById: audit.where("whom", "=", id),
+    ...auditQueriesOf(db, email, auditEntries(db, {}).limit(maxRows)),
   });
   const facts = toFacts(found, nowMs);
   const explained = explain(facts);
-  const row = parseAccount(found.accounts[0]);
+  const current = facts.account;
+  const state = homeStateOf(current, nowMs);
   const changes = [...found.auditByEmail, ...found.auditByHash, ...found.auditById]
     .sort((one, other) => other.at_ms - one.at_ms)
     .slice(0, maxRows);
@@ -68,71 +70,62 @@ async function show(call: OfficeCall) {
         </h1>
         <Outcome call={call} done={doneWords} />
         <section className="card">
-          {facts.hasAccount && <StatusLights state={homeStateOf(row, nowMs)} account={row} nowMs={nowMs} />}
+          {facts.hasAccount && <StatusLights state={state} account={current} nowMs={nowMs} />}
           <p>{explained.signIn}</p>
           <p>{explained.apps}</p>
-          {row && <WhatTheOwnerReads account={row} nowMs={nowMs} />}
+          {current && (
+            <p className="quiet">
+              The owner reads: “{state.heading}. {state.next}”
+            </p>
+          )}
         </section>
-        {row && (
+        {current && (
           <>
-            <Answer account={row} nowMs={nowMs} />
-            <Terms call={call} account={row} licence={facts.licence} />
-            <Credits call={call} account={row} entries={found.entries} />
-            <Sessions email={row.email} sessions={facts.sessions} nowMs={nowMs} />
+            <details className="fold">
+              <summary>The answer of GET /api/entitlement</summary>
+              <pre>
+                <code>{answerInJson(current, nowMs)}</code>
+              </pre>
+            </details>
+            <Terms call={call} account={current} licence={facts.licence} />
+            <Credits call={call} account={current} entries={found.entries} />
+            <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
           </>
         )}
         {found.passkeys.length > 0 && (
           <>
             <h2>Passkeys</h2>
             <Table
-              columns={["Name", "Added", "Last used"]}
-              rows={found.passkeys.map(({ id, name, added_at_ms, last_used_at_ms }) => ({
-                key: id,
-                cells: [
-                  <Their key="name">{name}</Their>,
-                  <Instant key="added" atMs={added_at_ms} nowMs={nowMs} />,
-                  <Instant key="used" atMs={last_used_at_ms} nowMs={nowMs} />,
-                ],
-              }))}
-              whenEmpty=""
+              rows={found.passkeys}
+              columns={[
+                ["Name", ({ name }) => <Their>{name}</Their>],
+                ["Added", ({ added_at_ms }) => <Instant atMs={added_at_ms} nowMs={nowMs} />],
+                ["Last used", ({ last_used_at_ms }) => <Instant atMs={last_used_at_ms} nowMs={nowMs} />],
+              ]}
             />
           </>
         )}
         <h2>Codes of the last day</h2>
         <Table
-          columns={["Asked for", "Valid until", "Wrong tries"]}
-          rows={facts.codes.map(({ created_at_ms, expires_at_ms, tries }, at) => ({
-            key: String(at),
-            cells: [
-              <Instant key="at" atMs={created_at_ms} nowMs={nowMs} />,
-              <Instant key="until" atMs={expires_at_ms} nowMs={nowMs} />,
-              tries,
-            ],
-          }))}
+          rows={facts.codes}
+          columns={[
+            ["Asked for", ({ created_at_ms }) => <Instant atMs={created_at_ms} nowMs={nowMs} />],
+            ["Valid until", ({ expires_at_ms }) => <Instant atMs={expires_at_ms} nowMs={nowMs} />],
+            ["Wrong tries", ({ tries }) => tries],
+          ]}
           whenEmpty="No code was asked for."
         />
         <h2>Mails</h2>
         <Table
-          columns={["Kind", "When", "State", "Provider’s words"]}
           rows={[
-            ...facts.attempts.map(({ id, kind, at_ms, state, failure }) => ({
-              key: id,
-              cells: [
-                kind,
-                <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
-                <MailState key="state" state={state} />,
-                <Their key="f">{failure}</Their>,
-              ],
-            })),
-            ...found.onboarding.map(({ id, kind, due_at_ms, state, failure }) => ({
-              key: id,
-              cells: [
-                `onboarding: ${kind}`,
-                <Instant key="at" atMs={due_at_ms} nowMs={nowMs} />,
-                <MailState key="state" state={state} />,
-                <Their key="f">{failure}</Their>,
-              ],
-            })),
+            ...facts.attempts,
+            ...found.onboarding.map(({ kind, ...mail }) => ({ ...mail, kind: `onboarding: ${kind}` })),
+          ]}
+          columns={[
+            ["Kind", ({ kind }) => kind],
+            ["When", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
+            ["State", ({ state }) => <MailState state={state} />],
+            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
           ]}
           whenEmpty="No mails."
         />
@@ -148,21 +141,9 @@ async function show(call: OfficeCall) {
           </dd>
         </dl>
         <h2>Changes</h2>
-        <Table
-          columns={["When", "Who", "What", "Change"]}
-          rows={changes.map(({ id, at_ms, who, what, before, after }) => ({
-            key: id,
-            cells: [
-              <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
-              <Their key="who">{who}</Their>,
-              what,
-              <Their key="change">{describeChanges(parse(before), parse(after))}</Their>,
-            ],
-          }))}
-          whenEmpty="None."
-        />
+        <Table rows={changes} columns={auditColumns(nowMs)} whenEmpty="None." />
         <p>
-          <a href={addressOf({ path: "/audit" }, { whom: email })}>All changes of this person</a>
+          <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
         </p>
         {found.accounts[0] && <Delete email={email} id={found.accounts[0].id} />}
       </>
@@ -177,29 +158,7 @@ const doneWords = {
   deleted: "The account is deleted.",
 };
 
-const parse = (json: string | null) => (json === null ? null : JSON.parse(json));
-
-function WhatTheOwnerReads({ account, nowMs }: { account: Account; nowMs: number }) {
-  const { heading, next } = homeStateOf(account, nowMs);
-  return (
-    <p className="quiet">
-      The owner reads: “{heading}. {next}”
-    </p>
-  );
-}
-
 /** The answer of the API to an app of this account, right now. */
-function Answer({ account, nowMs }: { account: Account; nowMs: number }) {
-  return (
-    <details className="fold">
-      <summary>The answer of GET /api/entitlement</summary>
-      <pre>
-        <code>{answerInJson(account, nowMs)}</code>
-      </pre>
-    </details>
-  );
-}
-
 function answerInJson(account: Account, nowMs: number): string {
   try {
     return JSON.stringify(readEntitlement({ is: "account", account }, nowMs), null, 2);

@@ -1,86 +1,54 @@
 import { sql } from "kysely";
 import { statusNames } from "@/app/(pages)/home/verdict";
-import { type Account, type Plan, parseAccount, plans } from "@/lib/accounts/account";
+import { type Plan, parseAccount, plans } from "@/lib/accounts/account";
 import { toCredits } from "@/lib/accounts/ledger";
 import { type Db, isPostgres } from "@/lib/db/store";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { homeStateOf, Instant, Person, Table } from "@/lib/office/parts";
+import { homeStateOf, Instant, LongTable, Person, perPage, trialEndOf } from "@/lib/office/parts";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
 
-const perPage = 50;
 const lastCharacter = "\u{10ffff}";
 
 /** The accounts by email, or the trials by their end. */
 async function show({ db, nowMs, input }: OfficeCall) {
   const trials = input("trials");
-  const filter = {
-    start: input("start")?.toLowerCase(),
-    plan: plans.find((plan) => plan === input("plan")),
-    after: input("after"),
-  };
-  const rows = trials ? await readTrials(db, trials, input("after"), nowMs) : await readByEmail(db, filter);
-  const shown = rows.slice(0, perPage);
-  const last = shown.at(-1);
-  const next = rows.length > perPage && last;
+  const filter = { start: input("start"), plan: plans.find((plan) => plan === input("plan")), trials };
+  const after = input("after");
+  const query = trials ? selectTrials(db, trials, after, nowMs) : selectByEmail(db, filter, after);
+  const rows = await query.execute();
   return {
     title: "Accounts",
     content: (
       <>
         <h1>Accounts</h1>
-        <Filter start={input("start")} plan={filter.plan} trials={trials} />
-        <Table
-          columns={["Email", "Status", "Trial ends", "Assistants", "Credits", "Since"]}
-          rows={shown.map((row) => toRow(row, nowMs))}
+        <FilterForms {...filter} />
+        <LongTable
+          rows={rows.map((row) => ({ ...row, account: parseAccount(row) }))}
+          columns={[
+            ["Email", ({ email }) => <Person email={email} />],
+            ["Status", ({ account }) => statusNames[homeStateOf(account, nowMs).status]],
+            ["Trial ends", ({ account }) => <Instant atMs={account && trialEndOf(account)} nowMs={nowMs} />],
+            ["Assistants", ({ account }) => account?.assistantLimit ?? "–"],
+            [
+              "Credits",
+              ({ account }) => (account ? toCredits(account.creditThousandths).toLocaleString("en") : "–"),
+            ],
+            ["Since", ({ account }) => <Instant atMs={account?.createdAtMs} nowMs={nowMs} />],
+          ]}
           whenEmpty="No account matches."
+          hrefAfter={({ trial_ends_at_ms, email }) =>
+            addressOf(accounts.path, { ...filter, after: trials ? `${trial_ends_at_ms} ${email}` : email })
+          }
         />
-        {next && (
-          <p className="actions">
-            <a
-              className="button plain"
-              href={addressOf(accounts, {
-                start: input("start"),
-                plan: filter.plan,
-                trials,
-                after: trials ? `${next.trial_ends_at_ms} ${next.email}` : next.email,
-              })}
-            >
-              Next {perPage}
-            </a>
-          </p>
-        )}
       </>
     ),
   };
 }
 
-type Row = Awaited<ReturnType<typeof readByEmail>>[number];
+type Filter = { start: string | undefined; plan: Plan | undefined; trials: string | undefined };
 
-function toRow(row: Row, nowMs: number) {
-  const account: Account | undefined = parseAccount(row);
-  const endsAtMs = account && "trialEndsAtMs" in account ? account.trialEndsAtMs : null;
-  return {
-    key: row.email,
-    cells: [
-      <Person key="email" email={row.email} />,
-      statusNames[homeStateOf(account, nowMs).status],
-      <Instant key="ends" atMs={endsAtMs} nowMs={nowMs} />,
-      account?.assistantLimit ?? "–",
-      account ? toCredits(account.creditThousandths).toLocaleString("en") : "–",
-      <Instant key="since" atMs={account?.createdAtMs} nowMs={nowMs} />,
-    ],
-  };
-}
-
-function Filter({
-  start,
-  plan,
-  trials,
-}: {
-  start: string | undefined;
-  plan: Plan | undefined;
-  trials: string | undefined;
-}) {
+function FilterForms({ start, plan, trials }: Filter) {
   return (
     <>
       <form action={accounts.path} className="filter">
@@ -105,7 +73,7 @@ function Filter({
           <span key={name}>
             {at > 0 && " · "}
             <a
-              href={addressOf(accounts, { trials: name })}
+              href={addressOf(accounts.path, { trials: name })}
               aria-current={trials === name ? "true" : undefined}
             >
               {words}
@@ -119,51 +87,36 @@ function Filter({
 
 const trialLists = { running: "running", ended: "ended, newest first" };
 
-const columns = [
-  "id",
-  "email",
-  "subject",
-  "plan",
-  "trial_ends_at_ms",
-  "assistant_limit",
-  "credit_thousandths",
-  "created_at_ms",
-] as const;
+const selectPage = (db: Db) =>
+  db
+    .selectFrom("accounts")
+    .select(["id", "email", "subject", "plan", "trial_ends_at_ms", "assistant_limit", "credit_thousandths"])
+    .select("created_at_ms")
+    .limit(perPage + 1);
 
 /** Emails are in the order of their bytes, in which those with the same start are neighbours. */
-function readByEmail(
-  db: Db,
-  { start, plan, after }: { start?: string | undefined; plan?: Plan | undefined; after?: string | undefined },
-) {
+function selectByEmail(db: Db, { start, plan }: Filter, after: string | undefined) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
-  let query = db
-    .selectFrom("accounts")
-    .select(columns)
-    .orderBy(email)
-    .limit(perPage + 1);
+  const prefix = start?.toLowerCase();
+  let query = selectPage(db).orderBy(email);
   if (plan) query = query.where("plan", "=", plan);
-  if (start) query = query.where(email, ">=", start).where(email, "<", start + lastCharacter);
+  if (prefix) query = query.where(email, ">=", prefix).where(email, "<", prefix + lastCharacter);
   if (after) query = query.where(email, ">", after);
-  return query.execute();
+  return query;
 }
 
 /** Trials in the order of their end, after a position. */
-function readTrials(db: Db, which: string, after: string | undefined, nowMs: number) {
+function selectTrials(db: Db, which: string, after: string | undefined, nowMs: number) {
   const hasEnded = which === "ended";
   const direction = hasEnded ? "desc" : "asc";
-  let query = db
-    .selectFrom("accounts")
-    .select(columns)
+  const query = selectPage(db)
     .where(sql`plan`, "=", sql`'trial'`) // as in the partial index
     .where("trial_ends_at_ms", hasEnded ? "<=" : ">", nowMs)
     .orderBy("trial_ends_at_ms", direction)
-    .orderBy("email", direction)
-    .limit(perPage + 1);
+    .orderBy("email", direction);
   const [, endsAtMs, email = ""] = /^(\d{1,15}) (.+)$/.exec(after ?? "") ?? [];
-  if (endsAtMs) {
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple("trial_ends_at_ms", "email"), hasEnded ? "<" : ">", tuple(Number(endsAtMs), email)),
-    );
-  }
-  return query.execute();
+  if (!endsAtMs) return query;
+  return query.where(({ eb, refTuple, tuple }) =>
+    eb(refTuple("trial_ends_at_ms", "email"), hasEnded ? "<" : ">", tuple(Number(endsAtMs), email)),
+  );
 }

@@ -1,7 +1,7 @@
+import { Form, parseTime, TimeField } from "@/lib/office/forms";
 import {
   addressOf,
   conflict,
-  fieldValue,
   invalid,
   type OfficeAct,
   type OfficeCall,
@@ -9,14 +9,13 @@ import {
   requireLine,
 } from "@/lib/office/page";
 import { Instant, Outcome, Their } from "@/lib/office/parts";
-import { parseTime, TimeField } from "@/lib/office/time-field";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 /** The notice at the top of the site: the current one, the form, and how the typed one will look. */
 async function show(call: OfficeCall) {
-  const { db, nowMs } = call;
+  const { db, nowMs, typed } = call;
   const current = await findBanner(db);
-  const message = fieldValue(call, "message", current?.message);
+  const message = typed("message") ?? current?.message ?? "";
   return {
     title: "Banner",
     content: (
@@ -48,14 +47,13 @@ async function show(call: OfficeCall) {
         ) : (
           <p>There is none now.</p>
         )}
-        <form method="post" action={publish.path} className="stack">
-          <input type="hidden" name="seen" value={toSeen(current)} />
+        <Form act={publish} hidden={{ seen: toSeen(current) }} className="stack">
           <label htmlFor="message">Text</label>
           <input id="message" name="message" maxLength={500} autoComplete="off" defaultValue={message} />
           <div className="filter">
             <label>
               Kind
-              <select name="kind" defaultValue={fieldValue(call, "kind", current?.kind)}>
+              <select name="kind" defaultValue={typed("kind") ?? current?.kind}>
                 {bannerKinds.map((kind) => (
                   <option key={kind} value={kind}>
                     {kind === "promo" ? "promo: on public pages" : "warning: on every page"}
@@ -72,15 +70,14 @@ async function show(call: OfficeCall) {
             </button>
             <button type="submit">Publish</button>
           </div>
-        </form>
+        </Form>
         {message !== "" && <Preview message={message} />}
         {current && (
-          <form method="post" action={clear.path} className="stack">
-            <input type="hidden" name="seen" value={toSeen(current)} />
+          <Form act={clear} hidden={{ seen: toSeen(current) }} className="stack">
             <button type="submit" className="plain">
               Remove the banner
             </button>
-          </form>
+          </Form>
         )}
       </>
     ),
@@ -128,7 +125,7 @@ const publish: OfficeAct = {
       throw invalid("The banner would end before it starts.");
     }
     await setBanner(db, { kind, message, startsAtMs, endsAtMs }, nowMs, by, requireSeen(input("seen")));
-    return addressOf(announcement, { done: "set" });
+    return addressOf(announcement.path, { done: "set" });
   },
 };
 
@@ -138,7 +135,7 @@ const clear: OfficeAct = {
   needsProof: true,
   async run({ db, nowMs, by, input }) {
     await clearBanner(db, nowMs, by, requireSeen(input("seen")));
-    return addressOf(announcement, { done: "cleared" });
+    return addressOf(announcement.path, { done: "cleared" });
   },
 };
 

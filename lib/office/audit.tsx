@@ -1,15 +1,14 @@
 import { describeChanges, findEmails } from "@/lib/accounts/audit-trail";
 import { accountIdOf } from "@/lib/accounts/explanation";
 import { dayMs } from "@/lib/config/durations";
-import { auditEntries } from "@/lib/db/audit";
+import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
+import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { Instant, Person, Table, Their } from "@/lib/office/parts";
+import { type Column, Instant, LongTable, Person, perPage, Their } from "@/lib/office/parts";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
-
-const perPage = 50;
 
 /** The audit: by operator or other actor, person, act and day. Each page is a link. */
 async function show({ db, nowMs, input }: OfficeCall) {
@@ -28,20 +27,17 @@ async function show({ db, nowMs, input }: OfficeCall) {
     ...day,
     after: atMs ? { at_ms: Number(atMs), id } : undefined,
   }).limit(perPage + 1);
-  // One query for each name that the audit may use of a person, so that each is read by the index.
   const found = filter.whom
-    ? await readTogether(db, {
-        byEmail: query.where("whom", "=", filter.whom),
-        byHash: query.where("whom", "=", hashEmail(filter.whom)),
-        byId: query.where("whom", "=", accountIdOf(db, filter.whom)),
-      })
+    ? await readTogether(db, auditQueriesOf(db, filter.whom, query))
     : { all: await query.execute() };
   const rows = Object.values(found)
     .flat()
     .sort((one, other) => other.at_ms - one.at_ms || (other.id > one.id ? 1 : -1));
-  const shown = rows.slice(0, perPage);
-  const last = shown.at(-1);
-  const emails = await findEmails(db, shown);
+  const emails = await findEmails(db, rows.slice(0, perPage));
+  const showWhom = (entry: AuditEntry) => {
+    const whom = emails.get(entry.whom ?? "") ?? entry.whom;
+    return whom?.includes("@") ? <Person email={whom} /> : <Their>{whom}</Their>;
+  };
   return {
     title: "Audit",
     content: (
@@ -62,33 +58,13 @@ async function show({ db, nowMs, input }: OfficeCall) {
           ))}
           <button type="submit">Find</button>
         </form>
-        <Table
-          columns={["When", "Who", "What", "Whom", "Change"]}
-          rows={shown.map((entry) => {
-            const whom = emails.get(entry.whom ?? "") ?? entry.whom;
-            return {
-              key: entry.id,
-              cells: [
-                <Instant key="at" atMs={entry.at_ms} nowMs={nowMs} />,
-                <Their key="who">{entry.who}</Their>,
-                entry.what,
-                whom?.includes("@") ? <Person key="whom" email={whom} /> : <Their key="whom">{whom}</Their>,
-                <Their key="change">{describeChanges(parse(entry.before), parse(entry.after))}</Their>,
-              ],
-            };
-          })}
+        <LongTable
+          rows={rows}
+          columns={auditColumns(nowMs, ["Whom", showWhom])}
           whenEmpty="No entry matches."
+          hrefAfter={({ at_ms, id }) => addressOf(audit.path, { ...filter, after: `${at_ms} ${id}` })}
+          next="Older"
         />
-        {rows.length > perPage && last && (
-          <p className="actions">
-            <a
-              className="button plain"
-              href={addressOf(audit, { ...filter, after: `${last.at_ms} ${last.id}` })}
-            >
-              Older
-            </a>
-          </p>
-        )}
       </>
     ),
   };
@@ -100,5 +76,25 @@ const fields = [
   { name: "what", label: "What", placeholder: "account set" },
   { name: "day", label: "Day", type: "date" },
 ] as const;
+
+/** One query for each name that the audit may use of a person, so that each is read by the index. */
+export function auditQueriesOf(db: Db, email: string, query: ReturnType<typeof auditEntries>) {
+  return {
+    auditByEmail: query.where("whom", "=", email),
+    auditByHash: query.where("whom", "=", hashEmail(email)),
+    auditById: query.where("whom", "=", accountIdOf(db, email)),
+  };
+}
+
+/** The columns of the audit. `more` go before what has changed. */
+export function auditColumns(nowMs: number, ...more: Column<AuditEntry>[]): Column<AuditEntry>[] {
+  return [
+    ["When", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
+    ["Who", ({ who }) => <Their>{who}</Their>],
+    ["What", ({ what }) => what],
+    ...more,
+    ["Change", ({ before, after }) => <Their>{describeChanges(parse(before), parse(after))}</Their>],
+  ];
+}
 
 const parse = (json: string | null) => (json === null ? null : JSON.parse(json));

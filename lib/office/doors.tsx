@@ -1,5 +1,5 @@
 import type { ApiError } from "@/lib/http/errors";
-import { doors } from "@/lib/office/door-paths";
+import { ceremonyAt, doors } from "@/lib/office/door-paths";
 import { addressOf, type OfficeAct, type OfficePage, type Shown } from "@/lib/office/page";
 import { Their } from "@/lib/office/parts";
 
@@ -10,7 +10,7 @@ export function showEnter(to: string): Shown {
     content: (
       <Door heading="Sign in to the office">
         <p>The office is for operators. Owners of accounts sign in on the public site.</p>
-        <Ceremony kind="get" options={doors.enterOptions} done={doors.enterDone} to={to}>
+        <Ceremony kind="get" door={doors.enter} to={to}>
           Use your passkey
         </Ceremony>
         <p className="quiet">
@@ -31,7 +31,7 @@ export function showEnrol(): Shown {
           This link works once. The passkey that you add now opens the office, with your name on everything
           that you do there.
         </p>
-        <Ceremony kind="create" options={doors.enrolOptions} done={doors.enrolDone} to="/">
+        <Ceremony kind="create" door={doors.enrol} to="/">
           Add a passkey
         </Ceremony>
       </Door>
@@ -72,16 +72,11 @@ export function askAgain(
             <input key={name} type="hidden" name={name} value={fields.get(name) ?? ""} />
           ))}
         </form>
-        <Ceremony
-          kind="get"
-          options={isOut ? doors.enterOptions : doors.proofOptions}
-          done={isOut ? doors.enterDone : doors.proofDone}
-          form={form}
-        >
+        <Ceremony kind="get" door={isOut ? doors.enter : doors.proof} form={form}>
           Use passkey and go on
         </Ceremony>
         <p>
-          <a href={addressOf(page, { email: email ?? undefined })}>Go back without it</a>
+          <a href={addressOf(page.path, { email: email ?? undefined })}>Go back without it</a>
         </p>
       </Door>
     ),
@@ -117,8 +112,7 @@ function Door({ heading, children }: { heading: string; children: React.ReactNod
 
 type CeremonyProps = {
   kind: "get" | "create";
-  options: string;
-  done: string;
+  door: `/${string}`;
   /** The address to open afterwards, or the form to send. */
   to?: string;
   form?: string;
@@ -126,7 +120,8 @@ type CeremonyProps = {
 };
 
 /** A button that uses a passkey or creates one. The script shows it, and empties the status. */
-function Ceremony({ kind, options, done, to, form, children }: CeremonyProps) {
+function Ceremony({ kind, door, to, form, children }: CeremonyProps) {
+  const { options, done } = ceremonyAt(door);
   return (
     <div
       className="stack"

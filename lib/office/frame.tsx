@@ -1,31 +1,25 @@
-import type { ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { Mark } from "@/app/(pages)/mark";
 import { doors } from "@/lib/office/door-paths";
 import { officeFiles } from "@/lib/office/files";
 import type { Operator } from "@/lib/office/operators";
-import type { OfficePage } from "@/lib/office/page";
+import type { OfficePage, Shown } from "@/lib/office/page";
 import { officePages } from "@/lib/office/routes";
 import { toPrintable } from "@/lib/runtime/printable";
 
 const currentOf = (entry: OfficePage, page: OfficePage | undefined) =>
   entry === page ? "page" : entry.path === page?.section || undefined;
 
-type Whole = {
-  title: string;
-  page: OfficePage | undefined;
-  /** None before sign-in. */
-  operator: Operator | undefined;
-  content: ReactNode;
-};
+/** Which page is shown to whom: neither is known before sign-in. */
+export type Place = { page?: OfficePage; operator?: Operator };
 
 /** Renders a whole page. Its values come from strangers, so nothing invisible reaches the browser. */
-export function renderPage(whole: Whole): string {
-  const html = renderToStaticMarkup(<Frame {...whole} />);
+export function renderPage(shown: Shown, place: Place): string {
+  const html = renderToStaticMarkup(<Frame {...shown} {...place} />);
   return `<!doctype html>${html.split("\n").map(toPrintable).join("\n")}`;
 }
 
-function Frame({ title, page, operator, content }: Whole) {
+function Frame({ title, content, page, operator }: Shown & Place) {
   return (
     <html lang="en">
       {/* biome-ignore lint/style/noHeadElement: Next does not render the office */}

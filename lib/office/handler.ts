@@ -1,5 +1,4 @@
 import { officeRateLimit } from "@/lib/config/limits";
-import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
 import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
@@ -8,25 +7,17 @@ import { permissions } from "@/lib/http/page-headers";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
 import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { doors } from "@/lib/office/door-paths";
+import { ceremonyAt, doors } from "@/lib/office/door-paths";
 import { askAgain, describeProblem, showEnrol, showEnter } from "@/lib/office/doors";
-import { renderPage } from "@/lib/office/frame";
+import { type Place, renderPage } from "@/lib/office/frame";
+import { officeParty } from "@/lib/office/operators";
 import { addressOf, type OfficeAct, type OfficeCall, type OfficePage, type Shown } from "@/lib/office/page";
-import {
-  askForPasskey,
-  askForProof,
-  finishPasskey,
-  prove,
-  signInWithPasskey,
-  startPasskey,
-} from "@/lib/office/passkey";
+import { askForPasskey, finishPasskey, prove, signInWithPasskey, startPasskey } from "@/lib/office/passkey";
 import { officePages } from "@/lib/office/routes";
 import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
 import { today } from "@/lib/office/today";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
-
-type Handlers = Partial<Record<string, (request: Request) => Promise<Response>>>;
 
 /**
  * Creates the handler of the office. Its checks, in this order: the rate limit of the client address (429), address (404),
@@ -39,67 +30,41 @@ export function createOfficeHandler(): (request: Request, path: string, peer: st
   const routes = listRoutes();
   return async (request, path, peer) => {
     const { allowed, retryAfterSeconds } = counter.consume(peer, performance.now());
-    const handlers = routes.get(path);
-    const handle = handlers?.[request.method === "HEAD" ? "GET" : request.method];
-    if (allowed && handle) return handle(request);
+    const route = routes.get(path);
+    if (allowed && route?.methods.includes(request.method)) return route.handle(request);
     const context = createRequestContext(request.method, path, request.headers);
     if (!allowed) return finalize(undefined, context, errorParts(tooManyRequests({ retryAfterSeconds })));
-    const allow = Object.keys(handlers ?? {}).flatMap((method) =>
-      method === "GET" ? ["GET", "HEAD"] : method,
-    );
-    const error = handlers
-      ? new ApiError("method_not_allowed", { headers: { allow: allow.join(", ") } })
+    const error = route
+      ? new ApiError("method_not_allowed", { headers: { allow: route.methods.join(", ") } })
       : new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
     return finalize(undefined, context, toProblem(error, context));
   };
 }
 
-function listRoutes(): Map<string, Handlers> {
-  const routes = new Map<string, Handlers>([["/", { GET: goToToday }]]);
-  const add = (
-    method: "GET" | "POST",
-    path: Route["path"],
-    handler: Handler,
-    takes: Route["takes"] = "office",
-  ) => {
-    const route: Route = { path, methods: [method], ...(method === "POST" && { takes }) };
-    routes.set(path, { ...routes.get(path), [method]: createHandler(route, handler, checks) });
+type OfficeRoute = { methods: readonly string[]; handle: (request: Request) => Promise<Response> };
+
+function listRoutes(): Map<string, OfficeRoute> {
+  const routes = new Map<string, OfficeRoute>([["/", { methods: ["GET", "HEAD"], handle: goToToday }]]);
+  const add = (route: Route, handler: Handler) =>
+    routes.set(route.path, { methods: route.methods, handle: createHandler(route, handler, checks) });
+  const get = (path: Route["path"], handler: Handler) => add({ path, methods: ["GET", "HEAD"] }, handler);
+  const post = (path: Route["path"], takes: "office" | "form" | "passkey", handler: Handler) =>
+    add({ path, methods: ["POST"], takes }, handler);
+  const ceremony = (door: Route["path"], start: Handler, finish: Handler) => {
+    const { options, done } = ceremonyAt(door);
+    post(options, "form", start);
+    post(done, "passkey", finish);
   };
-  const inSession =
-    (work: (db: Db, call: HandlerRequest, session: OfficeSession) => Promise<ResponseParts>) =>
-    (call: HandlerRequest) =>
-      useStore(async (db) => {
-        const session = await findSession(db, call.headers, call.nowMs);
-        if (session) return work(db, call, session);
-        throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
-      });
   for (const page of officePages) {
-    add("GET", page.path, (call) => useStore((db) => showPage(db, page, call)));
-    for (const act of page.acts ?? [])
-      add("POST", act.path, (call) => useStore((db) => runAct(db, page, act, call)));
+    get(page.path, pageHandler(page));
+    for (const act of page.acts ?? []) post(act.path, "office", actHandler(page, act));
   }
-  add("GET", doors.enter, (call) => toPage(showEnter(whereTo(call)), undefined));
-  add("GET", doors.enrol, () => toPage(showEnrol(), undefined));
-  add("POST", doors.enrolOptions, (call) => useStore((db) => startPasskey(db, call)), "form");
-  add("POST", doors.enrolDone, (call) => useStore((db) => finishPasskey(db, call)), "passkey");
-  add("POST", doors.enterOptions, (call) => askForPasskey(call), "form");
-  add("POST", doors.enterDone, (call) => useStore((db) => signInWithPasskey(db, call)), "passkey");
-  add(
-    "POST",
-    doors.proofOptions,
-    inSession(async (_, call, session) => askForProof(call, session)),
-    "form",
-  );
-  add("POST", doors.proofDone, inSession(prove), "passkey");
-  add(
-    "POST",
-    doors.leave,
-    inSession(async (db, { nowMs }, session) => {
-      const cookies = [await endSession(db, session, nowMs)];
-      return { status: 303, body: null, headers: ["location", doors.enter, ...cookieHeaders(cookies)] };
-    }),
-    "form",
-  );
+  get(doors.enter, (call) => toPage(showEnter(whereTo(call))));
+  get(doors.enrol, () => toPage(showEnrol()));
+  ceremony(doors.enrol, withStore(startPasskey), withStore(finishPasskey));
+  ceremony(doors.enter, (call) => askForPasskey(call), withStore(signInWithPasskey));
+  ceremony(doors.proof, askForProof, inSession(prove));
+  post(doors.leave, "form", leave);
   return routes;
 }
 
@@ -118,90 +83,91 @@ const checks: Parameters<typeof createHandler>[2] = {
 
 /** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
 function requireOwnHost(headers: Headers): void {
-  const { url } = requireOffice();
-  if (headers.get("host") === new URL(url).host) return;
+  const { origin } = officeParty();
+  if (headers.get("host") === new URL(origin).host) return;
   throw new ApiError("forbidden", {
     status: 421,
-    message: `The office is at ${url}.`,
+    message: `The office is at ${origin}.`,
     hint: "Open it there.",
   });
 }
 
 function requireOwnOrigin(headers: Headers): void {
-  const { url } = requireOffice();
-  if (headers.get("origin") === url) return;
+  const { origin } = officeParty();
+  if (headers.get("origin") === origin) return;
   throw new ApiError("forbidden", {
-    message: `Open this form at ${url} instead.`,
+    message: `Open this form at ${origin} instead.`,
     hint: "Forms are only accepted from the office's own pages.",
   });
 }
 
-function requireOffice() {
-  const { office } = settings();
-  if (!office) throw new Error("OFFICE_PORT is not set");
-  return office;
-}
-
 /** Uses the store. Any failure is logged and becomes a 503; it may have come after the work was done. */
-async function useStore<T>(work: (db: Db) => Promise<T>): Promise<T> {
-  try {
-    return await work(await store());
-  } catch (failure) {
-    if (failure instanceof ApiError) throw failure;
-    log().error({ err: failure }, "the office could not use the store");
-    throw new ApiError("unavailable", {
-      message: "The store did not answer.",
-      hint: "Try again in a moment. If you have sent a form, look first whether it was carried out.",
-    });
-  }
+function withStore(work: (db: Db, call: HandlerRequest) => Promise<ResponseParts>): Handler {
+  return async (call) => {
+    try {
+      return await work(await store(), call);
+    } catch (failure) {
+      if (failure instanceof ApiError) throw failure;
+      log().error({ err: failure }, "the office could not use the store");
+      throw new ApiError("unavailable", {
+        message: "The store did not answer.",
+        hint: "Try again in a moment. If you have sent a form, look first whether it was carried out.",
+      });
+    }
+  };
 }
 
-async function showPage(db: Db, page: OfficePage, call: HandlerRequest): Promise<ResponseParts> {
-  const session = await findSession(db, call.headers, call.nowMs);
-  const { pathname, search, searchParams } = call.url;
-  if (!session)
-    return {
-      status: 303,
-      body: null,
-      headers: ["location", addressOf({ path: doors.enter }, { to: pathname + search })],
-    };
-  const shown = await page.show(toCall(db, session, call, searchParams));
-  return toPage(shown, { session, page });
+function inSession(
+  work: (db: Db, call: HandlerRequest, session: OfficeSession) => Promise<ResponseParts>,
+): Handler {
+  return withStore(async (db, call) => {
+    const session = await findSession(db, call);
+    if (session) return work(db, call, session);
+    throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
+  });
 }
 
-async function runAct(
-  db: Db,
-  page: OfficePage,
-  act: OfficeAct,
-  call: HandlerRequest,
-): Promise<ResponseParts> {
-  const fields = new URLSearchParams(call.body.toString());
-  const session = await findSession(db, call.headers, call.nowMs);
-  if (!session) return toPage(askAgain("signed out", page, act, fields), undefined);
-  if (act.needsProof && !isRecentlyProved(session, call.nowMs)) {
-    return toPage(askAgain("to prove", page, act, fields), { session, page });
-  }
-  const officeCall = toCall(db, session, call, call.url.searchParams, fields);
-  try {
-    const done = await act.run(officeCall);
-    if (typeof done !== "string") return toPage(done, { session, page });
-    return { status: 303, body: null, headers: ["location", done] };
-  } catch (thrown) {
-    if (!(thrown instanceof ApiError)) throw thrown;
-    const shown = await page.show({ ...officeCall, problem: thrown });
-    return toPage({ ...shown, status: thrown.status }, { session, page });
-  }
+const askForProof = inSession(async (_, call, session) => askForPasskey(call, session));
+
+const leave = inSession(async (db, { nowMs }, session) =>
+  redirect(doors.enter, [await endSession(db, session, nowMs)]),
+);
+
+function pageHandler(page: OfficePage): Handler {
+  return withStore(async (db, call) => {
+    const session = await findSession(db, call);
+    const { pathname, search } = call.url;
+    if (!session) return redirect(addressOf(doors.enter, { to: pathname + search }));
+    const shown = await page.show(toCall(db, session, call));
+    return toPage(shown, { operator: session.operator, page });
+  });
 }
 
-function toCall(
-  db: Db,
-  { operator }: OfficeSession,
-  { nowMs }: HandlerRequest,
-  query: URLSearchParams,
-  form = new URLSearchParams(),
-): OfficeCall {
+function actHandler(page: OfficePage, act: OfficeAct): Handler {
+  return withStore(async (db, call) => {
+    const fields = new URLSearchParams(call.body.toString());
+    const session = await findSession(db, call);
+    if (!session) return toPage(askAgain("signed out", page, act, fields));
+    const place = { operator: session.operator, page };
+    if (act.needsProof && !isRecentlyProved(session, call.nowMs)) {
+      return toPage(askAgain("to prove", page, act, fields), place);
+    }
+    const officeCall = toCall(db, session, call);
+    try {
+      const done = await act.run(officeCall);
+      return typeof done === "string" ? redirect(done) : toPage(done, place);
+    } catch (thrown) {
+      if (!(thrown instanceof ApiError)) throw thrown;
+      const shown = await page.show({ ...officeCall, problem: thrown });
+      return toPage({ ...shown, status: thrown.status }, place);
+    }
+  });
+}
+
+function toCall(db: Db, { operator }: OfficeSession, { nowMs, body, url }: HandlerRequest): OfficeCall {
+  const form = new URLSearchParams(body.toString());
   const typed = (name: string) => form.get(name)?.trim();
-  const input = (name: string) => typed(name) ?? query.get(name)?.trim();
+  const input = (name: string) => typed(name) ?? url.searchParams.get(name)?.trim();
   return { db, operator, by: `operator ${operator.name}`, nowMs, input, typed };
 }
 
@@ -213,21 +179,21 @@ function whereTo({ url }: HandlerRequest): string {
 }
 
 async function goToToday(): Promise<Response> {
-  const headers = ["location", today.path];
-  return toResponse("GET", { status: 303, body: null, headers }, headersOfOffice());
+  return toResponse("GET", redirect(today.path), headersOfOffice());
 }
 
-function toPage(
-  { title, content, status = 200 }: Shown,
-  at: { session: OfficeSession; page: OfficePage } | undefined,
-): ResponseParts {
-  const body = renderPage({ title, content, page: at?.page, operator: at?.session.operator });
-  return { status, body, mediaType: "text/html; charset=utf-8" };
+function redirect(location: string, cookies: string[] = []): ResponseParts {
+  return { status: 303, body: null, headers: ["location", location, ...cookieHeaders(cookies)] };
+}
+
+function toPage(shown: Shown, place: Place = {}): ResponseParts {
+  const body = renderPage(shown, place);
+  return { status: shown.status ?? 200, body, mediaType: "text/html; charset=utf-8" };
 }
 
 function toProblem(error: ApiError, { requestId }: RequestContext): ResponseParts {
   const headers = Object.entries(error.headers).flat();
-  return { ...toPage(describeProblem(error, requestId), undefined), headers };
+  return { ...toPage(describeProblem(error, requestId)), headers };
 }
 
 function finalize(_: Route | undefined, context: RequestContext, parts: ResponseParts): Response {
@@ -250,23 +216,16 @@ const policy = [
 
 /** The headers of every response of the office. */
 export function headersOfOffice(): string[] {
-  const hsts = requireOffice().url.startsWith("https:");
-  return [
-    "cache-control",
-    "no-store",
-    "content-security-policy",
-    policy,
-    "cross-origin-opener-policy",
-    "same-origin",
-    "cross-origin-resource-policy",
-    "same-origin",
-    "permissions-policy",
-    permissions,
+  const hsts = officeParty().origin.startsWith("https:");
+  return Object.entries({
+    "cache-control": "no-store",
+    "content-security-policy": policy,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": permissions,
     // Forms need `Origin`, and `no-referrer` makes it `null`.
-    "referrer-policy",
-    "same-origin",
-    "x-content-type-options",
-    "nosniff",
-    ...(hsts ? ["strict-transport-security", "max-age=31536000"] : []),
-  ];
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    ...(hsts && { "strict-transport-security": "max-age=31536000" }),
+  }).flat();
 }

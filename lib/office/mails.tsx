@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { readTogether } from "@/lib/db/read-together";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
+import { ActButton } from "@/lib/office/forms";
 import { addressOf, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Instant, MailState, Outcome, Person, Table, Their } from "@/lib/office/parts";
 
@@ -28,7 +29,7 @@ async function show(call: OfficeCall) {
       .limit(maxRows),
     signIn: db
       .selectFrom("sign_in_mail_attempts")
-      .select(["id", "email", "kind", "at_ms", "state", "failure"])
+      .select(["email", "kind", "at_ms", "state", "failure"])
       .where(sql`state`, "<>", sql`'sent'`) // as in the partial index
       .orderBy("at_ms", "desc")
       .orderBy("id", "desc")
@@ -42,49 +43,54 @@ async function show(call: OfficeCall) {
         <Outcome call={call} done={{ retried: "They are tried again now." }} />
         <h2>Onboarding, by the provider’s words</h2>
         <Table
-          columns={["Provider’s words", "Mails", ""]}
-          rows={found.groups.map(({ failure, mails }) => ({
-            key: failure ?? "",
-            cells: [
-              <Their key="words">{failure}</Their>,
-              mails === maxGrouped ? `${maxGrouped} or more` : mails,
-              <Retry key="retry" name="failure" value={failure ?? ""} label={`Try all again: ${failure}`}>
-                Try all again
-              </Retry>,
+          rows={found.groups}
+          columns={[
+            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+            ["Mails", ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails)],
+            [
+              "",
+              ({ failure }) => (
+                <ActButton
+                  act={retry}
+                  hidden={{ failure: failure ?? "" }}
+                  label={`Try all again: ${failure}`}
+                >
+                  Try all again
+                </ActButton>
+              ),
             ],
-          }))}
+          ]}
           whenEmpty="None failed."
         />
         <h2>Onboarding, the newest</h2>
         <Table
-          columns={["To", "Mail", "Was due", "Provider’s words", ""]}
-          rows={found.onboarding.map(({ id, email, kind, due_at_ms, failure }) => ({
-            key: id,
-            cells: [
-              email ? <Person key="to" email={email} /> : "an account that is gone",
-              kind,
-              <Instant key="at" atMs={due_at_ms} nowMs={nowMs} />,
-              <Their key="words">{failure}</Their>,
-              <Retry key="retry" name="id" value={id} label={`Try again: ${kind} to ${email}`}>
-                Try again
-              </Retry>,
+          rows={found.onboarding}
+          columns={[
+            ["To", ({ email }) => (email ? <Person email={email} /> : "an account that is gone")],
+            ["Mail", ({ kind }) => kind],
+            ["Was due", ({ due_at_ms }) => <Instant atMs={due_at_ms} nowMs={nowMs} />],
+            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+            [
+              "",
+              ({ id, kind, email }) => (
+                <ActButton act={retry} hidden={{ id }} label={`Try again: ${kind} to ${email}`}>
+                  Try again
+                </ActButton>
+              ),
             ],
-          }))}
+          ]}
           whenEmpty="None failed."
         />
         <h2>Codes, invitations and security</h2>
         <Table
-          columns={["To", "Mail", "Last tried", "State", "Provider’s words"]}
-          rows={found.signIn.map(({ id, email, kind, at_ms, state, failure }) => ({
-            key: id,
-            cells: [
-              <Person key="to" email={email} />,
-              kind,
-              <Instant key="at" atMs={at_ms} nowMs={nowMs} />,
-              <MailState key="state" state={state} />,
-              <Their key="words">{failure}</Their>,
-            ],
-          }))}
+          rows={found.signIn}
+          columns={[
+            ["To", ({ email }) => <Person email={email} />],
+            ["Mail", ({ kind }) => kind],
+            ["Last tried", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
+            ["State", ({ state }) => <MailState state={state} />],
+            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+          ]}
           whenEmpty="None failed."
         />
         <p className="quiet">
@@ -96,28 +102,15 @@ async function show(call: OfficeCall) {
   };
 }
 
-type RetryProps = { name: "id" | "failure"; value: string; label: string; children: string };
-
-function Retry({ name, value, label, children }: RetryProps) {
-  return (
-    <form method="post" action={retry.path}>
-      <input type="hidden" name={name} value={value} />
-      <button type="submit" className="plain" aria-label={label}>
-        {children}
-      </button>
-    </form>
-  );
-}
-
 const retry: OfficeAct = {
   path: "/mails/retry",
   name: "send mails again",
   async run({ db, nowMs, by, input }) {
-    const [id, failure] = [input("id"), input("failure")];
-    const which = id ? { id } : { failure: failure ?? "" };
+    const id = input("id");
+    const which = id ? { id } : { failure: input("failure") ?? "" };
     const retried = await retryFailedMails(db, which, by, nowMs);
     if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
-    return addressOf(mails, { done: "retried" });
+    return addressOf(mails.path, { done: "retried" });
   },
 };
 

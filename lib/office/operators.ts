@@ -36,7 +36,7 @@ export async function makeOperatorLink(db: Db, name: string, nowMs: number): Pro
   const { origin } = officeParty();
   const token = randomBytes(32).toString("base64url");
   const link = { link_hash: hashOf("link", token), link_until_ms: nowMs + linkMinutes * 60_000 };
-  await changeOperator(db, "operator", "operator add", name, nowMs, (transaction) =>
+  await changeOperator(db, { by: "operator", what: "operator add", name }, nowMs, (transaction) =>
     transaction
       .insertInto("operators")
       .values({ id: `op_${randomBytes(16).toString("base64url")}`, name, added_at_ms: nowMs, ...link })
@@ -48,35 +48,30 @@ export async function makeOperatorLink(db: Db, name: string, nowMs: number): Pro
 }
 
 /** The operators by name, with what they have. */
-export async function listOperators(db: Db, nowMs: number) {
-  const rows = await db
+export function listOperators(db: Db, nowMs: number) {
+  return db
     .selectFrom("operators")
     .select(({ selectFrom, fn, ref }) => [
       "name",
-      "added_at_ms",
+      "added_at_ms as addedAtMs",
       selectFrom("operator_passkeys")
-        .select(fn.countAll().as("count"))
+        .select(fn.countAll<number>().as("count"))
         .where("operator_id", "=", ref("operators.id"))
         .as("passkeys"),
       selectFrom("operator_sessions")
-        .select(fn.countAll().as("count"))
+        .select(fn.countAll<number>().as("count"))
         .where("operator_id", "=", ref("operators.id"))
         .where("expires_at_ms", ">", nowMs)
         .as("sessions"),
     ])
+    .$narrowType<{ passkeys: number; sessions: number }>()
     .orderBy("name")
     .execute();
-  return rows.map(({ name, added_at_ms, passkeys, sessions }) => ({
-    name,
-    addedAtMs: added_at_ms,
-    passkeys: Number(passkeys),
-    sessions: Number(sessions),
-  }));
 }
 
 /** Removes an operator with their passkeys and sessions. Throws an {@link ApiError} if there is none. */
 export async function removeOperator(db: Db, name: string, nowMs: number): Promise<void> {
-  await changeOperator(db, "operator", "operator remove", name, nowMs, async (transaction) => {
+  await changeOperator(db, { by: "operator", what: "operator remove", name }, nowMs, async (transaction) => {
     await requireOperator(transaction, name);
     await transaction.deleteFrom("operators").where("name", "=", name).execute();
   });
@@ -84,7 +79,7 @@ export async function removeOperator(db: Db, name: string, nowMs: number): Promi
 
 /** Ends an operator's sessions. Throws an {@link ApiError} if there is no such operator. */
 export async function endOperatorSessions(db: Db, name: string, nowMs: number): Promise<void> {
-  await changeOperator(db, "operator", "operator end", name, nowMs, async (transaction) => {
+  await changeOperator(db, { by: "operator", what: "operator end", name }, nowMs, async (transaction) => {
     const { id } = await requireOperator(transaction, name);
     await transaction.deleteFrom("operator_sessions").where("operator_id", "=", id).execute();
   });
@@ -120,7 +115,7 @@ export function addOperatorPasskey(
   { token, credential, challenge }: { token: string; credential: Credential; challenge: string },
   nowMs: number,
 ): Promise<boolean> {
-  return changeOperator(db, `operator ${name}`, "operator passkey", name, nowMs, async (transaction) => {
+  return changeOperator(db, { what: "operator passkey", name }, nowMs, async (transaction) => {
     const taken = await transaction
       .updateTable("operators")
       .set({ link_hash: null, link_until_ms: null })
@@ -196,12 +191,10 @@ async function requireOperator(db: Db, name: string): Promise<Operator> {
   });
 }
 
-/** Changes an operator, and records what they have before and after, without secrets. */
+/** Changes an operator, and records what they have before and after, without secrets. By default they do it. */
 export function changeOperator<T>(
   db: Db,
-  by: Actor,
-  what: string,
-  name: string,
+  { what, name, by = `operator ${name}` }: { what: string; name: string; by?: Actor },
   nowMs: number,
   change: (transaction: Db) => Promise<T>,
 ): Promise<T> {

@@ -14,7 +14,7 @@ export type OfficeCall = {
   nowMs: number;
   /** A field of the form or, if it has none with this name, of the query; trimmed. */
   input: (name: string) => string | undefined;
-  /** A field of the form alone: a link cannot fill in a form. */
+  /** A field of the form alone, for a form that comes back: a link cannot fill it in. */
   typed: (name: string) => string | undefined;
   /** Why the act that this page belongs to was refused: its form shows what was typed. */
   problem?: ApiError;
@@ -45,18 +45,10 @@ export type OfficeAct = {
   run: (call: OfficeCall) => Promise<string | Shown>;
 };
 
-/** The address of a page with these parameters; empty ones are left out. */
-export function addressOf(
-  { path }: { path: string },
-  parameters: Record<string, string | undefined>,
-): string {
+/** A path with these parameters; empty ones are left out. */
+export function addressOf(path: string, parameters: Record<string, string | undefined>): string {
   const given = Object.entries(parameters).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;
-}
-
-/** The value of a field: what was typed if the form has come back, otherwise the current value. */
-export function fieldValue({ typed }: OfficeCall, name: string, current = ""): string {
-  return typed(name) ?? current;
 }
 
 /** A text that people will read: one line. Throws an {@link ApiError}. */
@@ -65,8 +57,10 @@ export function requireLine(what: string, text = ""): string {
   throw invalid(`${what} must be one line of 1 to 500 characters.`);
 }
 
-/** The page of one account. */
-export const accountPath = "/account";
+/** The address of the page of an account, or of an email without one; after an act, with what was done. */
+export function accountAddress(email: string, done?: string): string {
+  return addressOf("/account", { email, done });
+}
 
 /** The email that a page or a form is about. Throws an {@link ApiError} if there is none. */
 export function requireEmail({ input }: Pick<OfficeCall, "input">): string {

@@ -3,7 +3,7 @@ import { decideHomeState, type HomeState } from "@/app/(pages)/home/state";
 import { Light } from "@/app/(pages)/light";
 import type { Account } from "@/lib/accounts/account";
 import { describeDistance } from "@/lib/config/instants";
-import { accountPath, type OfficeCall } from "@/lib/office/page";
+import { accountAddress, type OfficeCall } from "@/lib/office/page";
 
 /** A value that a stranger chose: its direction of writing does not reorder what is next to it. */
 export function Their({ children }: { children: string | null | undefined }) {
@@ -13,7 +13,7 @@ export function Their({ children }: { children: string | null | undefined }) {
 /** A link to the page of an account, or of an email without one. */
 export function Person({ email }: { email: string }) {
   return (
-    <a href={`${accountPath}?${new URLSearchParams({ email })}`}>
+    <a href={accountAddress(email)}>
       <Their>{email}</Their>
     </a>
   );
@@ -28,6 +28,17 @@ export function Instant({ atMs, nowMs }: { atMs: number | null | undefined; nowM
       {`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}{" "}
       <span className="quiet">{describeDistance(atMs, nowMs)}</span>
     </time>
+  );
+}
+
+/** A link on a line of its own that looks like a button. */
+export function LinkButton({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <p className="actions">
+      <a className="button plain" href={href}>
+        {children}
+      </a>
+    </p>
   );
 }
 
@@ -55,37 +66,33 @@ export function Outcome({ call, done }: { call: OfficeCall; done: Record<string,
   ) : null;
 }
 
-/** A table whose rows are read as cards on a narrow screen. */
-export function Table({
-  columns,
-  rows,
-  whenEmpty,
-  caption,
-}: {
-  columns: string[];
-  rows: { key: string; cells: ReactNode[] }[];
-  whenEmpty: string;
-  caption?: string;
-}) {
+/** The heading of a column, and what it shows of a row. */
+export type Column<Row> = [heading: string, show: (row: Row) => ReactNode];
+
+type TableProps<Row> = { rows: Row[]; columns: Column<Row>[]; whenEmpty?: string; caption?: string };
+
+/** A table. Its rows are read as cards on a narrow screen. */
+export function Table<Row>({ rows, columns, whenEmpty, caption }: TableProps<Row>) {
   if (rows.length === 0) return <p className="quiet">{whenEmpty}</p>;
   return (
     <table className="rows">
       {caption && <caption>{caption}</caption>}
       <thead>
         <tr>
-          {columns.map((column) => (
-            <th key={column} scope="col">
-              {column}
+          {columns.map(([heading]) => (
+            <th key={heading} scope="col">
+              {heading}
             </th>
           ))}
         </tr>
       </thead>
       <tbody>
-        {rows.map(({ key, cells }) => (
-          <tr key={key}>
-            {cells.map((cell, at) => (
-              <td key={columns[at]} data-column={columns[at]}>
-                {cell}
+        {rows.map((row, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a static page keep their places
+          <tr key={at}>
+            {columns.map(([heading, show]) => (
+              <td key={heading} data-column={heading}>
+                {show(row)}
               </td>
             ))}
           </tr>
@@ -95,7 +102,26 @@ export function Table({
   );
 }
 
+/** How many rows a page of a long table shows. One more is read, to know whether there is another page. */
+export const perPage = 50;
+
+type LongTableProps<Row> = TableProps<Row> & { hrefAfter: (last: Row) => string; next?: string };
+
+/** A page of a table, with a link to the page after its last row if there is one. */
+export function LongTable<Row>({ rows, hrefAfter, next = `Next ${perPage}`, ...table }: LongTableProps<Row>) {
+  const last = rows[perPage - 1];
+  return (
+    <>
+      <Table rows={rows.slice(0, perPage)} {...table} />
+      {rows.length > perPage && last && <LinkButton href={hrefAfter(last)}>{next}</LinkButton>}
+    </>
+  );
+}
+
 /** The state that the owner of an account reads on `/home`. */
 export function homeStateOf(account: Account | undefined, nowMs: number): HomeState {
   return decideHomeState(account ? { is: "account", account } : { is: "unreadable" }, nowMs);
 }
+
+/** When an account's trial ends, in Unix milliseconds; `null` if it is on no trial. */
+export const trialEndOf = (account: Account) => ("trialEndsAtMs" in account ? account.trialEndsAtMs : null);

@@ -41,12 +41,8 @@ export async function startPasskey(db: Db, call: HandlerRequest): Promise<Respon
   const token = new URLSearchParams(call.body.toString()).get("link") ?? "";
   const operator = (await findByLink(db, token, call.nowMs)) ?? refuseLink();
   const { challenge, cookie } = challengeBrowser(call, linkPurpose(operator), kept);
-  const options = creationOptions(
-    officeParty(),
-    challenge,
-    operator,
-    await listCredentialIds(db, operator.id),
-  );
+  const ids = await listCredentialIds(db, operator.id);
+  const options = creationOptions(officeParty(), challenge, operator, ids);
   return answer(options, [cookie, writeCookie("operator-link", token, linkMinutes * 60)]);
 }
 
@@ -63,14 +59,13 @@ export async function finishPasskey(db: Db, call: HandlerRequest): Promise<Respo
     if (!(await addOperatorPasskey(db, operator, { token, credential, challenge }, nowMs))) {
       throw new CeremonyError("the link, the challenge or the passkey was used before");
     }
-    const cookie = await signIn(db, operator, call);
-    return answer({}, [cookie, clearCookie("operator-link")]);
+    return answer({}, [await signIn(db, operator, call), clearCookie("operator-link")]);
   });
 }
 
-/** The options of a sign-in: they are the same for everyone but for the challenge. */
-export function askForPasskey(call: HandlerRequest): ResponseParts {
-  const { challenge, cookie } = challengeBrowser(call, signInPurpose, kept);
+/** The options to sign in, or to prove in a session that it is still its operator. Only the challenge differs. */
+export function askForPasskey(call: HandlerRequest, session?: OfficeSession): ResponseParts {
+  const { challenge, cookie } = challengeBrowser(call, session ? proofPurpose(session) : signInPurpose, kept);
   return answer(requestOptions(officeParty(), challenge), [cookie]);
 }
 
@@ -78,15 +73,8 @@ export function askForPasskey(call: HandlerRequest): ResponseParts {
 export function signInWithPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
   return refuseCeremonyErrors(async () => {
     const { operator, use } = await verify(db, call, signInPurpose);
-    const cookie = await signIn(db, operator, call, use);
-    return answer({}, [cookie]);
+    return answer({}, [await signIn(db, operator, call, use)]);
   });
-}
-
-/** The options to prove in a session that it is still its operator. */
-export function askForProof(call: HandlerRequest, session: OfficeSession): ResponseParts {
-  const { challenge, cookie } = challengeBrowser(call, proofPurpose(session), kept);
-  return answer(requestOptions(officeParty(), challenge), [cookie]);
 }
 
 /** Records the proof in the session. A passkey of another operator proves nothing here. */
@@ -94,7 +82,8 @@ export function prove(db: Db, call: HandlerRequest, session: OfficeSession): Pro
   return refuseCeremonyErrors(async () => {
     const { operator, use } = await verify(db, call, proofPurpose(session));
     if (operator.id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
-    await change(db, operator, "operator proof", call.nowMs, async (transaction) => {
+    const change = { what: "operator proof", name: operator.name };
+    await changeOperator(db, change, call.nowMs, async (transaction) => {
       await use(transaction);
       if (!(await proveSession(transaction, session.idHash, call.nowMs))) {
         throw new CeremonyError("the session has ended");
@@ -111,33 +100,26 @@ async function verify(db: Db, call: HandlerRequest, purpose: string) {
   const { credentialId, challenge } = authentication;
   const passkey = await findOperatorPasskey(db, credentialId);
   if (!passkey) throw new CeremonyError("the passkey is not registered here");
-  const { counter } = await verifyAuthentication(party, authentication, passkey.publicKey);
+  const { publicKey, ...operator } = passkey;
+  const { counter } = await verifyAuthentication(party, authentication, publicKey);
   const use = async (transaction: Db) => {
     if (await useOperatorPasskey(transaction, credentialId, { challenge, counter }, call.nowMs)) return;
     throw new CeremonyError("the passkey or its challenge was used before");
   };
-  return { operator: { id: passkey.id, name: passkey.name }, use };
+  return { operator, use };
 }
 
 function signIn(
   db: Db,
-  operator: Operator,
-  { headers, nowMs }: HandlerRequest,
+  { id, name }: Operator,
+  call: HandlerRequest,
   use: (transaction: Db) => Promise<void> = async () => {},
 ): Promise<string> {
-  return change(db, operator, "operator sign-in", nowMs, async (transaction) => {
+  return changeOperator(db, { what: "operator sign-in", name }, call.nowMs, async (transaction) => {
     await use(transaction);
-    return startSession(transaction, operator.id, headers, nowMs);
+    return startSession(transaction, id, call);
   });
 }
-
-const change = <T>(
-  db: Db,
-  { name }: Operator,
-  what: string,
-  nowMs: number,
-  work: (transaction: Db) => Promise<T>,
-) => changeOperator(db, `operator ${name}`, what, name, nowMs, work);
 
 function answer(body: object, cookies: string[]): ResponseParts {
   return { status: 200, body, headers: cookieHeaders(cookies) };

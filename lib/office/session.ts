@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Db } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
+import type { HandlerRequest } from "@/lib/http/handler";
 import { changeOperator, hashOf, type Operator } from "@/lib/office/operators";
 
 /** An operator's session in a browser. */
@@ -23,8 +24,7 @@ const proofLivesMs = 5 * 60 * 1000; // 5 minutes
 export async function startSession(
   transaction: Db,
   operatorId: string,
-  headers: Headers,
-  nowMs: number,
+  { headers, nowMs }: HandlerRequest,
 ): Promise<string> {
   const id = randomBytes(32).toString("base64url");
   const earlier = readCookie(headers, "operator-session") ?? "";
@@ -49,11 +49,8 @@ export async function startSession(
 }
 
 /** The session of a request, unless it is more than 8 hours old or was not used for an hour. Notes its use. */
-export async function findSession(
-  db: Db,
-  headers: Headers,
-  nowMs: number,
-): Promise<OfficeSession | undefined> {
+export async function findSession(db: Db, call: HandlerRequest): Promise<OfficeSession | undefined> {
+  const { headers, nowMs } = call;
   const id = readCookie(headers, "operator-session");
   if (id === undefined) return undefined;
   const idHash = hashOf("session", id);
@@ -93,18 +90,10 @@ export async function proveSession(transaction: Db, idHash: string, nowMs: numbe
 }
 
 /** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */
-export async function endSession(
-  db: Db,
-  { idHash, operator }: OfficeSession,
-  nowMs: number,
-): Promise<string> {
-  await changeOperator(
-    db,
-    `operator ${operator.name}`,
-    "operator sign-out",
-    operator.name,
-    nowMs,
-    (transaction) => transaction.deleteFrom("operator_sessions").where("id_hash", "=", idHash).execute(),
+export async function endSession(db: Db, session: OfficeSession, nowMs: number): Promise<string> {
+  const { idHash, operator } = session;
+  await changeOperator(db, { what: "operator sign-out", name: operator.name }, nowMs, (transaction) =>
+    transaction.deleteFrom("operator_sessions").where("id_hash", "=", idHash).execute(),
   );
   return clearCookie("operator-session");
 }

@@ -4,7 +4,6 @@ import { readOverview } from "@/lib/accounts/overview";
 import type { Db } from "@/lib/db/store";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Instant, Person, Table } from "@/lib/office/parts";
-import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 import { listParts } from "@/lib/status/parts";
 
@@ -15,33 +14,28 @@ const waitAtMostMs = 30; // the counts of a small company
 
 type Counted = { atMs: number; overview: Awaited<ReturnType<typeof readOverview>> };
 
-const held = () =>
-  processSingleton("office overview", () => ({
-    counted: undefined as Counted | undefined,
-    counting: undefined as Promise<Counted> | undefined,
-  }));
+let lastCounted: Counted | undefined;
+let counting: Promise<Counted> | undefined;
 
 /**
  * The overview for all operators, counted at most once a minute. To count a million accounts takes a while, for which the
  * page does not wait: it gets the last count, or none. Throws if the store fails meanwhile.
  */
 async function countOverview(db: Db, nowMs: number): Promise<Counted | undefined> {
-  const kept = held();
-  if (kept.counted && Math.abs(nowMs - kept.counted.atMs) < freshForMs) return kept.counted;
-  if (!kept.counting) {
-    kept.counting = count(db, nowMs);
-    kept.counting.catch((failure) => log().warn({ err: failure }, "the accounts could not be counted"));
+  if (lastCounted && Math.abs(nowMs - lastCounted.atMs) < freshForMs) return lastCounted;
+  if (!counting) {
+    counting = count(db, nowMs);
+    counting.catch((failure) => log().warn({ err: failure }, "the accounts could not be counted"));
   }
-  return Promise.race([kept.counting, sleep(waitAtMostMs).then(() => kept.counted)]);
+  return Promise.race([counting, sleep(waitAtMostMs).then(() => lastCounted)]);
 }
 
 async function count(db: Db, nowMs: number): Promise<Counted> {
   try {
-    const counted = { atMs: nowMs, overview: await readOverview(db, nowMs) };
-    held().counted = counted;
-    return counted;
+    lastCounted = { atMs: nowMs, overview: await readOverview(db, nowMs) };
+    return lastCounted;
   } finally {
-    held().counting = undefined;
+    counting = undefined;
   }
 }
 
@@ -110,14 +104,11 @@ function Counts({ accounts, nowMs, trialsEnding, waiting, oldestWaitingAtMs, day
       )}
       <h2>Trials that end within 7 days</h2>
       <Table
-        columns={["Email", "Ends"]}
-        rows={trialsEnding.map(({ email, endsAt }) => ({
-          key: email,
-          cells: [
-            <Person key="email" email={email} />,
-            <Instant key="at" atMs={Date.parse(endsAt ?? "")} nowMs={nowMs} />,
-          ],
-        }))}
+        rows={trialsEnding}
+        columns={[
+          ["Email", ({ email }) => <Person email={email} />],
+          ["Ends", ({ endsAt }) => <Instant atMs={Date.parse(endsAt ?? "")} nowMs={nowMs} />],
+        ]}
         whenEmpty="None."
       />
       <h2>Last 30 days</h2>

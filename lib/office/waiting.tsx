@@ -2,24 +2,22 @@ import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
 import { ApiError } from "@/lib/http/errors";
+import { Field, Form, PlanFields, readTerms } from "@/lib/office/forms";
 import {
   addressOf,
-  fieldValue,
   invalid,
   type OfficeAct,
   type OfficeCall,
   type OfficePage,
   type Shown,
 } from "@/lib/office/page";
-import { Instant, Outcome, Person, Table, Their } from "@/lib/office/parts";
-import { PlanFields, readTerms } from "@/lib/office/plan-fields";
+import { Instant, LinkButton, LongTable, Outcome, Person, perPage, Table, Their } from "@/lib/office/parts";
 
-const perPage = 50;
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
 
 /** Those who wait for an invitation, the first ones first, and the form that invites. */
 async function show(call: OfficeCall): Promise<Shown> {
-  const { db, nowMs, input } = call;
+  const { db, nowMs, input, typed } = call;
   const [, afterMs, afterEmail = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];
   let query = db
     .selectFrom("waitlist")
@@ -34,51 +32,45 @@ async function show(call: OfficeCall): Promise<Shown> {
     );
   }
   const rows = await query.execute();
-  const shown = rows.slice(0, perPage);
-  const last = shown.at(-1);
-  const emails = shown.map(({ email }) => email).join("\n");
+  const emails = rows.slice(0, perPage).map(({ email }) => email);
   return {
     title: "Waitlist",
     content: (
       <>
         <h1>Waitlist</h1>
         <Outcome call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
-        <form method="post" action={inviteMany.path} className="stack">
+        <Form act={inviteMany} className="stack">
           <label htmlFor="emails">Emails to invite, one a line</label>
           <textarea
             id="emails"
             name="emails"
             rows={8}
             spellCheck={false}
-            defaultValue={fieldValue(call, "emails", emails)}
+            defaultValue={typed("emails") ?? emails.join("\n")}
           />
           <div className="filter">
-            <PlanFields call={call} plan="trial" trial={{ days: defaultTrialDays }} assistantLimit={null} />
+            <PlanFields call={call} plan="trial" assistantLimit={null}>
+              <Field
+                call={call}
+                name="trialDays"
+                label="Days of a trial"
+                current={defaultTrialDays}
+                inputMode="numeric"
+              />
+            </PlanFields>
             <button type="submit">Invite</button>
           </div>
-        </form>
+        </Form>
         <h2>Waiting for an invitation</h2>
-        <Table
-          columns={["Email", "Joined"]}
-          rows={shown.map(({ email, joined_at_ms }) => ({
-            key: email,
-            cells: [
-              <Person key="email" email={email} />,
-              <Instant key="at" atMs={joined_at_ms} nowMs={nowMs} />,
-            ],
-          }))}
+        <LongTable
+          rows={rows}
+          columns={[
+            ["Email", ({ email }) => <Person email={email} />],
+            ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
+          ]}
           whenEmpty="No one waits."
+          hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
         />
-        {rows.length > perPage && last && (
-          <p className="actions">
-            <a
-              className="button plain"
-              href={addressOf(waiting, { after: `${last.joined_at_ms} ${last.email}` })}
-            >
-              Next {perPage}
-            </a>
-          </p>
-        )}
       </>
     ),
   };
@@ -99,19 +91,17 @@ const inviteMany: OfficeAct = {
       throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
     const refused: Refused[] = [];
     for (const text of listed) {
-      const email = parseEmailAddress(text);
-      if (!email) {
-        refused.push({ email: text, why: "It is not an email address." });
-        continue;
-      }
       try {
+        const email = parseEmailAddress(text);
+        if (!email) throw invalid("It is not an email address.");
         await queueInvitation(db, email, terms, by);
       } catch (thrown) {
         if (!(thrown instanceof ApiError)) throw thrown;
-        refused.push({ email, why: thrown.message });
+        refused.push({ email: text, why: thrown.message });
       }
     }
-    return refused.length === 0 ? addressOf(waiting, { done: "invited" }) : report(listed.length, refused);
+    if (refused.length > 0) return report(listed.length, refused);
+    return addressOf(waiting.path, { done: "invited" });
   },
 };
 
@@ -127,18 +117,13 @@ function report(all: number, refused: Refused[]): Shown {
         </h1>
         <Table
           caption="Not invited"
-          columns={["Email", "Why"]}
-          rows={refused.map(({ email, why }) => ({
-            key: email,
-            cells: [<Their key="email">{email}</Their>, why],
-          }))}
-          whenEmpty=""
+          rows={refused}
+          columns={[
+            ["Email", ({ email }) => <Their>{email}</Their>],
+            ["Why", ({ why }) => why],
+          ]}
         />
-        <p className="actions">
-          <a className="button plain" href={waiting.path}>
-            Back to the waitlist
-          </a>
-        </p>
+        <LinkButton href={waiting.path}>Back to the waitlist</LinkButton>
       </>
     ),
   };

@@ -1,0 +1,122 @@
+import type { InputHTMLAttributes, ReactNode } from "react";
+import { isInstant, type Plan, plans } from "@/lib/accounts/account";
+import type { AccountTerms } from "@/lib/accounts/accounts";
+import { invalid, type OfficeAct, type OfficeCall } from "@/lib/office/page";
+
+type FormProps = {
+  act: OfficeAct;
+  /** What the form sends along without showing it. */
+  hidden?: Record<string, string>;
+  className?: string;
+  children: ReactNode;
+};
+
+/** A form that carries out an act. */
+export function Form({ act, hidden = {}, className, children }: FormProps) {
+  return (
+    <form method="post" action={act.path} className={className}>
+      {Object.entries(hidden).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
+      {children}
+    </form>
+  );
+}
+
+/** A button that carries out an act on one of many. Its label says on which. */
+export function ActButton({ label, children, ...form }: FormProps & { label: string }) {
+  return (
+    <Form {...form}>
+      <button type="submit" className="plain" aria-label={label}>
+        {children}
+      </button>
+    </Form>
+  );
+}
+
+type FieldProps = {
+  call: OfficeCall;
+  name: string;
+  label: string;
+  /** Its value until then. */
+  current?: string | number | null;
+} & Pick<InputHTMLAttributes<HTMLInputElement>, "inputMode" | "maxLength">;
+
+/** A field that shows what was typed if the form has come back. */
+export function Field({ call, name, label, current, ...attributes }: FieldProps) {
+  const value = call.typed(name) ?? String(current ?? "");
+  return (
+    <label>
+      {label}
+      <input name={name} autoComplete="off" defaultValue={value} {...attributes} />
+    </label>
+  );
+}
+
+type TimeFieldProps = { call: OfficeCall; name: string; label: string; atMs: number | null | undefined };
+
+/** A field for a time in UTC, to the minute. */
+export function TimeField({ call, name, label, atMs }: TimeFieldProps) {
+  return (
+    <label>
+      {label}
+      <input type="datetime-local" name={name} defaultValue={call.typed(name) ?? toMinute(atMs)} />
+    </label>
+  );
+}
+
+/** A time as the field shows it; empty without one. */
+export function toMinute(atMs: number | null | undefined): string {
+  return atMs == null ? "" : new Date(atMs).toISOString().slice(0, 16);
+}
+
+/** Parses the field to Unix milliseconds; `null` if it is empty. Throws an {@link ApiError}. */
+export function parseTime(text: string | undefined): number | null {
+  if (!text) return null;
+  const atMs = Date.parse(`${text}Z`);
+  if (!isInstant(atMs)) throw invalid("A time must be from 1970 to 9999.");
+  return atMs;
+}
+
+type PlanFieldsProps = { call: OfficeCall; plan: Plan; assistantLimit: number | null; children: ReactNode };
+
+/** The fields of a plan: the plan itself, when its trial ends (the children), and the limit of assistants. */
+export function PlanFields({ call, plan, assistantLimit, children }: PlanFieldsProps) {
+  return (
+    <>
+      <label>
+        Plan
+        <select name="plan" defaultValue={call.typed("plan") ?? plan}>
+          {plans.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      {children}
+      <Field
+        call={call}
+        name="assistantLimit"
+        label="Assistants at most"
+        current={assistantLimit}
+        inputMode="numeric"
+      />
+    </>
+  );
+}
+
+/** Reads the terms of a form. Throws an {@link ApiError} for what no account can have. */
+export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
+  const plan = plans.find((name) => name === input("plan"));
+  if (!plan) throw invalid("Choose a plan.");
+  const terms: AccountTerms = { plan };
+  const [ends, days, limit] = [input("trialEnds"), input("trialDays"), input("assistantLimit")];
+  if (ends && plan === "trial") terms.trialEndsAtMs = parseTime(ends) ?? undefined;
+  if (days && plan === "trial") terms.trialDays = parseWhole(days, "The days of the trial");
+  if (limit) terms.assistantLimit = parseWhole(limit, "The limit of assistants");
+  return terms;
+}
+
+function parseWhole(text: string, what: string): number {
+  if (!/^\d{1,6}$/.test(text)) throw invalid(`${what} must be a whole number from 0 to 999999.`);
+  return Number(text);
+}
