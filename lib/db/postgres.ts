@@ -30,8 +30,9 @@ export class Connections implements PostgresPool {
   private isDirect: boolean;
   private readonly hosts: string[];
   private readonly mustWrite: boolean;
-  /** The host of the pool. */
+  /** The host of the pool: before the first connection, a guess. */
   private host: string;
+  private hasConnected = false;
   private moving: Promise<void> | undefined;
   private setReady: (() => void) | undefined;
   private readonly verified = new WeakSet<pg.PoolClient>();
@@ -123,6 +124,7 @@ export class Connections implements PostgresPool {
       this.reportWritable(isWritable);
       if (!isWritable && this.mustWrite) throw new Error("the store accepts no writes");
       this.verified.add(client);
+      this.hasConnected = true;
       return client;
     } catch (failure) {
       client.release(true);
@@ -136,7 +138,7 @@ export class Connections implements PostgresPool {
       .then((host) => {
         if (host === this.host) return;
         this.host = host;
-        log().warn({ host: new URL(host).host }, "the store is at another host now");
+        if (this.hasConnected) log().warn({ host: new URL(host).host }, "the store is at another host now");
         this.replacePool(this.pool);
       })
       .finally(() => {
