@@ -58,10 +58,10 @@ export function Outcome({ call, done }: { call: OfficeCall; done: Record<string,
       </div>
     );
   }
-  const said = done[call.input("done") ?? ""];
-  return said ? (
+  const name = call.input("done") ?? "";
+  return Object.hasOwn(done, name) ? (
     <p role="status" className="done">
-      {said}
+      {done[name]}
     </p>
   ) : null;
 }

@@ -61,6 +61,14 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       },
     );
 
+    it("a link says of no act that it was done but by a name of ours", async () => {
+      for (const done of ["constructor", "toString", "__proto__", "nothing"]) {
+        const { status, text } = await ann.open(`/account?email=${encodeURIComponent(email)}&done=${done}`);
+        expect(status).toBe(200);
+        expect(text).not.toContain('role="status"');
+      }
+    });
+
     it("GET never acts", async () => {
       for (const path of acts) expect((await ann.open(`${path}?email=${email}&plan=hobby`)).status).toBe(405);
     });
