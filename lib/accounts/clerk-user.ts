@@ -1,3 +1,4 @@
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import * as z from "zod";
 import { openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
@@ -5,6 +6,7 @@ import { endSessionsOf } from "@/lib/auth/session";
 import { auditedTransaction } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { moveSuppression } from "@/lib/mail/suppressions";
 import { log } from "@/lib/runtime/log";
 
@@ -81,7 +83,6 @@ export async function syncClerkUser(
   if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);
 }
 
-const notBarred = { barred_until_ms: null, barred_told_at_ms: null };
 const farFutureMs = Date.UTC(9999, 11, 31);
 
 /**
@@ -96,16 +97,9 @@ export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promis
     { by: "clerk", what: "user delete", whom, look },
     nowMs,
     async (transaction) => {
-      await transaction
-        .insertInto("clerk_users")
-        .values({ id, email: "", updated_at_ms: 0, is_deleted: 1, ...notBarred })
-        .onConflict((conflict) =>
-          conflict
-            .column("id")
-            .doUpdateSet({ email: "", is_deleted: 1 })
-            .where("clerk_users.is_deleted", "=", 0),
-        )
-        .execute();
+      await writeUser(transaction, id, { email: "", is_deleted: 1 }, ({ eb }) =>
+        eb("clerk_users.is_deleted", "=", 0),
+      );
       await deleteAccountOf(transaction, id);
     },
   );
@@ -130,6 +124,27 @@ function lookAt(subject: string) {
   };
 }
 
+/** Writes these columns of a user: into a new row, or into the known one if `isNewer`. */
+async function writeUser(
+  transaction: Db,
+  id: string,
+  columns: Partial<Tables["clerk_users"]>,
+  isNewer: (builder: ExpressionBuilder<Tables, "clerk_users">) => Expression<SqlBool>,
+): Promise<void> {
+  const unknown = {
+    email: "",
+    updated_at_ms: 0,
+    is_deleted: 0,
+    barred_until_ms: null,
+    barred_told_at_ms: null,
+  };
+  await transaction
+    .insertInto("clerk_users")
+    .values({ id, ...unknown, ...columns })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(columns).where(isNewer))
+    .execute();
+}
+
 async function deleteAccountOf(transaction: Db, subject: string): Promise<void> {
   await transaction.deleteFrom("accounts").where("subject", "=", subject).execute();
 }
@@ -140,25 +155,16 @@ async function recordBars(
   { id, barredUntilMs, updatedAtMs }: { id: string; barredUntilMs: number; updatedAtMs: number },
 ): Promise<void> {
   const bars = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
-  await transaction
-    .insertInto("clerk_users")
-    .values({ id, email: "", updated_at_ms: 0, is_deleted: 0, ...bars })
-    .onConflict((conflict) =>
-      conflict
-        .column("id")
-        .doUpdateSet(bars)
-        .where(({ or, and, eb }) =>
-          or([
-            eb("clerk_users.barred_told_at_ms", "is", null),
-            eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),
-            and([
-              eb("clerk_users.barred_told_at_ms", "=", updatedAtMs),
-              eb("clerk_users.barred_until_ms", "<", barredUntilMs),
-            ]),
-          ]),
-        ),
-    )
-    .execute();
+  await writeUser(transaction, id, bars, ({ or, and, eb }) =>
+    or([
+      eb("clerk_users.barred_told_at_ms", "is", null),
+      eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),
+      and([
+        eb("clerk_users.barred_told_at_ms", "=", updatedAtMs),
+        eb("clerk_users.barred_until_ms", "<", barredUntilMs),
+      ]),
+    ]),
+  );
 }
 
 /** The account of the user, if the user is barred now. */
@@ -177,22 +183,15 @@ async function recordUser(
   transaction: Db,
   { id, email, updatedAtMs }: { id: string; email: string; updatedAtMs: number },
 ): Promise<{ email: string; isDeleted: boolean }> {
-  await transaction
-    .insertInto("clerk_users")
-    .values({ id, email, updated_at_ms: updatedAtMs, is_deleted: 0, ...notBarred })
-    .onConflict((conflict) =>
-      conflict
-        .column("id")
-        .doUpdateSet({ email, updated_at_ms: updatedAtMs })
-        .where(({ or, and, eb }) =>
-          or([
-            eb("clerk_users.updated_at_ms", "<", updatedAtMs),
-            and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
-          ]),
-        )
-        .where("clerk_users.is_deleted", "=", 0),
-    )
-    .execute();
+  await writeUser(transaction, id, { email, updated_at_ms: updatedAtMs }, ({ or, and, eb }) =>
+    and([
+      or([
+        eb("clerk_users.updated_at_ms", "<", updatedAtMs),
+        and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
+      ]),
+      eb("clerk_users.is_deleted", "=", 0),
+    ]),
+  );
   const row = await transaction
     .selectFrom("clerk_users")
     .select(["email", "is_deleted"])
