@@ -164,6 +164,11 @@ export async function findAccount(db: Db, email: string): Promise<Account> {
   return readAccount(await accountWith(db, email).executeTakeFirst());
 }
 
+/** The id of the account with an email in lower case, or with a subject, as a query or a part of one. */
+export function accountIdOf(db: Db, value: string, column: "email" | "subject" = "email") {
+  return db.selectFrom("accounts").select("id").where(column, "=", value);
+}
+
 function accountWith(db: Db, email: string) {
   return db.selectFrom("accounts").selectAll().where("email", "=", email.toLowerCase());
 }
@@ -252,12 +257,7 @@ function trialEnd({ trialEndsAtMs, trialDays = defaultTrialDays }: AccountTerms,
 
 async function requireUnusedSubject(transaction: Db, subject: string | undefined): Promise<void> {
   if (!subject) return;
-  const taken = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("subject", "=", subject)
-    .executeTakeFirst();
-  if (!taken) return;
+  if (!(await accountIdOf(transaction, subject, "subject").executeTakeFirst())) return;
   throw new ApiError("invalid_request", {
     message: "There is already an account with this subject.",
     hint: "Find it with 'account list'.",

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import * as z from "zod";
-import { openAccount } from "@/lib/accounts/accounts";
+import { accountIdOf, openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/session";
 import { auditedTransaction } from "@/lib/db/audit";
@@ -70,13 +70,14 @@ export async function syncClerkUser(
       const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
       await recordBars(transaction, { id, barredUntilMs, updatedAtMs });
       if (!email) return;
-      const known = await recordUser(transaction, { id, email, updatedAtMs });
-      if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
+      const user = await recordUser(transaction, { id, email, updatedAtMs });
+      const known = await accountIdOf(transaction, id, "subject").executeTakeFirst();
+      if (!known && !(await linkAccount(transaction, id, email))) {
         const invitation = await consumeInvitation(transaction, { email }, nowMs);
         if (invitation) await openAccount(transaction, email, { ...invitation.terms, subject: id }, nowMs);
       }
-      if (known.isDeleted) await deleteAccountOf(transaction, id);
-      else await moveAccount(transaction, id, known.email, nowMs);
+      if (user.isDeleted) await deleteAccountOf(transaction, id);
+      else await moveAccount(transaction, id, user.email, nowMs);
     },
   );
   const barred = await findBarred(db, id, nowMs);
@@ -200,15 +201,6 @@ async function recordUser(
   return { email: row.email, isDeleted: row.is_deleted === 1 };
 }
 
-async function hasAccount(transaction: Db, subject: string): Promise<boolean> {
-  const row = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("subject", "=", subject)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 /** Sets the subject of the account that an operator added for this email. */
 async function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {
   const linked = await transaction
@@ -228,12 +220,7 @@ async function moveAccount(transaction: Db, subject: string, email: string, nowM
     .where("subject", "=", subject)
     .executeTakeFirst();
   if (!account || account.email === email) return;
-  const holder = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("email", "=", email)
-    .executeTakeFirst();
-  if (holder) {
+  if (await accountIdOf(transaction, email).executeTakeFirst()) {
     log().warn({ accountId: account.id }, "an account keeps its email: another account has the new one");
     return;
   }

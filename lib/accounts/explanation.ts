@@ -1,5 +1,6 @@
 import type { InferResult } from "kysely";
 import { type Account, parseAccount } from "@/lib/accounts/account";
+import { accountIdOf } from "@/lib/accounts/accounts";
 import { adviceOn, decideForAccount } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
@@ -51,11 +52,6 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .select("licence")
       .where("account_id", "=", accountIdOf(db, email)),
   };
-}
-
-/** The id of the account with an email, as a part of a query. */
-export function accountIdOf(db: Db, email: string) {
-  return db.selectFrom("accounts").select("id").where("email", "=", email);
 }
 
 type FactRows = {

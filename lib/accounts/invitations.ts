@@ -3,6 +3,7 @@ import * as z from "zod";
 import { type Account, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,
+  accountIdOf,
   auditedAccount,
   emailTaken,
   openAccount,
@@ -46,12 +47,7 @@ export async function invite(
 ): Promise<string> {
   validateTerms(terms);
   const token = mintInvitationToken();
-  const account = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("email", "=", email)
-    .executeTakeFirst();
-  if (account) throw emailTaken();
+  if (await accountIdOf(transaction, email).executeTakeFirst()) throw emailTaken();
   const invitation = { email, terms, tokenHash: hashInvitationToken(token), acceptedAtMs: null };
   await writeInvitation(transaction, invitation, nowMs);
   return token;

@@ -1,5 +1,4 @@
-import { deleteAccount } from "@/lib/accounts/accounts";
-import { accountIdOf } from "@/lib/accounts/explanation";
+import { accountIdOf, deleteAccount } from "@/lib/accounts/accounts";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { accountPath, addressOf, conflict, type OfficeAct, requireEmail } from "@/lib/office/page";
 import { Their } from "@/lib/office/parts";

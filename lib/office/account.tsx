@@ -1,8 +1,9 @@
 import { StatusLights } from "@/app/(pages)/home/verdict";
 import { type Account, parseAccount } from "@/lib/accounts/account";
+import { accountIdOf } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import { accountIdOf, explain, factQueries, toFacts } from "@/lib/accounts/explanation";
+import { explain, factQueries, toFacts } from "@/lib/accounts/explanation";
 import { auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { ApiError } from "@/lib/http/errors";
