@@ -61,26 +61,28 @@ export async function syncClerkUser(
   { id, email, updatedAtMs, barredForMs }: ClerkUser,
   nowMs: number,
 ): Promise<void> {
-  await auditedTransaction(
-    db,
-    { by: "clerk", what: "user update", whom: email ?? id, look: lookAt(id) },
-    nowMs,
-    async (transaction) => {
-      if (await isErased(transaction, id)) return;
-      const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
-      await recordBars(transaction, { id, barredUntilMs, updatedAtMs });
-      if (!email) return;
-      const user = await recordUser(transaction, { id, email, updatedAtMs });
-      const known = await accountIdOf(transaction, id, "subject").executeTakeFirst();
-      if (!known && !(await linkAccount(transaction, id, email))) {
-        const invitation = await consumeInvitation(transaction, { email }, nowMs);
-        if (invitation) await openAccount(transaction, email, { ...invitation.terms, subject: id }, nowMs);
-      }
-      if (user.isDeleted) await deleteAccountOf(transaction, id);
-      else await moveAccount(transaction, id, user.email, nowMs);
-    },
-  );
-  const barred = await findBarred(db, id, nowMs);
+  const about = { by: "clerk", what: "user update", whom: email ?? id, look: lookAt(id) } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    if (await isErased(transaction, id)) return;
+    const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
+    await recordBars(transaction, { id, barredUntilMs, updatedAtMs });
+    if (!email) return;
+    const user = await recordUser(transaction, { id, email, updatedAtMs });
+    const known = await accountIdOf(transaction, id, "subject").executeTakeFirst();
+    if (!known && !(await linkAccount(transaction, id, email))) {
+      const terms = await consumeInvitation(transaction, { email }, nowMs);
+      if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
+    }
+    if (user.is_deleted === 1) await deleteAccountOf(transaction, id);
+    else await moveAccount(transaction, id, user.email, nowMs);
+  });
+  const barred = await db
+    .selectFrom("accounts")
+    .innerJoin("clerk_users", "clerk_users.id", "accounts.subject")
+    .select("accounts.id")
+    .where("accounts.subject", "=", id)
+    .where("clerk_users.barred_until_ms", ">", nowMs)
+    .executeTakeFirst();
   if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);
 }
 
@@ -93,17 +95,12 @@ export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promis
   if (await isErased(db, id)) return;
   const look = lookAt(id);
   const whom = (await look(db))?.email || id;
-  await auditedTransaction(
-    db,
-    { by: "clerk", what: "user delete", whom, look },
-    nowMs,
-    async (transaction) => {
-      await writeUser(transaction, id, { email: "", is_deleted: 1 }, ({ eb }) =>
-        eb("clerk_users.is_deleted", "=", 0),
-      );
-      await deleteAccountOf(transaction, id);
-    },
-  );
+  const about = { by: "clerk", what: "user delete", whom, look } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    const deleted = { email: "", is_deleted: 1 };
+    await writeUser(transaction, id, deleted, ({ eb }) => eb("clerk_users.is_deleted", "=", 0));
+    await deleteAccountOf(transaction, id);
+  });
 }
 
 /** Whether the person was erased; a delivery for them can still arrive. */
@@ -168,22 +165,11 @@ async function recordBars(
   );
 }
 
-/** The account of the user, if the user is barred now. */
-async function findBarred(db: Db, subject: string, nowMs: number): Promise<{ id: string } | undefined> {
-  return db
-    .selectFrom("accounts")
-    .innerJoin("clerk_users", "clerk_users.id", "accounts.subject")
-    .select("accounts.id")
-    .where("accounts.subject", "=", subject)
-    .where("clerk_users.barred_until_ms", ">", nowMs)
-    .executeTakeFirst();
-}
-
 /** Stores the newest data of a user, and returns it. The row lock serializes the deliveries for a user. */
 async function recordUser(
   transaction: Db,
   { id, email, updatedAtMs }: { id: string; email: string; updatedAtMs: number },
-): Promise<{ email: string; isDeleted: boolean }> {
+): Promise<Pick<Tables["clerk_users"], "email" | "is_deleted">> {
   await writeUser(transaction, id, { email, updated_at_ms: updatedAtMs }, ({ or, and, eb }) =>
     and([
       or([
@@ -193,12 +179,11 @@ async function recordUser(
       eb("clerk_users.is_deleted", "=", 0),
     ]),
   );
-  const row = await transaction
+  return transaction
     .selectFrom("clerk_users")
     .select(["email", "is_deleted"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  return { email: row.email, isDeleted: row.is_deleted === 1 };
 }
 
 /** Sets the subject of the account that an operator added for this email. */
