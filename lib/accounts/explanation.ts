@@ -1,4 +1,3 @@
-import type { InferResult } from "kysely";
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountIdOf } from "@/lib/accounts/accounts";
 import { adviceOn, decideForAccount } from "@/lib/accounts/entitlement";
@@ -13,7 +12,7 @@ import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
 import { attemptsTo } from "@/lib/mail/sign-in-outbox";
 
-type Facts = Awaited<ReturnType<typeof readFacts>>;
+type Facts = ReturnType<typeof toFacts>;
 
 /** Reads what decides whether someone can sign in and what their apps are told. */
 export async function readFacts(db: Db, email: string, nowMs: number) {
@@ -54,9 +53,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
   };
 }
 
-type FactRows = {
-  [Name in keyof ReturnType<typeof factQueries>]: InferResult<ReturnType<typeof factQueries>[Name]>;
-};
+type FactRows = Awaited<ReturnType<typeof readTogether<ReturnType<typeof factQueries>>>>;
 
 export function toFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
   const [row] = accounts;
