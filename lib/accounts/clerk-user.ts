@@ -11,7 +11,7 @@ import { moveSuppression } from "@/lib/mail/suppressions";
 import { log } from "@/lib/runtime/log";
 
 /** A user as Clerk's webhooks report it. */
-export type ClerkUser = z.infer<typeof clerkUser>;
+type ClerkUser = z.infer<typeof clerkUser>;
 
 /** The data of `user.created` and `user.updated`. The email is the primary one, if it is verified. */
 export const clerkUser = z
