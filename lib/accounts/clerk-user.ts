@@ -129,7 +129,7 @@ async function writeUser(
   columns: Partial<Tables["clerk_users"]>,
   isNewer: (builder: ExpressionBuilder<Tables, "clerk_users">) => Expression<SqlBool>,
 ): Promise<void> {
-  const unknown = {
+  const blank = {
     email: "",
     updated_at_ms: 0,
     is_deleted: 0,
@@ -138,7 +138,7 @@ async function writeUser(
   };
   await transaction
     .insertInto("clerk_users")
-    .values({ id, ...unknown, ...columns })
+    .values({ id, ...blank, ...columns })
     .onConflict((conflict) => conflict.column("id").doUpdateSet(columns).where(isNewer))
     .execute();
 }
