@@ -36,6 +36,7 @@ export function parseAccount(
   if (!isWhole(credit_thousandths) || credit_thousandths > maxThousandths || !isInstant(created_at_ms)) {
     return undefined;
   }
+  if (trial_ends_at_ms !== null && !isInstant(trial_ends_at_ms)) return undefined;
   const account: AccountFields = {
     id,
     email,
@@ -44,12 +45,9 @@ export function parseAccount(
     creditThousandths: credit_thousandths,
     createdAtMs: created_at_ms,
   };
-  return withPlan(account, plan, trial_ends_at_ms);
-}
-
-function withPlan(account: AccountFields, plan: unknown, trialEndsAtMs: unknown): Account | undefined {
-  if (trialEndsAtMs !== null && !isInstant(trialEndsAtMs)) return undefined;
-  if (plan === "trial") return trialEndsAtMs === null ? undefined : { ...account, plan, trialEndsAtMs };
+  if (plan === "trial") {
+    return trial_ends_at_ms === null ? undefined : { ...account, plan, trialEndsAtMs: trial_ends_at_ms };
+  }
   const other = plans.find((known) => known === plan);
   return other && other !== "trial" ? { ...account, plan: other } : undefined;
 }

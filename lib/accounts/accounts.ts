@@ -103,7 +103,15 @@ export async function setAccount(
       })
       .where("id", "=", account.id)
       .execute();
-    if (terms.plan) await keepFromStripe(transaction, account.id);
+    if (terms.plan) {
+      // A plan that an operator gave by hand stays when the licence that was bought ends.
+      await transaction
+        .updateTable("billing_customers")
+        .set({ licence: "overridden" })
+        .where("account_id", "=", account.id)
+        .where("licence", "=", "given")
+        .execute();
+    }
     const difference = (terms.creditThousandths ?? account.creditThousandths) - account.creditThousandths;
     if (difference !== 0) {
       const entry = { accountId: account.id, thousandths: difference, reason: "set by the operator" };
@@ -130,27 +138,13 @@ export async function addCredits(
   const { whom, look } = auditedAccount(email);
   let given = {};
   const withReason = async (transaction: Db) => ({ ...((await look(transaction)) as object), ...given });
-  return auditedTransaction(
-    db,
-    { by, what: "credits add", whom, look: withReason },
-    nowMs,
-    async (transaction) => {
-      const account = await findAccount(transaction, email);
-      requireSame(account);
-      given = { reason };
-      return writeCreditEntry(transaction, { accountId: account.id, thousandths, reason }, nowMs);
-    },
-  );
-}
-
-/** A plan that an operator gave by hand stays when the licence that was bought ends. */
-async function keepFromStripe(transaction: Db, accountId: string): Promise<void> {
-  await transaction
-    .updateTable("billing_customers")
-    .set({ licence: "overridden" })
-    .where("account_id", "=", accountId)
-    .where("licence", "=", "given")
-    .execute();
+  const about = { by, what: "credits add", whom, look: withReason };
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
+    const account = await findAccount(transaction, email);
+    requireSame(account);
+    given = { reason };
+    return writeCreditEntry(transaction, { accountId: account.id, thousandths, reason }, nowMs);
+  });
 }
 
 /** The audited state of an account. Reading it locks the row against concurrent changes. */
@@ -161,14 +155,7 @@ export function auditedAccount(email: string): Pick<AuditedChange, "whom" | "loo
 
 /** Finds the account with this email, in any letter case. Throws an {@link ApiError} if there is none. */
 export async function findAccount(db: Db, email: string): Promise<Account> {
-  return readAccount(await accountWith(db, email).executeTakeFirst());
-}
-
-function accountWith(db: Db, email: string) {
-  return db.selectFrom("accounts").selectAll().where("email", "=", email.toLowerCase());
-}
-
-function readAccount(row: unknown): Account {
+  const row = await accountWith(db, email).executeTakeFirst();
   if (!row) {
     throw new ApiError("not_found", {
       message: "There is no account with this email.",
@@ -183,8 +170,17 @@ function readAccount(row: unknown): Account {
   });
 }
 
+/** The id of the account with an email in lower case, or with a subject, as a query or a part of one. */
+export function accountIdOf(db: Db, value: string, column: "email" | "subject" = "email") {
+  return db.selectFrom("accounts").select("id").where(column, "=", value);
+}
+
+function accountWith(db: Db, email: string) {
+  return db.selectFrom("accounts").selectAll().where("email", "=", email.toLowerCase());
+}
+
 /** Filters of the list; an omitted one restricts nothing. */
-export type AccountFilter = {
+type AccountFilter = {
   plan?: Plan | undefined;
   /** Only trials that have ended at this time, in Unix milliseconds. */
   endedAtMs?: number | undefined;
@@ -252,12 +248,7 @@ function trialEnd({ trialEndsAtMs, trialDays = defaultTrialDays }: AccountTerms,
 
 async function requireUnusedSubject(transaction: Db, subject: string | undefined): Promise<void> {
   if (!subject) return;
-  const taken = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("subject", "=", subject)
-    .executeTakeFirst();
-  if (!taken) return;
+  if (!(await accountIdOf(transaction, subject, "subject").executeTakeFirst())) return;
   throw new ApiError("invalid_request", {
     message: "There is already an account with this subject.",
     hint: "Find it with 'account list'.",

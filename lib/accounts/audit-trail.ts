@@ -1,16 +1,16 @@
 import { toCredits } from "@/lib/accounts/ledger";
-import { namesOf } from "@/lib/accounts/person";
 import type { AuditEntry } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { hashEmail } from "@/lib/mail/suppressions";
 
-/** All identifiers of a person that the audit may use, by email. */
+/** All identifiers of a person that an audit entry may use, by email. */
 export async function findNames(db: Db, email: string): Promise<string[]> {
   const account = await db
     .selectFrom("accounts")
     .select(["id", "subject"])
     .where("email", "=", email)
     .executeTakeFirst();
-  return namesOf(email, account);
+  return [email, hashEmail(email), account?.id, account?.subject].filter((name) => typeof name === "string");
 }
 
 /** The emails of the accounts that the entries name by id. */

@@ -16,11 +16,9 @@ import { withTimeout } from "@/lib/runtime/timeout";
 /** The caller of an account route, or why it could not be identified. */
 export type Caller =
   | { is: "account"; account: Account; session: CallerSession }
-  /** Signed in, but the account's record is missing or does not parse. */
-  | { is: "unreadable" }
   | { is: "signed-out"; tokenWasSent: boolean }
-  | { is: "unconfigured" }
-  | { is: "unavailable" };
+  /** `unreadable`: signed in, but the account's record is missing or does not parse. */
+  | { is: "unreadable" | "unconfigured" | "unavailable" };
 
 /** The basis of an entitlement: the account, or why it could not be read. */
 export type Identified = Exclude<Caller, { is: "account" }> | { is: "account"; account: Account };
@@ -87,7 +85,7 @@ function toCaller(row: Tables["accounts"] | undefined, session: CallerSession): 
 /** Reads the account, and whether Clerk has ended the session or bars the user. */
 const readAccount = batchedRead<
   { subject: string; sessionId: string; nowMs: number },
-  Tables["accounts"] & { barred_id: string | null; ended_id: string | null }
+  Tables["accounts"] & Record<"barred_id" | "ended_id", string | null>
 >((db, inputs) =>
   db
     .selectFrom(inputs)
@@ -121,23 +119,10 @@ const readAccountAndSession = batchedRead<
       join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
     )
     .selectAll("accounts")
-    .select([
-      "asked.place",
-      "barred.id as barred_id",
-      "session.id as session_id",
-      "session.kind",
-      "session.client_hash",
-    ])
-    .select(["session.expires_at_ms", "session.last_seen_at_ms", "key.kid as key_id"]),
+    .select(["asked.place", "barred.id as barred_id", "session.id as session_id", "key.kid as key_id"])
+    .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"]),
 );
 
 /** Null if the session has expired or the key was revoked. */
-type SessionColumns = {
-  barred_id: string | null;
-  session_id: string | null;
-  key_id: string | null;
-  kind: string | null;
-  client_hash: string | null;
-  expires_at_ms: number | null;
-  last_seen_at_ms: number | null;
-};
+type SessionColumns = Record<"barred_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null> &
+  Record<"expires_at_ms" | "last_seen_at_ms", number | null>;

@@ -14,29 +14,23 @@ const timeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
  * {@link ApiError} when Clerk refuses or does not answer in time.
  */
 export async function createClerkInvitation(email: string): Promise<string> {
-  const { url } = await callClerk((clerk) =>
-    clerk.invitations.createInvitation({
-      emailAddress: email,
-      redirectUrl: `${settings().appUrl}${pages.invitation.path}`,
-      expiresInDays: invitationDays,
-      ignoreExisting: true,
-    }),
-  );
-  if (!url) throw new ApiError("upstream_failed", { message: "Clerk returned no link.", hint: tryAgain });
+  const invitation = {
+    emailAddress: email,
+    redirectUrl: `${settings().appUrl}${pages.invitation.path}`,
+    expiresInDays: invitationDays,
+    ignoreExisting: true,
+  };
+  const calling = clerkClient().then(({ invitations }) => invitations.createInvitation(invitation));
+  const { url } = await withTimeout(timeoutMs, calling).catch((failure) => {
+    throw noInvitation(describeFailure(failure));
+  });
+  if (!url) throw noInvitation("Clerk returned no link.");
   return url;
 }
 
-const tryAgain = "Try again; if it happens again, look at Clerk's dashboard and status page.";
-
-async function callClerk<T>(call: (clerk: ClerkClient) => Promise<T>): Promise<T> {
-  try {
-    return await withTimeout(timeoutMs, clerkClient().then(call));
-  } catch (failure) {
-    throw new ApiError("upstream_failed", {
-      message: describeFailure(failure as ClerkFailure),
-      hint: tryAgain,
-    });
-  }
+function noInvitation(message: string): ApiError {
+  const hint = "Try again; if it happens again, look at Clerk's dashboard and status page.";
+  return new ApiError("upstream_failed", { message, hint });
 }
 
 type ClerkFailure = { status?: number; errors?: { message: string; longMessage?: string }[] };

@@ -1,15 +1,17 @@
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import * as z from "zod";
-import { openAccount } from "@/lib/accounts/accounts";
+import { accountIdOf, openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/session";
 import { auditedTransaction } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { moveSuppression } from "@/lib/mail/suppressions";
 import { log } from "@/lib/runtime/log";
 
 /** A user as Clerk's webhooks report it. */
-export type ClerkUser = z.infer<typeof clerkUser>;
+type ClerkUser = z.infer<typeof clerkUser>;
 
 /** The data of `user.created` and `user.updated`. The email is the primary one, if it is verified. */
 export const clerkUser = z
@@ -59,29 +61,31 @@ export async function syncClerkUser(
   { id, email, updatedAtMs, barredForMs }: ClerkUser,
   nowMs: number,
 ): Promise<void> {
-  await auditedTransaction(
-    db,
-    { by: "clerk", what: "user update", whom: email ?? id, look: lookAt(id) },
-    nowMs,
-    async (transaction) => {
-      if (await isErased(transaction, id)) return;
-      const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
-      await recordBars(transaction, { id, barredUntilMs, updatedAtMs });
-      if (!email) return;
-      const known = await recordUser(transaction, { id, email, updatedAtMs });
-      if (!(await hasAccount(transaction, id)) && !(await linkAccount(transaction, id, email))) {
-        const invitation = await consumeInvitation(transaction, { email }, nowMs);
-        if (invitation) await openAccount(transaction, email, { ...invitation.terms, subject: id }, nowMs);
-      }
-      if (known.isDeleted) await deleteAccountOf(transaction, id);
-      else await moveAccount(transaction, id, known.email, nowMs);
-    },
-  );
-  const barred = await findBarred(db, id, nowMs);
+  const about = { by: "clerk", what: "user update", whom: email ?? id, look: lookAt(id) } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    if (await isErased(transaction, id)) return;
+    const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
+    await recordBars(transaction, { id, barredUntilMs, updatedAtMs });
+    if (!email) return;
+    const user = await recordUser(transaction, { id, email, updatedAtMs });
+    const known = await accountIdOf(transaction, id, "subject").executeTakeFirst();
+    if (!known && !(await linkAccount(transaction, id, email))) {
+      const terms = await consumeInvitation(transaction, { email }, nowMs);
+      if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
+    }
+    if (user.is_deleted === 1) await deleteAccountOf(transaction, id);
+    else await moveAccount(transaction, id, user.email, nowMs);
+  });
+  const barred = await db
+    .selectFrom("accounts")
+    .innerJoin("clerk_users", "clerk_users.id", "accounts.subject")
+    .select("accounts.id")
+    .where("accounts.subject", "=", id)
+    .where("clerk_users.barred_until_ms", ">", nowMs)
+    .executeTakeFirst();
   if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);
 }
 
-const notBarred = { barred_until_ms: null, barred_told_at_ms: null };
 const farFutureMs = Date.UTC(9999, 11, 31);
 
 /**
@@ -91,24 +95,12 @@ export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promis
   if (await isErased(db, id)) return;
   const look = lookAt(id);
   const whom = (await look(db))?.email || id;
-  await auditedTransaction(
-    db,
-    { by: "clerk", what: "user delete", whom, look },
-    nowMs,
-    async (transaction) => {
-      await transaction
-        .insertInto("clerk_users")
-        .values({ id, email: "", updated_at_ms: 0, is_deleted: 1, ...notBarred })
-        .onConflict((conflict) =>
-          conflict
-            .column("id")
-            .doUpdateSet({ email: "", is_deleted: 1 })
-            .where("clerk_users.is_deleted", "=", 0),
-        )
-        .execute();
-      await deleteAccountOf(transaction, id);
-    },
-  );
+  const about = { by: "clerk", what: "user delete", whom, look } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    const deleted = { email: "", is_deleted: 1 };
+    await writeUser(transaction, id, deleted, ({ eb }) => eb("clerk_users.is_deleted", "=", 0));
+    await deleteAccountOf(transaction, id);
+  });
 }
 
 /** Whether the person was erased; a delivery for them can still arrive. */
@@ -130,6 +122,27 @@ function lookAt(subject: string) {
   };
 }
 
+/** Writes these columns of a user: into a new row, or into the known one if `isNewer`. */
+async function writeUser(
+  transaction: Db,
+  id: string,
+  columns: Partial<Tables["clerk_users"]>,
+  isNewer: (builder: ExpressionBuilder<Tables, "clerk_users">) => Expression<SqlBool>,
+): Promise<void> {
+  const blank = {
+    email: "",
+    updated_at_ms: 0,
+    is_deleted: 0,
+    barred_until_ms: null,
+    barred_told_at_ms: null,
+  };
+  await transaction
+    .insertInto("clerk_users")
+    .values({ id, ...blank, ...columns })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet(columns).where(isNewer))
+    .execute();
+}
+
 async function deleteAccountOf(transaction: Db, subject: string): Promise<void> {
   await transaction.deleteFrom("accounts").where("subject", "=", subject).execute();
 }
@@ -140,74 +153,37 @@ async function recordBars(
   { id, barredUntilMs, updatedAtMs }: { id: string; barredUntilMs: number; updatedAtMs: number },
 ): Promise<void> {
   const bars = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
-  await transaction
-    .insertInto("clerk_users")
-    .values({ id, email: "", updated_at_ms: 0, is_deleted: 0, ...bars })
-    .onConflict((conflict) =>
-      conflict
-        .column("id")
-        .doUpdateSet(bars)
-        .where(({ or, and, eb }) =>
-          or([
-            eb("clerk_users.barred_told_at_ms", "is", null),
-            eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),
-            and([
-              eb("clerk_users.barred_told_at_ms", "=", updatedAtMs),
-              eb("clerk_users.barred_until_ms", "<", barredUntilMs),
-            ]),
-          ]),
-        ),
-    )
-    .execute();
-}
-
-/** The account of the user, if the user is barred now. */
-async function findBarred(db: Db, subject: string, nowMs: number): Promise<{ id: string } | undefined> {
-  return db
-    .selectFrom("accounts")
-    .innerJoin("clerk_users", "clerk_users.id", "accounts.subject")
-    .select("accounts.id")
-    .where("accounts.subject", "=", subject)
-    .where("clerk_users.barred_until_ms", ">", nowMs)
-    .executeTakeFirst();
+  await writeUser(transaction, id, bars, ({ or, and, eb }) =>
+    or([
+      eb("clerk_users.barred_told_at_ms", "is", null),
+      eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),
+      and([
+        eb("clerk_users.barred_told_at_ms", "=", updatedAtMs),
+        eb("clerk_users.barred_until_ms", "<", barredUntilMs),
+      ]),
+    ]),
+  );
 }
 
 /** Stores the newest data of a user, and returns it. The row lock serializes the deliveries for a user. */
 async function recordUser(
   transaction: Db,
   { id, email, updatedAtMs }: { id: string; email: string; updatedAtMs: number },
-): Promise<{ email: string; isDeleted: boolean }> {
-  await transaction
-    .insertInto("clerk_users")
-    .values({ id, email, updated_at_ms: updatedAtMs, is_deleted: 0, ...notBarred })
-    .onConflict((conflict) =>
-      conflict
-        .column("id")
-        .doUpdateSet({ email, updated_at_ms: updatedAtMs })
-        .where(({ or, and, eb }) =>
-          or([
-            eb("clerk_users.updated_at_ms", "<", updatedAtMs),
-            and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
-          ]),
-        )
-        .where("clerk_users.is_deleted", "=", 0),
-    )
-    .execute();
-  const row = await transaction
+): Promise<Pick<Tables["clerk_users"], "email" | "is_deleted">> {
+  await writeUser(transaction, id, { email, updated_at_ms: updatedAtMs }, ({ or, and, eb }) =>
+    and([
+      or([
+        eb("clerk_users.updated_at_ms", "<", updatedAtMs),
+        and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
+      ]),
+      eb("clerk_users.is_deleted", "=", 0),
+    ]),
+  );
+  return transaction
     .selectFrom("clerk_users")
     .select(["email", "is_deleted"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-  return { email: row.email, isDeleted: row.is_deleted === 1 };
-}
-
-async function hasAccount(transaction: Db, subject: string): Promise<boolean> {
-  const row = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("subject", "=", subject)
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** Sets the subject of the account that an operator added for this email. */
@@ -229,12 +205,7 @@ async function moveAccount(transaction: Db, subject: string, email: string, nowM
     .where("subject", "=", subject)
     .executeTakeFirst();
   if (!account || account.email === email) return;
-  const holder = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("email", "=", email)
-    .executeTakeFirst();
-  if (holder) {
+  if (await accountIdOf(transaction, email).executeTakeFirst()) {
     log().warn({ accountId: account.id }, "an account keeps its email: another account has the new one");
     return;
   }

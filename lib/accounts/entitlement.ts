@@ -15,11 +15,20 @@ const recheckAfterSeconds = { min: 10 * 60, max: 15 * 60 }; // 10 to 15 minutes
 /** The decision for a caller: a value that a page shows in words, and the API as a status code. */
 export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus };
 
-/** The caller's entitlement at `nowMs`, as the API returns it. Throws the denial if they may not run. */
+/**
+ * The caller's entitlement at `nowMs`, as the API returns it. If they may not run, throws the EntitlementDenied error: an
+ * {@link ApiError} whose body has `ok`, `status` and `message` next to `error`.
+ */
 export function readEntitlement(caller: Identified, nowMs: number): EntitlementAllowed {
   const decided = decideEntitlement(caller, nowMs);
   if (decided.ok) return decided;
-  throw denial(decided.status, headersFor(caller));
+  const { status } = decided;
+  const code = denialCodes[status];
+  throw new ApiError(code, {
+    headers: headersFor(caller),
+    hint: adviceOn(status),
+    extraFields: { ok: false, status, message: errorCatalogue[code].message },
+  });
 }
 
 /**
@@ -28,16 +37,8 @@ export function readEntitlement(caller: Identified, nowMs: number): EntitlementA
  * @param chance - spreads the times at which clients check again; at least 0 and less than 1
  */
 export function decideEntitlement(caller: Identified, nowMs: number, chance = Math.random()): Entitlement {
-  switch (caller.is) {
-    case "account":
-      return decideForAccount(caller.account, nowMs, chance);
-    case "unreadable":
-      return { ok: false, status: "invalid" };
-    case "signed-out":
-    case "unconfigured":
-    case "unavailable":
-      return { ok: false, status: caller.is };
-  }
+  if (caller.is === "account") return decideForAccount(caller.account, nowMs, chance);
+  return { ok: false, status: caller.is === "unreadable" ? "invalid" : caller.is };
 }
 
 /** Decides for a known account. A trial has ended at the very millisecond of its end. */
@@ -77,14 +78,4 @@ export const denialCodes = {
 export function adviceOn(status: DeniedStatus): string {
   if (status !== "trial-ended" || !settings().billing) return errorCatalogue[denialCodes[status]].hint;
   return "Your assistants are paused, and nothing is lost. Choose a licence on /home; they run again as soon as you have one.";
-}
-
-/** The EntitlementDenied error: an ApiError whose body has `ok`, `status` and `message` next to `error`. */
-function denial(status: DeniedStatus, headers: Record<string, string>): ApiError {
-  const { message } = errorCatalogue[denialCodes[status]];
-  return new ApiError(denialCodes[status], {
-    headers,
-    hint: adviceOn(status),
-    extraFields: { ok: false, status, message },
-  });
 }

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import { eraseMailFiles, erasure } from "@/lib/accounts/erased-mails";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
@@ -14,8 +13,12 @@ import {
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { type Db, forgetDeletedRows } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { eraseMailFilesTo } from "@/lib/mail/file-sender";
 import { deleteSignInMailsTo } from "@/lib/mail/sign-in-outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
+
+/** The audit's name for an erasure; its entry contains the hash of the address. */
+const erasure = "person erase";
 
 /**
  * Erases a person from every table, in one transaction, and from the files in `DATA_DIR`: the address in any spelling,
@@ -38,7 +41,12 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
     ];
     for (const id of ids) await deleteAppState(transaction, id);
     found.push(await replaceAllMentions(transaction, mentions));
-    if (!found.includes(true)) throw nothingStored();
+    if (!found.includes(true)) {
+      throw new ApiError("not_found", {
+        message: "No data about this email is stored.",
+        hint: "Check the spelling.",
+      });
+    }
   });
   const newMentions = await findAllMentions(db, email, ids);
   await auditedTransaction(db, about, nowMs, (transaction) => replaceAllMentions(transaction, newMentions));
@@ -165,9 +173,25 @@ async function deleteAppState(transaction: Db, id: string): Promise<void> {
   await transaction.deleteFrom("connect_state").where(isAbout).execute();
 }
 
-function nothingStored(): ApiError {
-  return new ApiError("not_found", {
-    message: "No data about this email is stored.",
-    hint: "Check the spelling.",
-  });
+/** The erased people, by the hash of the address, with the time of erasure. */
+export async function findErased(db: Db): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom("audit_entries")
+    .select(["whom", "at_ms"])
+    .where("what", "=", sql.lit(erasure)) // a literal, as in the condition of its index
+    .orderBy("at_ms")
+    .execute();
+  return new Map(rows.map(({ whom, at_ms }) => [whom ?? "", at_ms]));
+}
+
+/**
+ * Deletes the mail files of erased people that were written before the erasure. Each instance has its own files, which
+ * the operator's command cannot reach, so each one reads from the store who was erased.
+ */
+export async function eraseMailFiles(dataDir: string, erased: Map<string, number>): Promise<void> {
+  if (erased.size === 0) return;
+  await eraseMailFilesTo(
+    dataDir,
+    (email, writtenAtMs) => writtenAtMs <= (erased.get(hashEmail(email)) ?? Number.NEGATIVE_INFINITY),
+  );
 }

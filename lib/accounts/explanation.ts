@@ -1,5 +1,5 @@
-import type { InferResult } from "kysely";
 import { type Account, parseAccount } from "@/lib/accounts/account";
+import { accountIdOf } from "@/lib/accounts/accounts";
 import { adviceOn, decideForAccount } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
@@ -12,7 +12,7 @@ import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
 import { attemptsTo } from "@/lib/mail/sign-in-outbox";
 
-type Facts = Awaited<ReturnType<typeof readFacts>>;
+type Facts = ReturnType<typeof toFacts>;
 
 /** Reads what decides whether someone can sign in and what their apps are told. */
 export async function readFacts(db: Db, email: string, nowMs: number) {
@@ -53,14 +53,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
   };
 }
 
-/** The id of the account with an email, as a part of a query. */
-export function accountIdOf(db: Db, email: string) {
-  return db.selectFrom("accounts").select("id").where("email", "=", email);
-}
-
-type FactRows = {
-  [Name in keyof ReturnType<typeof factQueries>]: InferResult<ReturnType<typeof factQueries>[Name]>;
-};
+type FactRows = Awaited<ReturnType<typeof readTogether<ReturnType<typeof factQueries>>>>;
 
 export function toFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
   const [row] = accounts;

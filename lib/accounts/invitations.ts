@@ -3,6 +3,7 @@ import * as z from "zod";
 import { type Account, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,
+  accountIdOf,
   auditedAccount,
   emailTaken,
   openAccount,
@@ -19,19 +20,25 @@ import {
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
-const invitationRow = z.object({
-  id: z.string(),
-  email: z.email(),
-  token_hash: z.string().nullable(),
-  plan: z.enum(plans),
-  trial_ends_at_ms: z.int().nullable(),
-  trial_days: z.int().nullable(),
-  assistant_limit: z.int().nullable(),
-  credit_thousandths: z.int().nullable(),
-  expires_at_ms: z.int(),
-  accepted_at_ms: z.int().nullable(),
-});
-type InvitationRow = z.infer<typeof invitationRow>;
+/** A row, as the terms of its account. SQLite checks no types. */
+const invitedTerms = z
+  .object({
+    plan: z.enum(plans),
+    trial_ends_at_ms: z.int().nullable(),
+    trial_days: z.int().nullable(),
+    assistant_limit: z.int().nullable(),
+    credit_thousandths: z.int().nullable(),
+    expires_at_ms: z.int(),
+  })
+  .transform(
+    (row): AccountTerms => ({
+      plan: row.plan,
+      trialEndsAtMs: row.trial_ends_at_ms ?? undefined,
+      trialDays: row.trial_days ?? undefined,
+      assistantLimit: row.assistant_limit ?? undefined,
+      creditThousandths: row.credit_thousandths ?? undefined,
+    }),
+  );
 
 /**
  * Creates an invitation in the caller's transaction, replacing any that this email has not accepted. Returns the token
@@ -46,12 +53,7 @@ export async function invite(
 ): Promise<string> {
   validateTerms(terms);
   const token = mintInvitationToken();
-  const account = await transaction
-    .selectFrom("accounts")
-    .select("id")
-    .where("email", "=", email)
-    .executeTakeFirst();
-  if (account) throw emailTaken();
+  if (await accountIdOf(transaction, email).executeTakeFirst()) throw emailTaken();
   const invitation = { email, terms, tokenHash: hashInvitationToken(token), acceptedAtMs: null };
   await writeInvitation(transaction, invitation, nowMs);
   return token;
@@ -91,13 +93,10 @@ export async function acceptInvitation(
 ): Promise<Account | InvitationProblem> {
   const about = { by: "invitation", what: "account open", ...auditedAccount(email) } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
-    const taken = await consumeInvitation(
-      transaction,
-      { email, tokenHash: hashInvitationToken(token) },
-      nowMs,
-    );
-    if (!taken) return (await findInvitationProblem(transaction, token, nowMs)) ?? "foreign-email";
-    return openAccount(transaction, taken.email, { ...taken.terms, subject }, nowMs);
+    const from = { email, tokenHash: hashInvitationToken(token) };
+    const terms = await consumeInvitation(transaction, from, nowMs);
+    if (!terms) return (await findInvitationProblem(transaction, token, nowMs)) ?? "foreign-email";
+    return openAccount(transaction, email, { ...terms, subject }, nowMs);
   });
 }
 
@@ -110,7 +109,7 @@ export async function consumeInvitation(
   transaction: Db,
   from: { email: string; tokenHash?: string },
   nowMs: number,
-): Promise<{ email: string; terms: AccountTerms } | undefined> {
+): Promise<AccountTerms | undefined> {
   let taking = transaction
     .updateTable("invitations")
     .set({ accepted_at_ms: nowMs })
@@ -119,9 +118,7 @@ export async function consumeInvitation(
     .where("expires_at_ms", ">", nowMs);
   if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);
   const row = await taking.returningAll().executeTakeFirst();
-  if (!row) return undefined;
-  const invitation = invitationRow.parse(row);
-  return { email: invitation.email, terms: readTerms(invitation) };
+  return row && invitedTerms.parse(row);
 }
 
 /** Creates an account together with an invitation that is already accepted, in one transaction. */
@@ -134,29 +131,27 @@ export async function addAccount(
   const about = { by: "operator", what: "account add", ...auditedAccount(email) } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await openAccount(transaction, email, terms, nowMs);
-    await writeInvitation(
-      transaction,
-      { email: account.email, terms, tokenHash: null, acceptedAtMs: nowMs },
-      nowMs,
-    );
+    const accepted = { email: account.email, terms, tokenHash: null, acceptedAtMs: nowMs };
+    await writeInvitation(transaction, accepted, nowMs);
     return account;
   });
 }
+
+type NewInvitation = {
+  email: string;
+  terms: AccountTerms;
+  tokenHash: string | null;
+  acceptedAtMs: number | null;
+};
 
 /**
  * Writes an invitation, replacing any that its email has not accepted, and marks the email as invited on the waitlist.
  */
 async function writeInvitation(
   transaction: Db,
-  invitation: {
-    email: string;
-    terms: AccountTerms;
-    tokenHash: string | null;
-    acceptedAtMs: number | null;
-  },
+  { email, terms, tokenHash, acceptedAtMs }: NewInvitation,
   nowMs: number,
 ): Promise<void> {
-  const { email, terms, tokenHash, acceptedAtMs } = invitation;
   await withdrawInvitation(transaction, email);
   await markInvited(transaction, email, nowMs);
   await transaction
@@ -175,14 +170,4 @@ async function writeInvitation(
       accepted_at_ms: acceptedAtMs,
     })
     .execute();
-}
-
-function readTerms(row: InvitationRow): AccountTerms {
-  return {
-    plan: row.plan,
-    trialEndsAtMs: row.trial_ends_at_ms ?? undefined,
-    trialDays: row.trial_days ?? undefined,
-    assistantLimit: row.assistant_limit ?? undefined,
-    creditThousandths: row.credit_thousandths ?? undefined,
-  };
 }

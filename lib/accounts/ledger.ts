@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { asIso } from "@/lib/config/instants";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 
 /** The maximum balance, a trillion: a JSON number can still represent its thousandths. */
@@ -65,62 +65,40 @@ export async function writeCreditEntry(
 /** Lists an account's ledger page by page, oldest entry first, with the balance after each entry. */
 export async function* listCreditEntries(db: Db, accountId: string) {
   let balance = 0;
-  const rows = paginate<EntryRow>((last, limit) => {
-    const query = db
-      .selectFrom("credit_entries")
-      .select(["id", "thousandths", "reason", "created_at_ms"])
-      .where("account_id", "=", accountId)
-      .orderBy("created_at_ms")
-      .orderBy("id")
-      .limit(limit);
-    if (!last) return query.execute();
-    const { created_at_ms, id } = last;
-    return query
-      .where(({ eb, refTuple, tuple }) => eb(refTuple("created_at_ms", "id"), ">", tuple(created_at_ms, id)))
-      .execute();
-  });
-  for await (const page of rows) {
-    yield page.map((row) => {
-      balance += row.thousandths;
-      return {
-        credits: toCredits(row.thousandths),
-        reason: row.reason,
-        at: new Date(row.created_at_ms).toISOString(),
-        balance: toCredits(balance),
-      };
+  const pages = paginate<CreditEntry>((last, limit) => readLedger(db, accountId, ">", limit, last));
+  for await (const page of pages) {
+    yield page.map(({ thousandths, reason, atMs }) => {
+      balance += thousandths;
+      return { credits: toCredits(thousandths), reason, at: asIso(atMs), balance: toCredits(balance) };
     });
   }
 }
 
-export type CreditEntry = { id: string; thousandths: number; reason: string; atMs: number };
+export type CreditEntry = Awaited<ReturnType<typeof readLedger>>[number];
 
-/** The latest entries of an account's ledger, or the latest before another, newest first, at most `maxEntries`. */
-export async function listLatestEntries(
+/**
+ * Reads at most `limit` entries of an account's ledger: the latest or those before another, newest first (`<`), or the
+ * first or those after another, oldest first (`>`).
+ */
+export function readLedger(
   db: Db,
   accountId: string,
-  maxEntries: number,
-  before?: Pick<CreditEntry, "atMs" | "id">,
-): Promise<CreditEntry[]> {
-  let query = db
+  direction: "<" | ">",
+  limit: number,
+  from?: { atMs: number; id: string },
+) {
+  const order = direction === "<" ? "desc" : "asc";
+  const query = db
     .selectFrom("credit_entries")
-    .select(["id", "thousandths", "reason", "created_at_ms"])
+    .select(["id", "thousandths", "reason", "created_at_ms as atMs"])
     .where("account_id", "=", accountId)
-    .orderBy("created_at_ms", "desc")
-    .orderBy("id", "desc")
-    .limit(maxEntries);
-  if (before) {
-    const { atMs, id } = before;
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple("created_at_ms", "id"), "<", tuple(atMs, id)),
-    );
-  }
-  const rows = await query.execute();
-  return rows.map(({ id, thousandths, reason, created_at_ms }) => ({
-    id,
-    reason,
-    thousandths: Number(thousandths),
-    atMs: Number(created_at_ms),
-  }));
+    .orderBy("created_at_ms", order)
+    .orderBy("id", order)
+    .limit(limit);
+  if (!from) return query.execute();
+  return query
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple("created_at_ms", "id"), direction, tuple(from.atMs, from.id)),
+    )
+    .execute();
 }
-
-type EntryRow = Pick<Tables["credit_entries"], "id" | "thousandths" | "reason" | "created_at_ms">;

@@ -33,7 +33,10 @@ export async function readOverview(db: Db, nowMs: number) {
   });
   await yieldToEventLoop();
   const found = await readTogether(db, {
-    waiting: db.selectFrom("waitlist").select(count).where("invited_at_ms", "is", null),
+    waiting: db
+      .selectFrom("waitlist")
+      .select(({ fn }) => [count, fn.min<number | null>("joined_at_ms").as("oldest_at_ms")])
+      .where("invited_at_ms", "is", null),
     failedOnboarding: db
       .selectFrom("onboarding_emails")
       .select(count)
@@ -54,12 +57,6 @@ export async function readOverview(db: Db, nowMs: number) {
       .where("trial_ends_at_ms", "<=", nowMs + 7 * dayMs)
       .orderBy("trial_ends_at_ms")
       .limit(maxTrials),
-    firstWaiting: db
-      .selectFrom("waitlist")
-      .select("joined_at_ms")
-      .where("invited_at_ms", "is", null)
-      .orderBy("joined_at_ms")
-      .limit(1),
     apps: db
       .selectFrom("local_sessions")
       .select(count)
@@ -75,7 +72,7 @@ export async function readOverview(db: Db, nowMs: number) {
       hobby: countOf("hobby"),
     },
     waiting: found.waiting[0]?.count ?? 0,
-    oldestWaitingAtMs: found.firstWaiting[0]?.joined_at_ms ?? null,
+    oldestWaitingAtMs: found.waiting[0]?.oldest_at_ms ?? null,
     connectedApps: found.apps[0]?.count ?? 0,
     mailsFailedIn30Days: (found.failedOnboarding[0]?.count ?? 0) + (found.failedSignIn[0]?.count ?? 0),
     unsubscribedIn30Days: found.unsubscribed[0]?.count ?? 0,

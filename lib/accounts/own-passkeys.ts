@@ -43,14 +43,8 @@ export async function finishPasskey(call: HandlerRequest): Promise<void> {
     const party = relyingParty();
     const registration = readRegistration(party, call.body, expectedOf(call, purposeOf(owner)));
     const credential = await verifyRegistration(party, registration);
-    const { challenge } = registration;
-    const name = describeBrowser(call.headers);
-    const outcome = await addPasskey(
-      await store(),
-      owner.account,
-      { credential, challenge, name },
-      call.nowMs,
-    );
+    const passkey = { credential, challenge: registration.challenge, name: describeBrowser(call.headers) };
+    const outcome = await addPasskey(await store(), owner.account, passkey, call.nowMs);
     if (outcome === "full") throw hasTooMany();
     if (outcome !== "added") throw new CeremonyError(`the passkey or its challenge is ${outcome}`);
   });

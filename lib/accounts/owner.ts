@@ -37,7 +37,13 @@ export async function requireOwner(client: RequestingClient, shownAccountId?: st
     ? findAtClerk(client)
     : findBySecret(client));
   if (!account?.subject) throw new ApiError("forbidden");
-  if (shownAccountId !== undefined && shownAccountId !== account.id) throw anotherAccount();
+  if (shownAccountId !== undefined && shownAccountId !== account.id) {
+    throw new ApiError("forbidden", {
+      status: 409,
+      message: "You are now signed in to a different account than the page showed.",
+      hint: "Open the page again.",
+    });
+  }
   return { account: { ...account, subject: account.subject }, ...how };
 }
 
@@ -71,15 +77,14 @@ async function findAtClerk({ headers, context, nowMs }: RequestingClient): Promi
 
 async function findBySecret({ headers, context, nowMs }: RequestingClient): Promise<Found> {
   const secret = readCookie(headers, "office-client");
-  const found = secret && (await withTimeout(queryTimeoutMs, readOwner(secret, nowMs)).catch(fail));
+  if (!secret) throw new ApiError("signed_out");
+  const found = await withTimeout(queryTimeoutMs, readOwner(secret, nowMs)).catch((failure) => {
+    log().error({ err: failure, requestId: context.requestId }, "an owner could not be read");
+    throw new ApiError("unavailable");
+  });
   if (!found) throw new ApiError("signed_out");
   if (found.account?.subject) context.subject = found.account.subject;
   return found;
-
-  function fail(failure: unknown): never {
-    log().error({ err: failure, requestId: context.requestId }, "an owner could not be read");
-    throw new ApiError("unavailable");
-  }
 }
 
 async function readOwner(secret: string, nowMs: number): Promise<Found | undefined> {
@@ -98,14 +103,5 @@ function onlyInBrowser(): ApiError {
   return new ApiError("forbidden", {
     message: "Only the browser in which you signed in can do this.",
     hint: "Open /home there.",
-  });
-}
-
-/** 409: the page shows an account that is no longer signed in. */
-function anotherAccount(): ApiError {
-  return new ApiError("forbidden", {
-    status: 409,
-    message: "You are now signed in to a different account than the page showed.",
-    hint: "Open the page again.",
   });
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { eraseMailFiles, findErased } from "@/lib/accounts/erased-mails";
+import { eraseMailFiles, findErased } from "@/lib/accounts/erasure";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
@@ -12,6 +12,8 @@ const intervalMs = 60 * 60 * 1000; // 1 hour
 const pollMs = 5000;
 const batchSize = 500; // so that other writers do not wait long for the lock
 
+type OldRows = [table: keyof Tables, key: string, column: string, untilMs: number, states?: string[]];
+
 /**
  * Deletes data older than `RETENTION_DAYS`: the waitlist, invitations, settled onboarding mails and their files, audit
  * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions, and
@@ -20,29 +22,25 @@ const batchSize = 500; // so that other writers do not wait long for the lock
  */
 export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const beforeMs = nowMs - settings().retentionDays * dayMs;
-  const tables: [table: keyof Tables, key: string, column: string, untilMs: number][] = [
+  const tables: OldRows[] = [
     ["waitlist", "email", "joined_at_ms", beforeMs],
     ["invitations", "id", "created_at_ms", beforeMs],
     ["audit_entries", "id", "at_ms", beforeMs],
     ["local_sessions", "id", "expires_at_ms", nowMs],
     ["sign_in_mail_attempts", "id", "at_ms", beforeMs],
     ["clerk_sessions_ended", "id", "ended_at_ms", beforeMs],
+    ["onboarding_emails", "id", "due_at_ms", beforeMs, ["sent", "stopped", "failed"]],
   ];
   for (let isMore = true; isMore && !signal?.aborted; ) {
     const deleted: Record<string, number> = {};
     const look = async () => ({ ...deleted });
-    await auditedTransaction(
-      db,
-      { by: "service", what: "retention", whom: null, look },
-      nowMs,
-      async (transaction) => {
-        for (const [table, key, column, untilMs] of tables) {
-          deleted[table] = await deleteOld(transaction, { table, key, column }, untilMs);
-        }
-        deleted.onboarding_emails = await deleteSettledMails(transaction, beforeMs);
-        for (const [table, count] of Object.entries(deleted)) if (count === 0) delete deleted[table];
-      },
-    );
+    const about = { by: "service", what: "retention", whom: null, look } as const;
+    await auditedTransaction(db, about, nowMs, async (transaction) => {
+      for (const old of tables) {
+        const count = await deleteOld(transaction, old);
+        if (count > 0) deleted[old[0]] = count;
+      }
+    });
     isMore = Object.values(deleted).includes(batchSize);
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
@@ -59,30 +57,13 @@ export function startRetention(): BackgroundLoop {
     await deleteExpired(await store(), Date.now(), signal);
     nextAtMs = performance.now() + intervalMs;
   };
-  return startBackgroundLoop(round, {
-    pauseMs: pollMs,
-    failed: "expired data could not be deleted",
-  });
+  return startBackgroundLoop(round, { pauseMs: pollMs, failed: "expired data could not be deleted" });
 }
 
-/** Deletes one batch of a table's old rows. Returns how many. */
-async function deleteOld(
-  transaction: Db,
-  { table, key, column }: { table: string; key: string; column: string },
-  untilMs: number,
-): Promise<number> {
+/** Deletes one batch of a table's old rows, of any state or of these. Returns how many. */
+async function deleteOld(transaction: Db, [table, key, column, untilMs, states]: OldRows): Promise<number> {
   const db = transaction as unknown as Kysely<Record<string, Record<string, unknown>>>;
-  const old = db.selectFrom(table).select(key).where(column, "<=", untilMs).limit(batchSize);
+  let old = db.selectFrom(table).select(key).where(column, "<=", untilMs).limit(batchSize);
+  if (states) old = old.where("state", "in", states);
   return (await db.deleteFrom(table).where(key, "in", old).returning(key).execute()).length;
-}
-
-async function deleteSettledMails(transaction: Db, untilMs: number): Promise<number> {
-  const old = transaction
-    .selectFrom("onboarding_emails")
-    .select("id")
-    .where("state", "in", ["sent", "stopped", "failed"])
-    .where("due_at_ms", "<=", untilMs)
-    .limit(batchSize);
-  const deleted = transaction.deleteFrom("onboarding_emails").where("id", "in", old).returning("id");
-  return (await deleted.execute()).length;
 }

@@ -45,33 +45,24 @@ export async function queueInvitation(
       hint: "Set SIGN_IN=local or Clerk's keys, here and for the server.",
     });
   }
-  return kind === "clerk" ? inviteAtClerk(db, email, terms, by) : queueOurMail(db, email, terms, by);
-}
-
-/** Lets Clerk mail its own link. If that fails, no one could accept the invitation, so it is withdrawn. */
-async function inviteAtClerk(db: Db, email: string, terms: AccountTerms, by: Operator): Promise<Queued> {
-  const about = { by, ...auditedInvitation(email) } as const;
-  await auditedTransaction(db, { ...about, what: "invite" }, Date.now(), (transaction) =>
-    invite(transaction, email, terms, Date.now()),
-  );
-  try {
-    return { url: await createClerkInvitation(email) };
-  } catch (failure) {
-    await auditedTransaction(db, { ...about, what: "invitation withdrawn" }, Date.now(), (transaction) =>
-      withdrawInvitation(transaction, email),
-    );
-    throw failure;
-  }
-}
-
-async function queueOurMail(db: Db, email: string, terms: AccountTerms, by: Operator): Promise<Queued> {
   const nowMs = Date.now();
-  const about = { by, what: "invite", ...auditedInvitation(email) } as const;
-  return auditedTransaction(db, about, nowMs, async (transaction) => {
+  const about = { by, ...auditedInvitation(email) } as const;
+  const queued = await auditedTransaction(db, { ...about, what: "invite" }, nowMs, async (transaction) => {
     const token = await invite(transaction, email, terms, nowMs);
+    if (kind === "clerk") return undefined;
     const isOnWaitlist = (await findWaiting(transaction, email)) !== undefined;
     const mail = { kind: "invitation", to: email, token, isOnWaitlist } as const;
     const mailId = await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs });
     return { url: invitationUrl(token), mailId };
   });
+  if (queued) return queued;
+  try {
+    return { url: await createClerkInvitation(email) };
+  } catch (failure) {
+    // Without Clerk's mail, no one could accept the invitation.
+    await auditedTransaction(db, { ...about, what: "invitation withdrawn" }, Date.now(), (transaction) =>
+      withdrawInvitation(transaction, email),
+    );
+    throw failure;
+  }
 }

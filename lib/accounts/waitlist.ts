@@ -1,3 +1,4 @@
+import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { auditedTransaction } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
@@ -40,23 +41,15 @@ export async function removeFromWaitlist(db: Db, email: string, nowMs: number): 
       .select(["joined_at_ms", "invited_at_ms"])
       .where("email", "=", email)
       .executeTakeFirst();
-  await auditedTransaction(
-    db,
-    { by: "operator", what: "waitlist remove", whom: email, look },
-    nowMs,
-    async (transaction) => {
-      const removed = await transaction
-        .deleteFrom("waitlist")
-        .where("email", "=", email)
-        .returning("email")
-        .executeTakeFirst();
-      if (removed) return;
-      throw new ApiError("not_found", {
-        message: "This email is not on the waitlist.",
-        hint: "See 'waitlist list'.",
-      });
-    },
-  );
+  const about = { by: "operator", what: "waitlist remove", whom: email, look } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    const deletion = transaction.deleteFrom("waitlist").where("email", "=", email).returning("email");
+    if (await deletion.executeTakeFirst()) return;
+    throw new ApiError("not_found", {
+      message: "This email is not on the waitlist.",
+      hint: "See 'waitlist list'.",
+    });
+  });
 }
 
 /** The row of an email on the waitlist. */
@@ -84,8 +77,8 @@ export async function* listWaitlist(db: Db) {
   for await (const page of rows) {
     yield page.map(({ email, joined_at_ms, invited_at_ms }) => ({
       email,
-      joinedAt: new Date(joined_at_ms).toISOString(),
-      invitedAt: invited_at_ms === null ? null : new Date(invited_at_ms).toISOString(),
+      joinedAt: asIso(joined_at_ms),
+      invitedAt: asIso(invited_at_ms),
     }));
   }
 }

@@ -92,15 +92,10 @@ export async function deleteCustomer(db: Db, of: "email" | "subject", value: str
   }
 }
 
-/** The purchases of an account, as we last read them at Stripe. */
-export type BillingSummary = {
-  /** The current licence from Stripe. */
-  licence: Tables["billing_subscriptions"] | undefined;
-  hasBought: boolean;
-};
+export type BillingSummary = Awaited<ReturnType<typeof readBilling>>;
 
-/** Reads the purchases of an account. */
-export async function readBilling(db: Db, accountId: string): Promise<BillingSummary> {
+/** The purchases of an account, as we last read them at Stripe: the current licence, and whether there was any. */
+export async function readBilling(db: Db, accountId: string) {
   const newest = db.selectFrom("billing_subscriptions").selectAll().where("account_id", "=", accountId);
   const subscription = await newest.orderBy("licence_until_ms", "desc").executeTakeFirst();
   const paid = await db
@@ -109,9 +104,8 @@ export async function readBilling(db: Db, accountId: string): Promise<BillingSum
     .where("account_id", "=", accountId)
     .where("state", "=", "fulfilled")
     .executeTakeFirst();
-  const hasLicence = subscription !== undefined && subscription.licence_until_ms > 0;
   return {
-    licence: hasLicence ? subscription : undefined,
+    licence: subscription && subscription.licence_until_ms > 0 ? subscription : undefined,
     hasBought: subscription !== undefined || paid !== undefined,
   };
 }

@@ -13,21 +13,19 @@ const unsettledForMs = 15 * dayMs; // a checkout can be paid for a day, and a ba
 const maxConcurrent = 5;
 const maxMissed = 5; // then Stripe is away, and the rest waits for the next round
 
-/** How many objects were read at Stripe, and how many could not be fulfilled. */
-export type Reconciled = { read: number; failed: number };
-
 /**
  * Reads at Stripe what is not settled here, so that a lost event delays a purchase or the end of a licence by one round.
  *
  * @param accountId - reads everything that this account ever bought instead
+ * @returns how many objects were read at Stripe, and how many of them could not be fulfilled
  */
 export async function reconcile(
   db: Db,
   nowMs: number,
   { accountId, signal }: { accountId?: string; signal?: AbortSignal } = {},
-): Promise<Reconciled> {
+): Promise<{ read: number; failed: number }> {
   const purchases = await (accountId ? findPurchasesOf(db, accountId) : findUnsettled(db, nowMs));
-  const reconciled: Reconciled = { read: 0, failed: 0 };
+  const reconciled = { read: 0, failed: 0 };
   let missed = 0;
   const takeNext = async () => {
     for (let next = purchases.shift(); next && !signal?.aborted; next = purchases.shift()) {

@@ -1,8 +1,8 @@
 import { Description } from "@/app/(pages)/home/sessions";
 import type { Account } from "@/lib/accounts/account";
-import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
+import { accountIdOf, addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
-import { accountIdOf, describeLicence } from "@/lib/accounts/explanation";
+import { describeLicence } from "@/lib/accounts/explanation";
 import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
 import { endSessionsOf, type Session } from "@/lib/auth/session";
 import { distinctNames } from "@/lib/auth/session-name";

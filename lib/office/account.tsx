@@ -1,7 +1,8 @@
 import { StatusLights } from "@/app/(pages)/home/verdict";
 import type { Account } from "@/lib/accounts/account";
+import { accountIdOf } from "@/lib/accounts/accounts";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import { accountIdOf, explain, factQueries, toFacts } from "@/lib/accounts/explanation";
+import { explain, factQueries, toFacts } from "@/lib/accounts/explanation";
 import { auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { ApiError } from "@/lib/http/errors";

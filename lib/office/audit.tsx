@@ -1,5 +1,5 @@
+import { accountIdOf } from "@/lib/accounts/accounts";
 import { describeChanges, findEmails } from "@/lib/accounts/audit-trail";
-import { accountIdOf } from "@/lib/accounts/explanation";
 import { dayMs } from "@/lib/config/durations";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";

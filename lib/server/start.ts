@@ -27,7 +27,7 @@ import { createPageHandler } from "@/lib/server/render-page";
 import { createFrontServer } from "@/lib/server/server";
 import { stopOnSignal } from "@/lib/server/stop";
 import { toHeaders } from "@/lib/server/web-adapter";
-import { startOutageWatch } from "@/lib/status/outage-watch";
+import { startOutageWatch } from "@/lib/status/parts";
 
 /** Starts the service, and returns once it listens. A fault in the settings, the registers or the port ends the process. */
 export async function start(): Promise<void> {

@@ -100,18 +100,13 @@ async function write(
 }
 
 /** Lists the newest outages of the last 90 days, at most 50. */
-export async function listOutages(db: Db, nowMs: number): Promise<Outage[]> {
-  const rows = await db
+export function listOutages(db: Db, nowMs: number): Promise<Outage[]> {
+  return db
     .selectFrom("status_outages")
-    .selectAll()
+    .select(["part", "started_at_ms as startedAtMs", "ended_at_ms as endedAtMs"])
     .where("seen_at_ms", ">", nowMs - outageDays * dayMs)
     .orderBy("started_at_ms", "desc")
     .orderBy("part")
     .limit(maxListed)
     .execute();
-  return rows.map(({ part, started_at_ms, ended_at_ms }) => ({
-    part,
-    startedAtMs: started_at_ms,
-    endedAtMs: ended_at_ms,
-  }));
 }

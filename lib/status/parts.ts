@@ -1,12 +1,13 @@
 import { settings } from "@/lib/config/settings";
-import { store } from "@/lib/db/store";
+import { type Db, store } from "@/lib/db/store";
 import { findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
 import { processSingleton } from "@/lib/process-singleton";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
+import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import { withTimeout } from "@/lib/runtime/timeout";
-import { listOutages, type Outage } from "@/lib/status/outages";
+import { listOutages, type Outage, recordOutages, type Unwritten } from "@/lib/status/outages";
 
 /** The three colours of a status, and `unknown`. */
 export type LightColour = "good" | "soon" | "stopped" | "unknown";
@@ -17,6 +18,7 @@ export type Part = { name: string; colour: LightColour; says: string; isOutage?:
 const foundWithinMs = 2000; // the timeout of an account read
 const countersWithinMs = 400; // the timeout of a request's counters
 const lookAgainAfterMs = 1000; // for all viewers together
+const watchEveryMs = 10_000; // 10 seconds
 const mailWaitsAfterMs = 2 * 60_000; // 2 minutes: the runner polls every few seconds
 
 /** The state of every part, as this process knows it or checks it now. */
@@ -33,28 +35,33 @@ export async function listParts(nowMs: number): Promise<Part[]> {
   ];
 }
 
-type Found = {
-  /** When the oldest waiting mail became due, Unix milliseconds; 0 if none waits, `undefined` without a store. */
-  oldestDueAtMs: number | undefined;
-  /** `undefined` if each process counts for itself. */
-  areCountersThere: boolean | undefined;
-  /** `undefined` without a store. */
-  outages: Outage[] | undefined;
-};
+/** Looks at every part every ten seconds, and records its outages. */
+export function startOutageWatch(): BackgroundLoop {
+  const unwritten: Unwritten = new Map();
+  const round = async () => recordOutages(store, await listParts(Date.now()), unwritten, Date.now());
+  return startBackgroundLoop(round, {
+    pauseMs: watchEveryMs,
+    failed: "outages could not be recorded; they are when the store is back",
+  });
+}
 
 /** Checks other services at most once a second. */
-function lookAround(nowMs: number): Promise<Found> {
-  const held = processSingleton("status", () => ({
-    atMs: 0,
-    found: undefined as Promise<Found> | undefined,
-  }));
-  if (!held.found || Math.abs(nowMs - held.atMs) >= lookAgainAfterMs) {
+function lookAround(nowMs: number): ReturnType<typeof look> {
+  const held = processSingleton("status", () => ({ atMs: nowMs, found: look(nowMs) }));
+  if (Math.abs(nowMs - held.atMs) >= lookAgainAfterMs) {
     held.atMs = nowMs;
-    held.found = Promise.all([findOldestDue(nowMs), askCounters(), findOutages(nowMs)]).then(
-      ([oldestDueAtMs, areCountersThere, outages]) => ({ oldestDueAtMs, areCountersThere, outages }),
-    );
+    held.found = look(nowMs);
   }
   return held.found;
+}
+
+async function look(nowMs: number) {
+  const [oldestDueAtMs, areCountersThere, outages] = await Promise.all([
+    readInTime((db) => findOldestDue(db, nowMs)),
+    askCounters(),
+    readInTime((db) => listOutages(db, nowMs)),
+  ]);
+  return { oldestDueAtMs, areCountersThere, outages };
 }
 
 /** The outages of the last 90 days; `undefined` without a store. */
@@ -62,33 +69,28 @@ export async function readOutages(nowMs: number): Promise<Outage[] | undefined> 
   return (await lookAround(nowMs)).outages;
 }
 
-async function findOutages(nowMs: number): Promise<Outage[] | undefined> {
+/** Reads from the store; `undefined` without an answer in time. */
+async function readInTime<T>(read: (db: Db) => Promise<T>): Promise<T | undefined> {
   try {
     const db = await withTimeout(foundWithinMs, store());
-    return await withTimeout(foundWithinMs, listOutages(db, nowMs));
+    return await withTimeout(foundWithinMs, read(db));
   } catch {
     return undefined;
   }
 }
 
-async function findOldestDue(nowMs: number): Promise<number | undefined> {
-  try {
-    const db = await withTimeout(foundWithinMs, store());
-    const [onboarding, signIn] = await withTimeout(
-      foundWithinMs,
-      Promise.all([
-        findOnboardingBacklog(db, nowMs),
-        findSignInBacklog(db, nowMs),
-        db.selectFrom("accounts").select("id").limit(1).execute(),
-      ]),
-    );
-    const due = [onboarding, signIn].flatMap(({ due, oldestDueAtMs }) => (due > 0 ? [oldestDueAtMs] : []));
-    return due.length > 0 ? Math.min(...due) : 0;
-  } catch {
-    return undefined;
-  }
+/** When the oldest waiting mail became due, Unix milliseconds; 0 if none waits. Throws if no account can be read. */
+async function findOldestDue(db: Db, nowMs: number): Promise<number> {
+  const [onboarding, signIn] = await Promise.all([
+    findOnboardingBacklog(db, nowMs),
+    findSignInBacklog(db, nowMs),
+    db.selectFrom("accounts").select("id").limit(1).execute(),
+  ]);
+  const due = [onboarding, signIn].flatMap(({ due, oldestDueAtMs }) => (due > 0 ? [oldestDueAtMs] : []));
+  return due.length > 0 ? Math.min(...due) : 0;
 }
 
+/** Whether the shared counters answer; `undefined` if each process counts for itself. */
 async function askCounters(): Promise<boolean | undefined> {
   try {
     return (await probeCounterStore(countersWithinMs)) ? true : undefined;
@@ -113,13 +115,10 @@ function tellOfAccounts(isStoreThere: boolean): Part {
 function tellOfMail(oldestDueAtMs: number | undefined, nowMs: number): Part {
   const name = "Mail";
   const failsSinceMs = outageSince("mail");
-  if (failsSinceMs !== undefined)
-    return {
-      name,
-      colour: "stopped",
-      says: `Not accepted for delivery since ${clock(failsSinceMs)}`,
-      isOutage: true,
-    };
+  if (failsSinceMs !== undefined) {
+    const says = `Not accepted for delivery since ${clock(failsSinceMs)}`;
+    return { name, colour: "stopped", says, isOutage: true };
+  }
   if (oldestDueAtMs === undefined) return { name, colour: "unknown", says: "The store is unavailable" };
   if (oldestDueAtMs > 0 && nowMs - oldestDueAtMs > mailWaitsAfterMs)
     return { name, colour: "soon", says: `Delayed since ${clock(oldestDueAtMs)}`, isOutage: true };
@@ -129,18 +128,12 @@ function tellOfMail(oldestDueAtMs: number | undefined, nowMs: number): Part {
 
 function tellOfCounters(areThere: boolean | undefined): Part {
   const name = "Rate limits";
-  if (areThere === false)
-    return {
-      name,
-      colour: "soon",
-      says: "Counted separately on each instance: the shared counters are unavailable",
-      isOutage: true,
-    };
-  return {
-    name,
-    colour: "good",
-    says: areThere ? "Counted for all instances together" : "Counted in each process",
-  };
+  if (areThere === false) {
+    const says = "Counted separately on each instance: the shared counters are unavailable";
+    return { name, colour: "soon", says, isOutage: true };
+  }
+  const says = areThere ? "Counted for all instances together" : "Counted in each process";
+  return { name, colour: "good", says };
 }
 
 function tellOfMcp(isStoreThere: boolean): Part {

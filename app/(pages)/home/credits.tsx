@@ -1,5 +1,5 @@
 import type { Account } from "@/lib/accounts/account";
-import { type CreditEntry, listLatestEntries, toCredits } from "@/lib/accounts/ledger";
+import { type CreditEntry, readLedger, toCredits } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
 import { store } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
@@ -83,7 +83,7 @@ async function readEntries(
   before?: Position,
 ): Promise<CreditEntry[] | undefined> {
   try {
-    return await listLatestEntries(await store(), accountId, maxEntries, before);
+    return await readLedger(await store(), accountId, "<", maxEntries, before);
   } catch (failure) {
     log().error({ err: failure }, "credit entries could not be listed");
     return undefined;
