@@ -5,7 +5,7 @@ import { toCredits } from "@/lib/accounts/ledger";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
 import { maxTries } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
-import { asInstant, asIso } from "@/lib/config/instants";
+import { asInstant } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { readTogether } from "@/lib/db/read-together";
 import type { Db } from "@/lib/db/store";
@@ -75,7 +75,7 @@ export function toFacts({ accounts, codes, attempts, sessions, ...others }: Fact
 /** Puts the facts in words: one sentence about signing in, one about apps, and the facts themselves. */
 export function explain(facts: Facts) {
   const { nowMs, account, codes, attempts, sessions, invitation, waiting } = facts;
-  const at = (ms: number | null | undefined) => asInstant(asIso(ms), nowMs);
+  const at = (ms: number | null | undefined) => asInstant(ms, nowMs);
   const [attempt] = attempts;
   return {
     signIn: explainSignIn(facts),
@@ -100,7 +100,7 @@ export function explain(facts: Facts) {
 function explainSignIn(facts: Facts): string {
   const { nowMs, account, codes, attempts, sessions, atClerk } = facts;
   const { signIn, appUrl } = settings();
-  const at = (ms: number) => asInstant(asIso(ms), nowMs);
+  const at = (ms: number) => asInstant(ms, nowMs);
   if (signIn.kind === "none") return "No one can sign in: SIGN_IN is not set up.";
   if (!account) return facts.hasAccount ? unreadable : explainStranger(facts);
   if (signIn.kind === "clerk") {
@@ -166,7 +166,7 @@ function explainApps({ nowMs, hasAccount, account, sessions }: Facts): string {
 function describePlan(account: Account, nowMs: number): string {
   if (account.plan !== "trial") return account.plan;
   const has = account.trialEndsAtMs <= nowMs ? "ended" : "ends";
-  return `trial, ${has} ${asInstant(asIso(account.trialEndsAtMs), nowMs)}`;
+  return `trial, ${has} ${asInstant(account.trialEndsAtMs, nowMs)}`;
 }
 
 /** The part of Stripe in the plan; null if it has none. */

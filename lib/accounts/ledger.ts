@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { asIso } from "@/lib/config/instants";
+import { toFields } from "@/lib/config/instants";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -69,7 +69,7 @@ export async function* listCreditEntries(db: Db, accountId: string) {
   for await (const page of pages) {
     yield page.map(({ thousandths, reason, atMs }) => {
       balance += thousandths;
-      return { credits: toCredits(thousandths), reason, at: asIso(atMs), balance: toCredits(balance) };
+      return toFields({ credits: toCredits(thousandths), reason, atMs, balance: toCredits(balance) });
     });
   }
 }

@@ -3,7 +3,7 @@ import { findNames } from "@/lib/accounts/audit-trail";
 import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
 import { listPasskeys } from "@/lib/auth/passkeys";
 import { listSessions } from "@/lib/auth/session";
-import { asIso } from "@/lib/config/instants";
+import { asIso, toFields } from "@/lib/config/instants";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { listEmails } from "@/lib/mail/onboarding-outbox";
@@ -82,18 +82,6 @@ export async function exportBilling(db: Db, accountId: string) {
   const [customer = null] = await read("billing_customers");
   const [subscriptions, checkouts] = [await read("billing_subscriptions"), await read("billing_checkouts")];
   return { customer, subscriptions, checkouts };
-}
-
-/** A row, or a part of one, as JSON has it: times as ISO 8601, in fields without their unit. */
-function toFields(row: object): Record<string, unknown> {
-  const fields = Object.entries(row).map(([column, value]) => {
-    const name = column.replace(/(?:_ms|Ms)$/, "");
-    return [
-      name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()),
-      name === column ? value : asIso(value),
-    ];
-  });
-  return Object.fromEntries(fields);
 }
 
 async function collect<Item>(pages: AsyncIterable<Item[]>): Promise<Item[]> {

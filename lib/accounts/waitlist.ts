@@ -1,4 +1,4 @@
-import { asIso } from "@/lib/config/instants";
+import { toFields } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { auditedTransaction } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
@@ -65,7 +65,12 @@ export async function markInvited(db: Db, email: string, nowMs: number): Promise
 /** Lists the waitlist page by page, oldest first. */
 export async function* listWaitlist(db: Db) {
   const rows = paginate<Tables["waitlist"]>((last, limit) => {
-    const query = db.selectFrom("waitlist").selectAll().orderBy("joined_at_ms").orderBy("email").limit(limit);
+    const query = db
+      .selectFrom("waitlist")
+      .select(["email", "joined_at_ms", "invited_at_ms"])
+      .orderBy("joined_at_ms")
+      .orderBy("email")
+      .limit(limit);
     if (!last) return query.execute();
     const { joined_at_ms, email } = last;
     return query
@@ -74,11 +79,5 @@ export async function* listWaitlist(db: Db) {
       )
       .execute();
   });
-  for await (const page of rows) {
-    yield page.map(({ email, joined_at_ms, invited_at_ms }) => ({
-      email,
-      joinedAt: asIso(joined_at_ms),
-      invitedAt: asIso(invited_at_ms),
-    }));
-  }
+  for await (const page of rows) yield page.map(toFields);
 }

@@ -26,7 +26,6 @@ import { asLines, type Listing, type Result } from "@/lib/admin/print";
 import { listPasskeys } from "@/lib/auth/passkeys";
 import { mintLocalSubject } from "@/lib/auth/session";
 import { deleteCustomer } from "@/lib/billing/customer";
-import { asInstant } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { toPrintable } from "@/lib/runtime/printable";
 
@@ -94,15 +93,15 @@ export function addAccountCommands(program: Command, run: Run, confirm: Confirm)
     .option("--limit <n>", "the maximum number of rows", parseCount)
     .action(
       run(async (db, { ended, limit, ...filter }: ListOptions) => {
-        const nowMs = Date.now();
-        const found = listAccounts(db, { ...filter, maxRows: limit, endedAtMs: ended ? nowMs : undefined });
+        const endedAtMs = ended && Date.now();
+        const found = listAccounts(db, { ...filter, maxRows: limit, endedAtMs });
         const { plan, containing } = filter;
         const again = [
           ...(plan ? [`--plan ${plan}`] : []),
           ...(ended ? ["--ended"] : []),
           ...(containing ? [`--containing '${containing.replaceAll("'", "'\\''")}'`] : []),
         ];
-        return toListing(found, nowMs, limit, again);
+        return toListing(found, limit, again);
       }),
     );
 
@@ -151,21 +150,15 @@ export function toTerms({ trialEnds, credits, ...others }: TermOptions): Account
 }
 
 function toResult(account: Account, more: Record<string, unknown> = {}): Result {
-  const json = describeAccount(account);
-  const nowMs = Date.now();
-  const createdAt = asInstant(json.createdAt, nowMs);
-  const text = asLines({ ...json, ...trialInWords(json, nowMs), createdAt, ...more });
-  return { json: { ...json, ...more }, text };
+  const json = { ...describeAccount(account), ...more };
+  return { json, text: asLines({ ...json, plan: planInWords(json) }) };
 }
 
 type AccountFields = ReturnType<typeof describeAccount>;
 
-/** Formats an account's trial for people: marks an ended one, and adds the time until its end. */
-function trialInWords({ plan, trialEndsAt }: AccountFields, nowMs: number) {
-  return {
-    plan: trialEndsAt !== null && Date.parse(trialEndsAt) <= nowMs ? `${plan}, ended` : plan,
-    trialEndsAt: asInstant(trialEndsAt, nowMs),
-  };
+/** The plan, and whether its trial has ended. */
+function planInWords({ plan, trialEndsAt }: AccountFields): string {
+  return trialEndsAt !== null && Date.parse(trialEndsAt) <= Date.now() ? `${plan}, ended` : plan;
 }
 
 /**
@@ -175,7 +168,6 @@ function trialInWords({ plan, trialEndsAt }: AccountFields, nowMs: number) {
  */
 function toListing(
   found: ReturnType<typeof listAccounts>,
-  nowMs: number,
   limit: number | undefined,
   again: string[],
 ): Listing {
@@ -187,7 +179,7 @@ function toListing(
       last = page.at(-1)?.email ?? last;
       yield page.flatMap(({ email, account }) => {
         if (!account) process.stderr.write(`The record of ${toPrintable(email)} is not valid.\n`);
-        return account ? [toRow(describeAccount(account), nowMs)] : [];
+        return account ? [describeAccount(account)] : [];
       });
     }
   }
@@ -195,11 +187,9 @@ function toListing(
     if (listed !== limit) return undefined;
     return `There may be more: ${["account list", ...again, `--limit ${limit}`, `--after ${last}`].join(" ")}`;
   };
-  return { pages: pages(), whenEmpty: "No accounts found.", after };
-}
-
-function toRow(json: AccountFields, nowMs: number) {
-  const { email, assistantLimit, credits } = json;
-  const { plan, trialEndsAt } = trialInWords(json, nowMs);
-  return { json, row: { email, plan, trialEndsAt, assistantLimit, credits } };
+  const toRow = (account: AccountFields) => {
+    const { email, trialEndsAt, assistantLimit, credits } = account;
+    return { email, plan: planInWords(account), trialEndsAt, assistantLimit, credits };
+  };
+  return { pages: pages(), toRow, whenEmpty: "No accounts found.", after };
 }

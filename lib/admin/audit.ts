@@ -9,7 +9,7 @@ import {
   withExamples,
 } from "@/lib/admin/command";
 import type { Listing } from "@/lib/admin/print";
-import { asInstant } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import { type AuditEntry, listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
@@ -31,35 +31,32 @@ export function addAuditCommands(program: Command, run: Run): void {
 }
 
 async function list(db: Db, { of, who, what, since, until, limit }: Options): Promise<Listing> {
-  const nowMs = Date.now();
   const whom = of === undefined ? undefined : await findNames(db, of);
+  const filter = { whom, who, what, sinceMs: since, untilMs: until, maxRows: limit };
   let listed = 0;
+  let emails = new Map<string, string>();
   async function* pages() {
-    for await (const page of listAudit(db, {
-      whom,
-      who,
-      what,
-      sinceMs: since,
-      untilMs: until,
-      maxRows: limit,
-    })) {
+    for await (const page of listAudit(db, filter)) {
       listed += page.length;
-      const emails = await findEmails(db, page);
-      yield page.map((entry) => toRow(entry, emails, nowMs));
+      emails = await findEmails(db, page);
+      yield page.map(toFullEntry);
     }
   }
+  const toRow = ({ at, who, what, whom, before, after }: FullEntry) => ({
+    at,
+    who,
+    what,
+    whom: emails.get(whom ?? "") ?? whom,
+    changes: describeChanges(before, after),
+  });
   const after = () =>
     listed === limit ? `There may be older entries: use a --limit above ${limit}.` : undefined;
-  return { pages: pages(), whenEmpty: "No entries found.", after };
+  return { pages: pages(), toRow, whenEmpty: "No entries found.", after };
 }
 
-function toRow({ at_ms, who, what, whom, ...texts }: AuditEntry, emails: Map<string, string>, nowMs: number) {
-  const before = texts.before === null ? null : JSON.parse(texts.before);
-  const after = texts.after === null ? null : JSON.parse(texts.after);
-  const at = new Date(at_ms).toISOString();
-  const person = emails.get(whom ?? "") ?? whom;
-  return {
-    json: { at, who, what, whom, before, after },
-    row: { at: asInstant(at, nowMs), who, what, whom: person, changes: describeChanges(before, after) },
-  };
+type FullEntry = ReturnType<typeof toFullEntry>;
+
+function toFullEntry({ at_ms, who, what, whom, before, after }: AuditEntry) {
+  const parse = (json: string | null) => (json === null ? null : JSON.parse(json));
+  return { at: asIso(at_ms), who, what, whom, before: parse(before), after: parse(after) };
 }

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
 import { type Confirm, parseInstant, parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asLines, type Result } from "@/lib/admin/print";
-import { asInstant, asIso } from "@/lib/config/instants";
+import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
@@ -59,8 +59,6 @@ export function addBannerCommands(program: Command, run: Run, confirm: Confirm):
 function toResult(stored: StoredBanner | undefined): Result {
   if (!stored) return { json: { banner: null }, text: "There is no banner." };
   const { kind, message, startsAtMs, endsAtMs } = stored;
-  const banner = { kind, message, startsAt: asIso(startsAtMs), endsAt: asIso(endsAtMs) };
-  const nowMs = Date.now();
-  const times = { startsAt: asInstant(banner.startsAt, nowMs), endsAt: asInstant(banner.endsAt, nowMs) };
-  return { json: { banner }, text: asLines({ ...banner, ...times }) };
+  const banner = toFields({ kind, message, startsAtMs, endsAtMs });
+  return { json: { banner }, text: asLines(banner) };
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { sql } from "kysely";
 import { countWaiting } from "@/lib/accounts/waitlist";
 import { checkBilling } from "@/lib/admin/billing-check";
 import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
@@ -11,8 +12,7 @@ import { openKey, readSigningKeys, verifies } from "@/lib/auth/signing-keys";
 import { dayMs } from "@/lib/config/durations";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { probeStore } from "@/lib/db/probe";
-import { store } from "@/lib/db/store";
+import { type Db, store } from "@/lib/db/store";
 import { listRetirements } from "@/lib/http/retirement";
 import { sender } from "@/lib/mail/sender";
 import { officeParty } from "@/lib/office/operators";
@@ -120,6 +120,23 @@ async function checkStore(): Promise<CheckResult> {
   await probeStore(await store());
   const { databaseUrl, dataDir } = settings();
   return fine(databaseUrl ? "PostgreSQL answers" : `embedded, in ${dataDir}`);
+}
+
+/** Reads all of a SQLite file, then inserts and deletes a row in one transaction. Throws the first error. */
+async function probeStore(db: Db): Promise<void> {
+  if (!settings().databaseUrl) {
+    const { rows } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(db);
+    const [result] = rows;
+    if (result?.quick_check !== "ok") throw new Error(`it is damaged: ${result?.quick_check}`);
+  }
+  await db
+    .withoutPlugins()
+    .transaction()
+    .execute(async (transaction) => {
+      const probe = { email_hash: "check", created_at_ms: 0 };
+      await transaction.insertInto("email_suppressions").values(probe).execute();
+      await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
+    });
 }
 
 async function checkCounters(): Promise<CheckResult> {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { asInstant, asIso } from "@/lib/config/instants";
+import { toFields } from "@/lib/config/instants";
 import { addClient, isAllowedRedirectUri, listClients, removeClient } from "@/lib/oauth/operator-clients";
 import { listRegisteredClients } from "@/lib/oauth/registered-clients";
 
@@ -15,31 +15,25 @@ export function addConnectCommands(program: Command, run: Run): void {
     )
     .action(
       run(async (db) => {
-        const nowMs = Date.now();
         const added = (await listClients(db)).map((client) => ({
           ...client,
           by: "operator",
           forgottenAtMs: null,
         }));
-        const registered = (await listRegisteredClients(db, nowMs)).map((client) => ({
+        const registered = (await listRegisteredClients(db, Date.now())).map((client) => ({
           ...client,
           by: "itself",
         }));
         const clients = [...added, ...registered].map(
-          ({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) => ({
-            id,
-            name,
-            redirectUris,
-            by,
-            addedAt: asIso(addedAtMs),
-            forgottenAt: asIso(forgottenAtMs),
-          }),
+          ({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) =>
+            toFields({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }),
         );
-        const rows = clients.map(({ redirectUris, addedAt, forgottenAt, ...client }) => ({
-          ...client,
-          redirectUris: redirectUris.join(" "),
-          addedAt: asInstant(addedAt, nowMs),
-          forgottenAt: asInstant(forgottenAt, nowMs),
+        const rows = clients.map(({ id, name, by, redirectUris, ...times }) => ({
+          id,
+          name,
+          by,
+          redirectUris: (redirectUris as string[]).join(" "),
+          ...times,
         }));
         return { json: clients, text: asTable(rows, "No apps found.") };
       }),

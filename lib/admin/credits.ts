@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { addCredits, findAccount } from "@/lib/accounts/accounts";
 import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
 import { parseAmount, parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
-import { asInstant } from "@/lib/config/instants";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: Command, run: Run): void {
@@ -19,12 +18,8 @@ export function addCreditCommands(program: Command, run: Run): void {
     .option("--reason <text>", "the reason, for the ledger", parseWords, "entered by the operator")
     .action(
       run(async (db, email: string, thousandths: number, { reason }: { reason: string }) => {
-        const nowMs = Date.now();
-        const balance = await addCredits(db, email, { thousandths, reason }, nowMs);
-        return {
-          json: { email, credits: toCredits(balance) },
-          text: `${email} has ${toCredits(balance)} credits.`,
-        };
+        const credits = toCredits(await addCredits(db, email, { thousandths, reason }, Date.now()));
+        return { json: { email, credits }, text: `${email} has ${credits} credits.` };
       }),
     );
 
@@ -33,15 +28,8 @@ export function addCreditCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
-        const nowMs = Date.now();
-        const entries = listCreditEntries(db, (await findAccount(db, email)).id);
-        return { pages: toRows(entries, nowMs), whenEmpty: "No entries found." };
+        const { id } = await findAccount(db, email);
+        return { pages: listCreditEntries(db, id), whenEmpty: "No entries found." };
       }),
     );
-}
-
-async function* toRows(entries: ReturnType<typeof listCreditEntries>, nowMs: number) {
-  for await (const page of entries) {
-    yield page.map((json) => ({ json, row: { ...json, at: asInstant(json.at, nowMs) } }));
-  }
 }

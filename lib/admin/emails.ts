@@ -5,7 +5,7 @@ import { sendTrialMails } from "@/lib/accounts/trial-mails";
 import { parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
-import { asInstant } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 import { listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
@@ -26,14 +26,9 @@ export function addEmailCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
-        const nowMs = Date.now();
         const listed = await listAllEmails(db, email);
         // The first row names the columns.
-        const rows = listed.map(({ failure, ...email }) => ({
-          ...email,
-          dueAt: asInstant(email.dueAt, nowMs),
-          failure,
-        }));
+        const rows = listed.map(({ failure, ...email }) => ({ ...email, failure }));
         return { json: listed, text: asTable(rows, "No emails found.") };
       }),
     );
@@ -83,7 +78,7 @@ async function listAllEmails(db: Db, email: string) {
   const signInMails = attempts.map(({ id, kind, at_ms, state, failure }) => ({
     id,
     kind,
-    dueAt: new Date(at_ms).toISOString(),
+    dueAt: asIso(at_ms),
     state,
     ...(failure === null ? {} : { failure }),
   }));

@@ -5,7 +5,7 @@ import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/wa
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
-import { asInstant, asIso } from "@/lib/config/instants";
+import { asInstant } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
@@ -24,12 +24,7 @@ export function addInviteCommands(program: Command, run: Run, confirm: Confirm):
 
   withExamples(waitlist.command("list"), "waitlist list")
     .description("list the waitlist, oldest first")
-    .action(
-      run(async (db) => ({
-        pages: toRows(listWaitlist(db), Date.now()),
-        whenEmpty: "The waitlist is empty.",
-      })),
-    );
+    .action(run(async (db) => ({ pages: listWaitlist(db), whenEmpty: "The waitlist is empty." })));
 
   withExamples(
     withInvitedTerms(waitlist.command("invite").description("invite an email on the waitlist")),
@@ -46,7 +41,7 @@ export function addInviteCommands(program: Command, run: Run, confirm: Confirm):
           });
         }
         if (waiting.invited_at_ms !== null) {
-          const invited = `${email} was invited ${asInstant(asIso(waiting.invited_at_ms), Date.now())}`;
+          const invited = `${email} was invited ${asInstant(waiting.invited_at_ms, Date.now())}`;
           await confirm(`${invited}. This sends another invitation, and the earlier link stops working.`);
         }
         return inviteByCommand(db, email, toTerms(options));
@@ -62,18 +57,6 @@ export function addInviteCommands(program: Command, run: Run, confirm: Confirm):
         return { json: { removed: email }, text: `Removed ${email}.` };
       }),
     );
-}
-
-async function* toRows(waiting: ReturnType<typeof listWaitlist>, nowMs: number) {
-  for await (const page of waiting) {
-    yield page.map((json) => {
-      const { joinedAt, invitedAt } = json;
-      return {
-        json,
-        row: { ...json, joinedAt: asInstant(joinedAt, nowMs), invitedAt: asInstant(invitedAt, nowMs) },
-      };
-    });
-  }
 }
 
 /** Prints the link, and says if its mail was not accepted: the operator then passes it on. */

@@ -10,7 +10,7 @@ import {
   type SigningKeyRow,
   verifies,
 } from "@/lib/auth/signing-keys";
-import { asInstant } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 
 /** `keys list|rotate|revoke`. */
@@ -54,19 +54,17 @@ async function list(db: Db): Promise<Result> {
   const listed = rows.map((row) => ({
     kid: row.kid,
     state: describeState(row, row === signer, nowMs),
-    madeAt: new Date(row.made_at_ms).toISOString(),
+    madeAt: asIso(row.made_at_ms),
   }));
-  const shown = listed.map((key) => ({ ...key, madeAt: asInstant(key.madeAt, nowMs) }));
-  return { json: listed, text: asTable(shown, "No keys yet. The first token creates one.") };
+  return { json: listed, text: asTable(listed, "No keys yet. The first token creates one.") };
 }
 
 function describeState(row: SigningKeyRow, isSigner: boolean, nowMs: number): string {
   const { signs_from_ms, verifies_until_ms, revoked_at_ms } = row;
-  const at = (ms: number) => new Date(ms).toISOString();
-  if (revoked_at_ms !== null) return `revoked ${at(revoked_at_ms)}`;
+  if (revoked_at_ms !== null) return `revoked ${asIso(revoked_at_ms)}`;
   if (!verifies(row, nowMs)) return "expired";
   if (!openKey(row)) return "not readable with this APP_SECRET";
   if (isSigner) return "signs";
-  if (verifies_until_ms !== null) return `verifies until ${at(verifies_until_ms)}`;
-  return `signs from ${at(signs_from_ms ?? nowMs)}`;
+  if (verifies_until_ms !== null) return `verifies until ${asIso(verifies_until_ms)}`;
+  return `signs from ${asIso(signs_from_ms ?? nowMs)}`;
 }

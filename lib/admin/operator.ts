@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { type Confirm, type Run, withExamples } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { asInstant, asIso } from "@/lib/config/instants";
+import { toFields } from "@/lib/config/instants";
 import {
   endOperatorSessions,
   linkMinutes,
@@ -31,13 +31,8 @@ export function addOperatorCommands(program: Command, run: Run, confirm: Confirm
     .description("list the operators, with the numbers of their passkeys and sessions")
     .action(
       run(async (db) => {
-        const nowMs = Date.now();
-        const operators = (await listOperators(db, nowMs)).map(({ addedAtMs, ...operator }) => ({
-          ...operator,
-          addedAt: asIso(addedAtMs),
-        }));
-        const rows = operators.map(({ addedAt, ...row }) => ({ ...row, addedAt: asInstant(addedAt, nowMs) }));
-        return { json: operators, text: asTable(rows, "No operators found.") };
+        const operators = (await listOperators(db, Date.now())).map(toFields);
+        return { json: operators, text: asTable(operators, "No operators found.") };
       }),
     );
 

@@ -3,7 +3,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { listPasskeys, removePasskeys } from "@/lib/auth/passkeys";
-import { asInstant, asIso } from "@/lib/config/instants";
+import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 
 /** `passkey list|remove`. */
@@ -16,20 +16,11 @@ export function addPasskeyCommands(program: Command, run: Run): void {
     .action(
       run(async (db, email: string) => {
         const { id } = await findAccount(db, email);
-        const nowMs = Date.now();
-        const passkeys = (await listPasskeys(db, id)).map(({ id, name, rpId, addedAtMs, lastUsedAtMs }) => ({
-          id,
-          name,
-          host: rpId,
-          addedAt: asIso(addedAtMs),
-          lastUsedAt: asIso(lastUsedAtMs),
-        }));
-        const rows = passkeys.map(({ addedAt, lastUsedAt, ...passkey }) => ({
-          ...passkey,
-          addedAt: asInstant(addedAt, nowMs),
-          lastUsedAt: asInstant(lastUsedAt, nowMs),
-        }));
-        return { json: passkeys, text: asTable(rows, "No passkeys found.") };
+        const passkeys = (await listPasskeys(db, id)).map(
+          ({ id, name, rpId: host, addedAtMs, lastUsedAtMs }) =>
+            toFields({ id, name, host, addedAtMs, lastUsedAtMs }),
+        );
+        return { json: passkeys, text: asTable(passkeys, "No passkeys found.") };
       }),
     );
 

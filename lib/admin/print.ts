@@ -1,12 +1,15 @@
 import { once } from "node:events";
+import { asInstant } from "@/lib/config/instants";
 import { toPrintable, unprintable } from "@/lib/runtime/printable";
 
 /** The output of a command: JSON for `--json`, and text for people. */
 export type Result = { json: unknown; text: string };
 
-/** A list that is printed while it is read: each item as JSON, and as a row for people. */
+/** A list that is printed while it is read, for people as a table. */
 export type Listing = {
-  pages: AsyncIterable<{ json: unknown; row: Row }[]>;
+  pages: AsyncIterable<Row[]>;
+  /** The row of an item, where it is not the item itself. Called before the next page is read. */
+  toRow?(item: Row): Row;
   whenEmpty: string;
   /** The text for people after the last row. */
   after?: () => string | undefined;
@@ -25,18 +28,18 @@ async function printArray({ pages }: Listing): Promise<void> {
   let isFirst = true;
   for await (const page of pages) {
     if (page.length === 0) continue;
-    const items = page.map(({ json }) => toJson(json).replace(/^/gm, "  "));
+    const items = page.map((item) => toJson(item).replace(/^/gm, "  "));
     await write(`${isFirst ? "[" : ","}\n${items.join(",\n")}`);
     isFirst = false;
   }
   await write(isFirst ? "[]\n" : "\n]\n");
 }
 
-async function printTable({ pages, whenEmpty, after }: Listing): Promise<void> {
+async function printTable({ pages, toRow = (item) => item, whenEmpty, after }: Listing): Promise<void> {
   let widths: number[] | undefined;
   for await (const page of pages) {
     if (page.length === 0) continue;
-    const rows = page.map(({ row }) => row);
+    const rows = page.map(toRow);
     const head = widths ? [] : [namesOf(rows)];
     const lines = [...head, ...rows.map(cellsOf)];
     widths = widthsOf(lines, widths);
@@ -70,7 +73,7 @@ export function asLines(fields: Row): string {
     .join("\n");
 }
 
-/** Formats rows as a table with a header, or returns a sentence if there are none. */
+/** Formats rows as a table with a header, which names the fields of the first one, or a sentence if there are none. */
 export function asTable(rows: Row[], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
   const lines = [namesOf(rows), ...rows.map(cellsOf)];
@@ -79,7 +82,14 @@ export function asTable(rows: Row[], whenEmpty: string): string {
 
 const namesOf = ([first = {}]: Row[]) => Object.keys(first);
 const cellsOf = (row: Row) => Object.values(row).map(asCell);
-const asCell = (value: unknown) => toPrintable(String(value ?? "-"));
+
+/** A time shows its distance from now, too. */
+function asCell(value: unknown): string {
+  const text = String(value ?? "-");
+  return toPrintable(isoInstant.test(text) ? String(asInstant(Date.parse(text), Date.now())) : text);
+}
+
+const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** The width of each column, at least as wide as before. */
 function widthsOf(lines: string[][], atLeast: number[] = []): number[] {

@@ -4,7 +4,7 @@ import { countSessions } from "@/lib/accounts/explanation";
 import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { endSessionsOf, listSessions, type Session } from "@/lib/auth/session";
-import { asInstant, asIso } from "@/lib/config/instants";
+import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 
 /** `session list|end`. */
@@ -19,16 +19,8 @@ export function addSessionCommands(program: Command, run: Run, confirm: Confirm)
     .action(
       run(async (db, email: string) => {
         const { id } = await findAccount(db, email);
-        const nowMs = Date.now();
-        const sessions = (await listSessions(db, id, nowMs)).map(describeSession);
-        const rows = sessions.map(({ begunAt, lastSeenAt, endsAt, confirmedAt, ...session }) => ({
-          ...session,
-          confirmedAt: asInstant(confirmedAt, nowMs),
-          begunAt: asInstant(begunAt, nowMs),
-          lastSeenAt: asInstant(lastSeenAt, nowMs),
-          endsAt: asInstant(endsAt, nowMs),
-        }));
-        return { json: sessions, text: asTable(rows, "No sessions found.") };
+        const sessions = (await listSessions(db, id, Date.now())).map(describeSession);
+        return { json: sessions, text: asTable(sessions, "No sessions found.") };
       }),
     );
 
@@ -61,14 +53,5 @@ export function addSessionCommands(program: Command, run: Run, confirm: Confirm)
 
 function describeSession(session: Session) {
   const { id, kind, name, begunAtMs, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy } = session;
-  return {
-    id,
-    kind,
-    name,
-    confirmedBy,
-    confirmedAt: asIso(confirmedAtMs),
-    begunAt: asIso(begunAtMs),
-    lastSeenAt: asIso(lastSeenAtMs),
-    endsAt: asIso(endsAtMs),
-  };
+  return toFields({ id, kind, name, confirmedBy, confirmedAtMs, begunAtMs, lastSeenAtMs, endsAtMs });
 }

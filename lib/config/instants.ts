@@ -12,9 +12,21 @@ export function asIso(atMs: number | null | undefined): string | null {
   return atMs == null ? null : new Date(atMs).toISOString();
 }
 
-/** Formats a time for people, with its distance from now. */
-export function asInstant(instant: string | null, nowMs: number): string | null {
-  return instant === null ? null : `${instant} (${describeDistance(Date.parse(instant), nowMs)})`;
+/** A row, or a part of one, as JSON has it: times as ISO 8601, in fields without their unit. */
+export function toFields(row: object): Record<string, unknown> {
+  const fields = Object.entries(row).map(([column, value]) => {
+    const name = column.replace(/(?:_ms|Ms)$/, "");
+    return [
+      name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()),
+      name === column ? value : asIso(value),
+    ];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Formats a time in Unix milliseconds for people, with its distance from now; `null` without a time. */
+export function asInstant(atMs: number | null | undefined, nowMs: number): string | null {
+  return atMs == null ? null : `${asIso(atMs)} (${describeDistance(atMs, nowMs)})`;
 }
 
 /** For example `in 3 days`, `1 minute ago` or `now`. */

@@ -53,7 +53,6 @@ export function listOperators(db: Db, nowMs: number) {
     .selectFrom("operators")
     .select(({ selectFrom, fn, ref }) => [
       "name",
-      "added_at_ms as addedAtMs",
       selectFrom("operator_passkeys")
         .select(fn.countAll<number>().as("count"))
         .where("operator_id", "=", ref("operators.id"))
@@ -63,6 +62,7 @@ export function listOperators(db: Db, nowMs: number) {
         .where("operator_id", "=", ref("operators.id"))
         .where("expires_at_ms", ">", nowMs)
         .as("sessions"),
+      "added_at_ms",
     ])
     .$narrowType<{ passkeys: number; sessions: number }>()
     .orderBy("name")
