@@ -17,12 +17,16 @@ export function createBoundedServer(
   maxPerAddress: number | undefined,
   limits = connectionLimits,
 ): Server {
+  const begin = (incoming: JoinedMessage, outgoing: ServerResponse) => {
+    connections.begin(incoming, outgoing);
+    receive(incoming, outgoing);
+  };
   // Node would refuse a missing Host or an unknown Expect without a body; we answer with an ApiError.
   const server = createServer(
     { ...limits, requireHostHeader: false, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
-    receive,
+    begin,
   );
-  server.on("checkExpectation", receive).on("checkContinue", receive);
+  server.on("checkExpectation", begin).on("checkContinue", begin);
   // Node closes at once after the last response, and a body on its way then resets the connection.
   server.on("connection", (socket: Socket) => {
     socket.destroySoon = () => closeInStages(socket);

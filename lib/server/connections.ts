@@ -72,12 +72,7 @@ export class Connections {
     server: Server,
     private readonly maxPerAddress: number | undefined,
   ) {
-    const begin = ({ socket }: IncomingMessage, outgoing: ServerResponse) => this.begin(socket, outgoing);
-    server
-      .on("connection", (socket: Socket) => this.admit(socket))
-      .on("request", begin)
-      .on("checkContinue", begin)
-      .on("checkExpectation", begin);
+    server.on("connection", (socket: Socket) => this.admit(socket));
   }
 
   [Symbol.iterator](): Iterator<Connection> {
@@ -126,12 +121,13 @@ export class Connections {
     if (this.byAddress.get(connection.address)?.open === 0) this.byAddress.delete(connection.address);
   }
 
-  private begin(socket: Socket, outgoing: ServerResponse): void {
+  /** Notes that a request has arrived: its connection is idle again when its response is sent. */
+  begin({ socket }: IncomingMessage, outgoing: ServerResponse): void {
     const connection = this.bySocket.get(socket);
     if (!connection) return;
     connection.latest = { outgoing, begunAtMs: performance.now() };
     for (const { entry } of connection.entries) entry.remove();
-    outgoing.once("close", () => {
+    outgoing.on("close", () => {
       if (connection.latest?.outgoing !== outgoing) return;
       connection.latest = undefined;
       if (this.bySocket.has(socket)) markIdle(connection);

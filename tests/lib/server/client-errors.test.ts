@@ -222,6 +222,7 @@ describe("a request that Node's parser rejects", () => {
       response.writeHead(200, { "content-length": 10 }).write("half"),
     );
     const connections = new Connections(server, undefined);
+    server.on("request", (incoming, outgoing) => connections.begin(incoming, outgoing));
     server.on("clientError", (error, socket) =>
       answerClientError(error, socket as Socket, connections.latestAnswer(socket as Socket)),
     );

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -9,6 +9,12 @@ import { limitRequestDuration } from "@/lib/server/request-deadline";
 const withinMs = 400;
 const mebibyte = Buffer.alloc(1024 * 1024);
 
+function connectionsOf(server: Server): Connections {
+  const connections = new Connections(server, undefined);
+  server.on("request", (incoming, outgoing) => connections.begin(incoming, outgoing));
+  return connections;
+}
+
 describe("an exchange past its deadline", () => {
   const server = createServer((incoming, outgoing) => {
     if (incoming.url === "/never") return;
@@ -16,7 +22,7 @@ describe("an exchange past its deadline", () => {
   });
   let port: number;
   beforeAll(async () => {
-    limitRequestDuration(new Connections(server, undefined), withinMs, 50);
+    limitRequestDuration(connectionsOf(server), withinMs, 50);
     await once(server.listen(0, "127.0.0.1"), "listening");
     port = (server.address() as AddressInfo).port;
   });
@@ -69,7 +75,7 @@ describe("an exchange past its deadline", () => {
     vi.useFakeTimers({ toFake: ["setInterval"] });
     const asked: ServerResponse[] = [];
     const patient = createServer((_, outgoing) => asked.push(outgoing));
-    limitRequestDuration(new Connections(patient, undefined), 60_000, 50);
+    limitRequestDuration(connectionsOf(patient), 60_000, 50);
     await once(patient.listen(0, "127.0.0.1"), "listening");
     const answer = fetch(`http://127.0.0.1:${(patient.address() as AddressInfo).port}`);
     await vi.waitFor(() => expect(asked).toHaveLength(1));
