@@ -34,7 +34,7 @@ type Finding = { what: string; works: boolean } & CheckResult;
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("check"), "check")
     .description(
-      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, the waitlist, and retirements",
+      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, the waitlist, retirements, and the contact",
     )
     .action(async () => {
       const findings: Finding[] = [];
@@ -107,6 +107,7 @@ function checks(): Check[] {
     { what: "waitlist", look: checkWaitlist, remedy: "Fix the store first." },
     { what: "signing keys", look: checkKeys, remedy: "Fix the store first." },
     { what: "retirements", look: checkSunsets, remedy: "" },
+    { what: "contact", look: checkContact, remedy: "" },
   ];
 }
 
@@ -114,6 +115,15 @@ async function checkSettings(): Promise<CheckResult> {
   const { appUrl, warnings } = settings();
   const detail = `APP_URL is ${appUrl}`;
   return warnings.length === 0 ? fine(detail) : warning(detail, warnings.join("; "));
+}
+
+async function checkContact(): Promise<CheckResult> {
+  const { supportEmail } = settings();
+  if (supportEmail) return fine(`people and security.txt are told to write to ${supportEmail}`);
+  return warning(
+    "no address for questions, and no security.txt for those who find a vulnerability",
+    "Set SUPPORT_EMAIL to an address that a person reads.",
+  );
 }
 
 async function checkStore(): Promise<CheckResult> {

@@ -64,4 +64,13 @@ describe.each(engines)("check on $name", (engine) => {
     const refused = await operateAsUser("account", "add", "new@example.com");
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
   });
+
+  it("warns while there is no address for questions and security.txt", async () => {
+    const contact = async () => /^(.) contact .*$/m.exec((await operateAsUser("check")).stdout) ?? [];
+    expect((await contact())[1]).toBe("!");
+    environment = { ...environment, SUPPORT_EMAIL: "help@example.com" };
+    const [line, mark] = await contact();
+    expect(mark).toBe("✓");
+    expect(line).toContain("help@example.com");
+  });
 });
