@@ -1,5 +1,3 @@
-import { clientHeaderCharacters, serverActionCharacters } from "@/lib/config/next-internals";
-
 /** Limits for the request line and headers of one request together; beyond them the server answers 431. */
 export const headBounds = { bytes: 16 * 1024, lines: 100 };
 
@@ -70,41 +68,6 @@ export const renderConcurrency = {
 /** Rendered pages per client address: enough for a whole office behind one address. */
 export const renderRateLimit = { requests: 300, windowSeconds: 60 };
 
-/**
- * The part of a request that Next receives: the headers that Next, Clerk and our pages read, each cut to the length it
- * needs, and a limited number of cookies and query parameters. Next's time grows with the square of each of these: 15
- * KB cost one or two seconds.
- */
-export const forwardedLimits = {
-  characters: {
-    accept: 512,
-    "accept-encoding": 256,
-    "accept-language": 512,
-    authorization: 9 * 1024, // a token of up to 8 KiB
-    cookie: headBounds.bytes,
-    origin: 512,
-    referer: 2048,
-    "if-match": 1024,
-    "if-modified-since": 64,
-    "if-none-match": 1024,
-    "if-range": 256,
-    range: 256,
-    "user-agent": 256,
-    "x-request-id": 128,
-    "sec-fetch-dest": 32,
-    "sec-fetch-mode": 32,
-    "sec-fetch-site": 32,
-    "sec-fetch-user": 32,
-    ...clientHeaderCharacters,
-  },
-  /** Additional headers of a POST. */
-  charactersOfPost: { "content-type": 256, ...serverActionCharacters },
-  /** Clerk sets about ten, we set eight. */
-  cookies: 32,
-  /** Query parameters; the authorization server's library reads no more either. */
-  parameters: 64,
-};
-
 /** Default rate limits per client address. */
 export const quotas = {
   health: { requests: 120, windowSeconds: 60 },
@@ -170,6 +133,8 @@ export const oauthBounds = {
   },
   /** Maximum refresh tokens stored per session, used ones included: 0.5 KB each. */
   refreshTokens: 1000,
+  /** Maximum parameters of a request: the library's time grows with the square of their number. */
+  parameters: 64,
   /** Maximum bytes stored per authorization request, without the client id. */
   requestBytes: 2 * 1024,
   /** Maximum bytes of the metadata of a self-registered client, which its id carries. */

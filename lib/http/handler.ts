@@ -25,7 +25,7 @@ const noBody = Buffer.alloc(0);
 export class HandlerRequest {
   /** The body of a POST, up to the limit of its route. */
   body: Buffer = noBody;
-  readonly headers: Headers;
+  headers: Headers;
   readonly nowMs = Date.now();
   private known: { browser: string | undefined } | undefined;
 

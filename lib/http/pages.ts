@@ -1,7 +1,7 @@
 import type { Route } from "@/lib/http/route";
 
-/** A script that a page loads: for documents, for forms, Next's, or Clerk's if Clerk signs in. */
-export type Script = "documents" | "pages" | "framework" | "clerk";
+/** A script that a page loads: for documents, for forms, for home, or Clerk's if Clerk signs in. */
+export type Script = "documents" | "pages" | "home" | "clerk";
 
 /** A page for people. */
 export type Page = Route & {
@@ -57,7 +57,7 @@ export const pages = {
   },
   code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"] },
   invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["pages", "clerk"] },
-  home: { path: "/home", ...closed, access: "session", loads: ["framework", "clerk"] },
+  home: { path: "/home", ...closed, access: "session", loads: ["home", "clerk"] },
   unsubscribe: {
     path: "/unsubscribe",
     ...closed,
@@ -197,6 +197,8 @@ export const files = {
   style: { path: "/pages.css", ...published },
   documentsStyle: { path: "/documents.css", ...published },
   script: { path: "/pages.js", ...published },
+  homeScript: { path: "/home.js", ...published },
+  clerkScript: { path: "/clerk.js", ...published },
   documentsScript: { path: "/documents.js", ...published },
   serif: { path: "/newsreader-2.woff2", ...published },
   serifLicence: { path: "/newsreader-licence.txt", ...published },
@@ -209,18 +211,6 @@ export const routesOfMany = [
   "/docs/client/[version]/[file]",
   "/markdown/[...path]",
 ] as const;
-
-/**
- * Next's names of the pages that are only Clerk's component. If Clerk signs in, they are shown at the address of the page;
- * their own addresses are a 404.
- */
-export const clerkRoutes = {
-  [pages.signIn.path]: "/clerk/sign-in",
-  [pages.invitation.path]: "/clerk/invitation",
-} as const;
-
-/** The request header that tells Next's rewrites that Clerk signs in. */
-export const clerkSignsIn = "x-office-clerk";
 
 /** The path of a document's Markdown form. */
 export function markdownPath<Path extends Page["path"]>(path: Path): `${Path}.md` {
