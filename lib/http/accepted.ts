@@ -1,7 +1,10 @@
+const maxCharacters = 1000; // browsers send fewer than 200
+
 /** The weights of a field such as `Accept` or `Accept-Encoding`, by value in lower case (RFC 9110 §12.4.2). */
 export function weightsOf(field: string): Map<string, number> {
   return new Map(
     field
+      .slice(0, maxCharacters)
       .toLowerCase()
       .split(",")
       .map((value) => {
