@@ -1,6 +1,8 @@
 import * as z from "zod";
+import { settings } from "@/lib/config/settings";
 import { unnamedClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
+import { processSingleton } from "@/lib/process-singleton";
 
 const maxBytes = 5 * 1024; // draft-ietf-oauth-client-id-metadata-document §6.6
 
@@ -29,7 +31,13 @@ const metadata = z
 
 /** Fetches a client's metadata document for the authorization server. Throws if it cannot be used. */
 export async function fetchMetadataDocument(...request: Parameters<typeof fetch>): Promise<Response> {
-  const response = await fetch(...request);
+  const [address] = request;
+  const { host } = new URL(address instanceof Request ? address.url : address);
+  const response = await fetch(...request).catch((failure) => {
+    unreached().set(host, Date.now());
+    throw failure;
+  });
+  unreached().clear();
   if (response.status !== 200) return response;
   const document = metadata.safeParse(JSON.parse(await readText(response)));
   if (!document.success) {
@@ -38,6 +46,22 @@ export async function fetchMetadataDocument(...request: Parameters<typeof fetch>
   }
   const caching = [...response.headers].filter(([name]) => /^(?:cache-control|expires)$/.test(name));
   return Response.json(document.data, { headers: caching });
+}
+
+/** When the hosts that this process has tried in vain, since it last reached one, were tried. */
+const unreached = () =>
+  processSingleton("unreached hosts of metadata documents", () => new Map<string, number>());
+
+const doubtMs = 10 * 60 * 1000; // 10 minutes: then clients may try again
+
+/**
+ * Whether to tell clients of metadata documents, after which they do not fall back to registration: not while they cannot
+ * be fetched from here. One host that does not answer may be down itself.
+ */
+export function acceptsMetadataDocuments(nowMs = Date.now()): boolean {
+  const hosts = new Set(settings().connectClients.map((address) => new URL(address).host));
+  const failed = [...unreached().values()].filter((atMs) => nowMs - atMs < doubtMs);
+  return failed.length < Math.min(2, hosts.size);
 }
 
 async function readText({ body }: Response): Promise<string> {

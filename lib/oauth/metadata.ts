@@ -1,10 +1,11 @@
 import { settings } from "@/lib/config/settings";
 import { connectEndpoints, documentPages } from "@/lib/http/pages";
+import { acceptsMetadataDocuments } from "@/lib/oauth/metadata-document";
 import { accountScope } from "@/lib/oauth/resources";
 
 /** The authorization server metadata (RFC 8414 §2). */
 export function authorizationServerMetadata() {
-  const { appUrl, connectClients, connectRegistration } = settings();
+  const { appUrl, connectRegistration } = settings();
   return {
     issuer: appUrl,
     authorization_endpoint: appUrl + connectEndpoints.authorization.path,
@@ -27,7 +28,7 @@ export function authorizationServerMetadata() {
     token_endpoint_auth_methods_supported: ["none"],
     revocation_endpoint_auth_methods_supported: ["none"],
     authorization_response_iss_parameter_supported: true,
-    ...(connectClients.length > 0 && { client_id_metadata_document_supported: true }),
+    ...(acceptsMetadataDocuments() && { client_id_metadata_document_supported: true }),
     service_documentation: appUrl + documentPages.connectAnApp.path,
   };
 }
