@@ -346,6 +346,16 @@ export const migrations: Record<string, SchemaChange> = {
       accounts_plan: 'accounts (plan, (email collate "C"))',
     },
   },
+  "130-secrets": {
+    up: statements(
+      "create table link_keys (id text primary key, sealed_key text not null, makes_from_ms bigint not null)",
+      "alter table local_sessions add column former_hash text",
+      "alter table local_sessions add column former_until_ms bigint",
+      "create index local_sessions_former on local_sessions (former_hash) where former_hash is not null",
+      "alter table operator_sessions add column former_hash text",
+      "alter table operator_sessions add column former_until_ms bigint",
+    ),
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */

@@ -14,6 +14,7 @@ export type ClaimedEmail = {
   /** The address of the account, read after the claim. */
   to: string;
   attempts: number;
+  firstAttemptAtMs: number;
   leaseUntilMs: number;
 };
 
@@ -140,7 +141,8 @@ async function resolveRecipients(
         })
         .execute();
     } else {
-      claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts });
+      const firstAttemptAtMs = row.first_attempt_at_ms;
+      claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts, firstAttemptAtMs });
     }
   }
   if (unwanted.length > 0) {
