@@ -10,7 +10,7 @@ const withinMs = 400;
 const mebibyte = Buffer.alloc(1024 * 1024);
 
 function connectionsOf(server: Server): Connections {
-  const connections = new Connections(server, undefined);
+  const connections = new Connections(server);
   server.on("request", (incoming, outgoing) => connections.begin(incoming, outgoing));
   return connections;
 }
