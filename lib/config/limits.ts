@@ -24,6 +24,9 @@ export const connectionLimits = {
  */
 export const exchangeWithinMs = 45_000;
 
+/** Maximum bytes of responses that clients have not read, in all; beyond it, the oldest exchanges end. */
+export const maxUnreadBytes = 64 * 1024 * 1024; // 64 MiB
+
 /**
  * After the last response of a connection, 16 MiB of further input are discarded for at most 2 s, then the connection is
  * destroyed. Many clients read no response before they have sent their whole body.
