@@ -14,6 +14,7 @@ import { mailsDue } from "./mails-due";
 import { millionRows } from "./million-rows";
 import { neverReading } from "./never-reading";
 import { operatorsAtOnce } from "./operators-at-once";
+import { pipelinedFlood } from "./pipelined-flood";
 import { slowSmtp } from "./slow-smtp";
 import { stalledLog } from "./stalled-log";
 import { stopUnderLoad } from "./stop-under-load";
@@ -42,6 +43,7 @@ const experiments: Experiment[] = [
   damagedStore,
   stopUnderLoad,
   neverReading,
+  pipelinedFlood,
 ];
 const withinMs = 60_000; // 1 minute
 
