@@ -167,7 +167,7 @@ export const publications = {
 } as const satisfies Record<string, Route>;
 
 /** The version of the client files, in their first line and their address. A changed file needs another. */
-export const clientVersion = "1.0.0";
+export const clientVersion = "1.1.0";
 
 const clientFolder = `${documentPages.client.path}/${clientVersion}` as const;
 

@@ -4,7 +4,7 @@ import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { documentPages, pages } from "@/lib/http/pages";
+import { clientFiles, documentPages, pages } from "@/lib/http/pages";
 
 export const quickStart: DocumentPage = {
   path: documentPages.quickStart.path,
@@ -41,11 +41,19 @@ ${code("json", `{"ok":true,"status":"licensed","assistantLimit":12,"recheckAfter
 
 ## 4. Put it into your app
 
-Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`. After a failure, wait for \`Retry-After\`.
+Download [the client](${to.client}) for Node or Python, one file with nothing to install:
+
+${code(
+  "sh",
+  `curl -sS --fail-with-body -o corner-office.mjs "$CORNER_OFFICE_URL${clientFiles.typescript.path}"
+curl -sS --fail-with-body -o corner_office.py "$CORNER_OFFICE_URL${clientFiles.python.path}"`,
+)}
+
+Put this next to it:
 
 ${entitlementCheck}
 
-Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run \`python3 check.py\`. Both only need Node or Python. [A complete client](${to.client}) adds the loop, and handles outages.
+Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run \`python3 check.py\`. The client takes only a \`200\` with \`ok: true\` as a yes, and follows no redirect, so that no other host gets the token. Its loop, \`keepAsking\`, asks again in time and runs on through outages.
 
 ## What to do with the answer
 
