@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import * as z from "zod";
+import { hash } from "@/lib/oauth/id-hash";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
 import { withStore } from "@/lib/oauth/with-store";
 
@@ -83,7 +83,7 @@ export class OAuthState implements Adapter {
 
   /** Notes that the request uses a code or token up. */
   async consume(id: string): Promise<void> {
-    TokenExchange.current().used = { kind: this.kind, id_hash: hash(id) };
+    TokenExchange.current().used = { kind: this.kind, id };
   }
 
   async destroy(id: string): Promise<void> {
@@ -127,11 +127,6 @@ export class OAuthState implements Adapter {
 /** The id of the owner's grant. A row without one is not approved yet, and can be evicted. */
 function grantIdOf({ grantId, result }: AdapterPayload): string | null {
   return grantId ?? result?.consent?.grantId ?? null;
-}
-
-/** The hash of an id, as it is stored. A fast hash is enough, because ids are long and random. */
-export function hash(id: string): string {
-  return createHash("sha256").update(`corner-office:connect:v1:${id}`).digest("base64url");
 }
 
 function hashOptional(id: string | undefined): string | null {

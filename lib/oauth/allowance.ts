@@ -4,7 +4,8 @@ import { tooManyRequests } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { readKnownBrowser } from "@/lib/http/known-browser";
 import { connectEndpoints } from "@/lib/http/pages";
-import { hash, OAuthState } from "@/lib/oauth/adapter";
+import { OAuthState } from "@/lib/oauth/adapter";
+import { hash } from "@/lib/oauth/id-hash";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { counter } from "@/lib/rate-limit/rate-limit";
 

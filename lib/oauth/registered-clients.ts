@@ -1,7 +1,8 @@
 import type { AdapterPayload } from "oidc-provider";
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
-import { hash, OAuthState } from "@/lib/oauth/adapter";
+import { OAuthState } from "@/lib/oauth/adapter";
+import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { withStore } from "@/lib/oauth/with-store";
 import { seal, unseal } from "@/lib/runtime/seal";

@@ -13,6 +13,7 @@ export type Purpose =
   | "known-browser:v1"
   | "log-subject:v1"
   | "passkey-challenge:v1"
+  | "refresh-token:v1"
   | "security-mail:v1"
   | "sign-in-code:v1"
   | "sign-in-mail:v1"

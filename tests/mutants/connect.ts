@@ -186,15 +186,22 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/token-exchange.ts",
     mistake: "the session goes on after a replay",
-    was: 'if (outcome.replayOf) await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
+    was: 'await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
+    becomes: "",
+    tests: ["tests/lib/oauth/token-exchange.test.ts"],
+  },
+  {
+    file: "lib/oauth/token-exchange.ts",
+    mistake: "a repeated request starts another branch of tokens",
+    was: "if (stored) return { successor: stored };",
     becomes: "",
     tests: ["tests/lib/oauth/token-exchange.test.ts"],
   },
   {
     file: "lib/oauth/provider-bridge.ts",
     mistake: "a refused request uses its token up",
-    was: "if (statusCode === 200 && ",
-    becomes: "if (",
+    was: "statusCode === 200 ? await withStore",
+    becomes: "statusCode ? await withStore",
     tests: ["tests/app/connect-refresh.test.ts"],
   },
   {
