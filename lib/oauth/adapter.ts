@@ -7,6 +7,7 @@ import { withStore } from "@/lib/oauth/with-store";
 const storedRow = z.object({
   payload: z.string().transform((text): AdapterPayload => JSON.parse(text)),
   consumed_at_ms: z.int().nullable(),
+  expires_at_ms: z.int(),
 });
 
 /** The columns to find a row by: its id, or the code that people type or the uid in a browser's cookie. */
@@ -106,17 +107,19 @@ export class OAuthState implements Adapter {
     const row = await withStore((db) =>
       db
         .selectFrom("connect_state")
-        .select(["payload", "consumed_at_ms"])
+        .select(["payload", "consumed_at_ms", "expires_at_ms"])
         .where("kind", "=", this.kind)
         .where(by, "=", hash(id))
         .where("expires_at_ms", ">", Date.now())
         .executeTakeFirst(),
     );
     if (!row) return undefined;
-    const { payload, consumed_at_ms } = storedRow.parse(row);
-    return consumed_at_ms === null || this.isRefreshToken
-      ? payload
-      : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
+    const { payload, consumed_at_ms, expires_at_ms } = storedRow.parse(row);
+    // An owner can extend these two.
+    if (this.isRefreshToken || this.kind === "Grant") {
+      return { ...payload, exp: Math.floor(expires_at_ms / 1000) };
+    }
+    return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
   }
 
   private get isRefreshToken(): boolean {

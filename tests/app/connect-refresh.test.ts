@@ -107,8 +107,7 @@ describe.each(engines)("a refresh token, at two instances on $name", (engine) =>
     const first = await connect();
     const { refresh_token: successor } = await renew(first.refresh_token);
     const { environment, dataDir } = services[0];
-    const APP_SECRET_PREVIOUS =
-      environment.APP_SECRET ?? readFileSync(join(dataDir, "app-secret"), "utf8");
+    const APP_SECRET_PREVIOUS = environment.APP_SECRET ?? readFileSync(join(dataDir, "app-secret"), "utf8");
     const rotated = await Service.start({ ...environment, APP_SECRET: "b".repeat(43), APP_SECRET_PREVIOUS });
     const answer = await ask({ grant_type: "refresh_token", refresh_token: first.refresh_token }, rotated);
     expect(tokensOf(answer).refresh_token).toBe(successor);

@@ -130,7 +130,7 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/operator-clients.ts",
     mistake: "an app that was removed keeps what it was let in to",
-    was: 'await endSession(db, { by: "operator", what: "connect remove" }, appSessionId(grantId), nowMs);',
+    was: 'await endSession(db, { by: "operator", what: "connect remove" }, sessionId, nowMs);',
     becomes: "",
     tests: ["tests/app/connect-clients.test.ts"],
   },
