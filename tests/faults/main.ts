@@ -11,7 +11,7 @@ import { killedDatabase } from "./killed-database";
 import { lockedStore } from "./locked-store";
 import { lostAnswers } from "./lost-answers";
 import { mailsDue } from "./mails-due";
-import { millionRows } from "./million-rows";
+import { erasures, millionRows } from "./million-rows";
 import { neverReading } from "./never-reading";
 import { operatorsAtOnce } from "./operators-at-once";
 import { pipelinedFlood } from "./pipelined-flood";
@@ -40,6 +40,7 @@ const experiments: Experiment[] = [
   failover,
   killedDatabase,
   millionRows,
+  ...erasures,
   damagedStore,
   stopUnderLoad,
   neverReading,
