@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from "node:http";
 import { readOfficeFiles } from "@/lib/office/files";
 import { createOfficeHandler, headersOfOffice } from "@/lib/office/handler";
 import { groupAddress } from "@/lib/rate-limit/client-address";
+import { inBackground } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import type { JoinedMessage } from "@/lib/server/joined-message";
@@ -37,7 +38,7 @@ export function createOfficeServer(url: string): Server {
   }
 
   const receive = serializePipelined((incoming, outgoing) => {
-    answer(incoming, outgoing).catch((failure) => {
+    inBackground(() => answer(incoming, outgoing)).catch((failure) => {
       log().error({ err: failure }, "the office failed");
       outgoing.destroy();
     });
