@@ -285,7 +285,6 @@ describe.runIf(postgresUrl)("the connections to a PostgreSQL with a standby", ()
   /** Stores opened of the pair by each way of naming it; `fill` has written an account by then. */
   const waysToName = [
     { way: "both hosts", name: () => hostsOf(primary.url, standby.url) },
-    { way: "both hosts, the standby first", name: () => hostsOf(standby.url, primary.url) },
     { way: "one host", name: () => primary.url },
     { way: "one host that is to accept writes", name: () => hostsOf(primary.url) },
   ];
