@@ -15,6 +15,7 @@ import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { auditEntries } from "@/lib/db/audit";
 import { type Db, store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { listRetirements } from "@/lib/http/retirement";
 import { listLinkKeys } from "@/lib/mail/link-keys";
 import { sender } from "@/lib/mail/sender";
@@ -134,14 +135,11 @@ async function probeStore(db: Db): Promise<void> {
     const [result] = rows;
     if (result?.quick_check !== "ok") throw new Error(`it is damaged: ${result?.quick_check}`);
   }
-  await db
-    .withoutPlugins()
-    .transaction()
-    .execute(async (transaction) => {
-      const probe = { email_hash: "check", created_at_ms: 0 };
-      await transaction.insertInto("email_suppressions").values(probe).execute();
-      await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
-    });
+  await transact(db.withoutPlugins(), async (transaction) => {
+    const probe = { email_hash: "check", created_at_ms: 0 };
+    await transaction.insertInto("email_suppressions").values(probe).execute();
+    await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
+  });
 }
 
 async function checkCounters(): Promise<CheckResult> {
