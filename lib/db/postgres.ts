@@ -226,8 +226,8 @@ async function findWriter(addresses: readonly string[]): Promise<string> {
     }
     throw new Error("it accepts no writes");
   });
-  return Promise.any(asked).catch(({ errors }: AggregateError) => {
-    throw new Error("no host of the store accepts writes", { cause: errors[0] });
+  return Promise.any(asked).catch((cause: AggregateError) => {
+    throw new Error("no host of the store accepts writes", { cause });
   });
 }
 

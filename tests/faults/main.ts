@@ -18,6 +18,7 @@ import { slowSmtp } from "./slow-smtp";
 import { stalledLog } from "./stalled-log";
 import { stopUnderLoad } from "./stop-under-load";
 import { storeTakenAway } from "./store-taken-away";
+import { tenthOfACore } from "./tenth-of-a-core";
 
 /*
  * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some by name,
@@ -41,6 +42,7 @@ const experiments: Experiment[] = [
   millionRows,
   damagedStore,
   stopUnderLoad,
+  tenthOfACore,
   neverReading,
 ];
 const withinMs = 60_000; // 1 minute
