@@ -10,6 +10,7 @@ import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
+import { compressOnce } from "@/lib/server/cached-response";
 import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
 import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
@@ -55,7 +56,8 @@ export function createPageHandler() {
       signal = abortOnClose(outgoing);
       const request = toRequest(incoming, settings().appUrl + incoming.url, outgoing);
       const response = await limiter.run(client, signal, () => pageHandler(path)(request));
-      await send(response, incoming, outgoing, [...headersAt(path), ...requestId]);
+      const page = await compressed(response, incoming.headers["accept-encoding"]);
+      await send(page, incoming, outgoing, [...headersAt(path), ...requestId]);
     } catch (thrown) {
       if (signal?.aborted) return;
       const error = thrown instanceof ApiError ? thrown : pageUnavailable(thrown);
@@ -67,6 +69,17 @@ export function createPageHandler() {
       );
     }
   };
+}
+
+/** The same response, compressed if the client takes that. */
+async function compressed(response: Response, accepted: string | undefined): Promise<Response> {
+  if (!response.body) return response;
+  const { content, encoding } = await compressOnce(Buffer.from(await response.arrayBuffer()), accepted);
+  const headers = new Headers([...response.headers]);
+  headers.set("content-length", String(content.length));
+  if (encoding !== "identity") headers.set("content-encoding", encoding);
+  headers.append("vary", "Accept-Encoding");
+  return new Response(new Uint8Array(content), { status: response.status, headers });
 }
 
 /** Aborts when the client is gone. */

@@ -34,13 +34,13 @@ export const tenthOfACore: Experiment = {
     })();
     const [cpuBefore, pagesBegunAtMs] = [cpuMsOf(service.pid), performance.now()];
     const opened = await Promise.all(
-      Array.from({ length: pageCount }, () => timed(async () => (await ceo.open(pages.home.path)).status)),
+      Array.from({ length: pageCount }, () => timed(async () => (await ceo.open(pages.home.path)).text)),
     );
     const [tookMs, cpuMs] = [performance.now() - pagesBegunAtMs, cpuMsOf(service.pid) - cpuBefore];
     isOver = true;
     await checking;
     throttle.end();
-    const came = opened.filter(({ value }) => value === 200).length;
+    const came = opened.filter(({ value }) => value.includes("Your company may run")).length;
     const slowest = Math.max(...opened.map(({ ms }) => ms));
     see({
       what: `${pageCount} pages of one owner at once`,
