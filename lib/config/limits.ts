@@ -80,13 +80,51 @@ export const quotas = {
 
 export type QuotaName = keyof typeof quotas;
 
+/**
+ * Requests in a window: of one client (a browser that has signed in before, an IPv4 address or an IPv6 /64), of one
+ * network (an IPv4 address or an IPv6 /48, which one customer may hold), and of all clients together. Browsers that have
+ * signed in before, and others in their networks, do not count in all and are not refused by it: strangers cannot use up
+ * their share. Where addresses are unknown, only the last holds.
+ */
+export type RateLimit = {
+  perClient?: number;
+  perNetwork?: number;
+  inAll?: number;
+  windowSeconds: number;
+  /** The error of a refusal; by default `unavailable` with status 429. */
+  refusedAs?: "upstream_failed";
+};
+
+const tenMinutes = { windowSeconds: 10 * 60 };
+const minute = { windowSeconds: 60 };
+
+/** The limits of requests without a published quota. */
+export const rateLimits = {
+  /** Forms of any kind, and what a page's script sends instead. */
+  forms: { perClient: 30, perNetwork: 300, inAll: 6000, ...tenMinutes },
+  /** Counted apart, so that no one is kept signed in. */
+  signOut: { perClient: 60, perNetwork: 600, inAll: 6000, ...tenMinutes },
+  /** Each open page renews its session once a minute. */
+  renewals: { perClient: 3000, perNetwork: 12_000, ...tenMinutes },
+  /** Challenges for passkeys, which use no store. */
+  challenges: { perClient: 120, perNetwork: 1200, ...tenMinutes },
+  /** Mail services send for all their users from few addresses, and try again after a 502. */
+  unsubscribe: { perClient: 600, ...minute, refusedAs: "upstream_failed" },
+  /** A provider sends from few addresses, and delivers again what was refused. */
+  webhooks: { perClient: 6000, ...minute },
+  /** Authorization requests: all together in 15 minutes are fewer than `oauthBounds.pendingRows`, so that none is evicted. */
+  connect: { perClient: 300, perNetwork: 1000, inAll: 6000, ...tenMinutes },
+  /** An office of 50 people with six apps each, within ten minutes. */
+  registrations: { perClient: 300, perNetwork: 1000, inAll: 6000, ...tenMinutes },
+  /** Emails that join the waitlist, in a day. */
+  waitlist: { perNetwork: 50, inAll: 5000, windowSeconds: 24 * 60 * 60 },
+} as const satisfies Record<string, RateLimit>;
+
+export type RateLimitName = keyof typeof rateLimits;
+
 /** Limits on unauthenticated use of the authorization server, and on what it stores for it. */
 export const oauthBounds = {
-  windowSeconds: 10 * 60, // 10 minutes, for every limit here
-  /** Authorization requests, per client address and for all unknown addresses together. */
-  requests: { ofOne: 300, ofAllUnknown: 3000 },
-  /** Registrations, counted the same way: an office of 50 people with six apps each, within ten minutes. */
-  registrations: { ofOne: 300, ofAllUnknown: 3000 },
+  windowSeconds: 10 * 60, // 10 minutes, for every limit of `credentials`
   /** Requests per credential that is valid. */
   credentials: {
     Interaction: 20,
@@ -118,8 +156,6 @@ export const waitlistBounds = {
    * push anyone out.
    */
   waiting: 50_000,
-  /** Joins per day and network (an IPv4 address or an IPv6 /48), and for all unknown networks together. */
-  joins: { ofOne: 50, ofAllUnknown: 2000, windowSeconds: 24 * 60 * 60 },
   /** Above this number of joins in a day, `check` warns that they may not be people. */
   usualJoins: 1000,
 };

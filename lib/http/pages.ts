@@ -63,6 +63,7 @@ export const pages = {
     ...closed,
     access: "signed link",
     methods: ["GET", "HEAD", "POST"],
+    limit: "unsubscribe",
     takes: "unsubscribe",
   },
   connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
@@ -73,7 +74,7 @@ export const pages = {
   ...documentPages,
 } as const satisfies Record<string, Page>;
 
-const form = { methods: post, takes: "form" } as const;
+const form = { methods: post, takes: "form", limit: "forms" } as const;
 
 /** The targets of forms, and what the scripts of pages fetch. */
 export const actions = {
@@ -81,17 +82,22 @@ export const actions = {
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
   sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
-  askForPasskey: { path: "/sign-in/passkey/options", methods: post, under: ["local"] },
-  signInWithPasskey: { path: "/sign-in/passkey", methods: post, takes: "passkey", under: ["local"] },
-  signOut: { path: "/sign-in/out", ...form, under: ["local"] },
+  askForPasskey: { path: "/sign-in/passkey/options", methods: post, limit: "challenges", under: ["local"] },
+  signInWithPasskey: { path: "/sign-in/passkey", ...form, takes: "passkey", under: ["local"] },
+  signOut: { path: "/sign-in/out", ...form, limit: "signOut", under: ["local"] },
   findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"], needsCookies: true },
   answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
-  renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
+  renewSession: {
+    path: "/sign-in/renew",
+    methods: ["GET", "HEAD", "POST"],
+    limit: "renewals",
+    under: ["local"],
+  },
   endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
   extendApp: { path: "/home/sessions/extend", ...form, under: ["local", "clerk"] },
   switchAppMails: { path: "/home/app-mails", ...form, under: ["local", "clerk"] },
-  startPasskey: { path: "/home/passkeys/options", ...form, under: ["local"] },
-  addPasskey: { path: "/home/passkeys/add", methods: post, takes: "passkey", under: ["local"] },
+  startPasskey: { path: "/home/passkeys/options", ...form, limit: "challenges", under: ["local"] },
+  addPasskey: { path: "/home/passkeys/add", ...form, takes: "passkey", under: ["local"] },
   renamePasskey: { path: "/home/passkeys/rename", ...form, under: ["local"] },
   removePasskey: { path: "/home/passkeys/remove", ...form, under: ["local"] },
   declinePasskeys: { path: "/home/passkeys/decline", ...form, under: ["local"] },
@@ -120,14 +126,16 @@ export const connectEndpoints = {
   token: { path: "/oauth/token", ...endpoint },
   device: { path: "/oauth/device", ...endpoint },
   revocation: { path: "/oauth/revoke", ...endpoint },
-  registration: { path: "/oauth/register", ...endpoint, onlyWithRegistration: true },
+  registration: { path: "/oauth/register", ...endpoint, limit: "registrations", onlyWithRegistration: true },
 } as const satisfies Record<string, Route>;
+
+const hook = { methods: post, limit: "webhooks", takes: "webhook" } as const;
 
 /** Webhooks of our providers. */
 export const hooks = {
-  clerk: { path: "/hooks/clerk", methods: post, takes: "webhook" },
-  resend: { path: "/hooks/resend", methods: post, takes: "webhook" },
-  stripe: { path: "/hooks/stripe", methods: post, takes: "webhook" },
+  clerk: { path: "/hooks/clerk", ...hook },
+  resend: { path: "/hooks/resend", ...hook },
+  stripe: { path: "/hooks/stripe", ...hook },
 } as const satisfies Record<string, Route>;
 
 /** For load balancers. */

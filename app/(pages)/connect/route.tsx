@@ -16,7 +16,6 @@ import { RefusedApp } from "./refused-app";
 
 const problems: Record<string, Problem> = {
   again: { words: "Your session had expired, so your answer was not saved. Answer again." },
-  codes: { words: "Too many codes from your network. Try again in ten minutes." },
   code: {
     words: "This code is mistyped, already used or expired. Check it, or start again on the device.",
     isTyped: true,
