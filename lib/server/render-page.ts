@@ -4,7 +4,7 @@ import { settings } from "@/lib/config/settings";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { headersAt } from "@/lib/http/page-headers";
 import { pages } from "@/lib/http/pages";
-import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
+import { errorParts, LazyResponse, type ResponseParts, toResponse } from "@/lib/http/response";
 import { routeAt } from "@/lib/http/router";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
@@ -73,13 +73,13 @@ export function createPageHandler() {
 
 /** The same response, compressed if the client takes that. */
 async function compressed(response: Response, accepted: string | undefined): Promise<Response> {
-  if (!response.body) return response;
-  const { content, encoding } = await compressOnce(Buffer.from(await response.arrayBuffer()), accepted);
-  const headers = new Headers([...response.headers]);
-  headers.set("content-length", String(content.length));
-  if (encoding !== "identity") headers.set("content-encoding", encoding);
-  headers.append("vary", "Accept-Encoding");
-  return new Response(new Uint8Array(content), { status: response.status, headers });
+  const { fields, content } = (response instanceof LazyResponse && response.parts) || { content: null };
+  if (content === null) return response;
+  const once = await compressOnce(Buffer.from(content), accepted);
+  const others = fields.filter((_, at) => fields[at - (at % 2)] !== "content-length");
+  const about = ["content-length", String(once.content.length), "vary", "Accept-Encoding"];
+  if (once.encoding !== "identity") about.push("content-encoding", once.encoding);
+  return new LazyResponse(response.status, [...others, ...about], once.content) as unknown as Response;
 }
 
 /** Aborts when the client is gone. */
