@@ -19,6 +19,7 @@ import { slowSmtp } from "./slow-smtp";
 import { stalledLog } from "./stalled-log";
 import { stopUnderLoad } from "./stop-under-load";
 import { storeTakenAway } from "./store-taken-away";
+import { tenthOfACore } from "./tenth-of-a-core";
 
 /*
  * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some by name,
@@ -43,6 +44,7 @@ const experiments: Experiment[] = [
   ...erasures,
   damagedStore,
   stopUnderLoad,
+  tenthOfACore,
   neverReading,
   pipelinedFlood,
 ];
