@@ -149,6 +149,7 @@ export const publications = {
   openApi: { path: "/openapi.json", ...published },
   llms: { path: "/llms.txt", ...published },
   llmsFull: { path: "/llms-full.txt", ...published },
+  statusData: { path: "/status.json", ...published },
   changesFeed: { path: "/changes.atom", ...published },
   jwks: { path: "/.well-known/jwks.json", ...published },
   authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },

@@ -37,8 +37,8 @@ def fetch_json(url, token="", **fields):
 
 def send(url, token, fields):
     body = urllib.parse.urlencode(fields).encode() if fields else None
-    request = urllib.request.Request(url, body, {"Authorization": "Bearer " + token} if token else {})
     try:
+        request = urllib.request.Request(url, body, {"Authorization": "Bearer " + token} if token else {})
         try:
             response = OPENER.open(request, timeout=TIMEOUT_SECONDS)
         except urllib.error.HTTPError as refused:

@@ -4,7 +4,7 @@ import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { clientFiles, documentPages, pages } from "@/lib/http/pages";
+import { clientFiles, documentPages, pages, publications } from "@/lib/http/pages";
 
 export const quickStart: DocumentPage = {
   path: documentPages.quickStart.path,
@@ -81,6 +81,10 @@ ${code("console", "npx @stoplight/prism-cli mock openapi.json")}
 2. See whether the service has a problem: [/status](${pages.status.path}). ${contact()}
 3. Quote the \`X-Request-Id\` of the failed response: our log has the same id. Never send a token.
 
+## Report a vulnerability
+
+${securityContact()} Say how to repeat it, and quote the \`X-Request-Id\` of a response. Try it with your own account only, or on your own machine with \`npm run demo\`, and send no token and no one's data.
+
 ## Next
 
 - [A complete client](${to.client}): one tested file for TypeScript, Python, Swift or Kotlin.
@@ -96,4 +100,13 @@ function contact(): string {
   const { supportEmail } = settings();
   if (!supportEmail) return "Otherwise contact the person who runs this service and invited you.";
   return `Otherwise write to [${supportEmail}](mailto:${supportEmail}); a person reads every email.`;
+}
+
+/** Where to report a vulnerability: the address in security.txt, if there is one. */
+function securityContact(): string {
+  const { supportEmail } = settings();
+  if (!supportEmail)
+    return "This deployment publishes no address: tell the person who runs it and invited you.";
+  const { path } = publications.securityTxt;
+  return `Write to [${supportEmail}](mailto:${supportEmail}), which is also in [security.txt](${path}).`;
 }
