@@ -90,10 +90,11 @@ function cachingFor(sent: Headers): string {
   return isOrdinary ? "public, no-cache" : "private, no-cache";
 }
 
-function apologize({ status }: ApiError, { context }: HandlerRequest): Shown {
+function apologize({ status, headers }: ApiError, { context }: HandlerRequest): Shown {
   return {
     title: "That did not work",
     status,
+    headers: Object.entries(headers).flat(),
     content: (
       <div className="narrow">
         <h1>That did not work</h1>

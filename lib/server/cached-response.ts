@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import { weightsOf } from "@/lib/http/accepted";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
 import type { HeaderList } from "@/lib/http/response";
@@ -72,6 +72,21 @@ export class CachedResponse {
     const length = ["content-length", String(content.length)];
     return { content, etag, fields: [...this.fields, ...encoding, "etag", etag, ...length] };
   }
+}
+
+const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+
+/** Compresses content that is sent once, in an encoding that the client takes and at a level that costs little. */
+export async function compressOnce(
+  content: Buffer,
+  accepted: string | undefined,
+): Promise<{ content: Buffer; encoding: Encoding }> {
+  const encoding = content.length < minCompressedBytes ? "identity" : bestEncoding(accepted);
+  if (encoding === "identity") return { content, encoding };
+  return {
+    content: await (encoding === "br" ? compress.br(content, quickly) : compress.gzip(content)),
+    encoding,
+  };
 }
 
 // Browsers send only a few different values.

@@ -199,7 +199,7 @@ ${table(
   ],
 )}
 
-- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until one of its successors is used; the tokens of all its answers are good. After that, someone who uses it may have stolen it, so the session ends. A code works once.
+- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again. After that, someone who uses it may have stolen it, so the session ends. A code works once.
 - Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${minutes(oauthBounds.windowSeconds)}.
 - When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
 
