@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import * as z from "zod";
 import { keyRing } from "@/lib/auth/key-ring";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
-import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
@@ -157,7 +159,7 @@ export type Which =
   | SessionGroup
   | { clerkSession: string; kinds: readonly SessionKind[] };
 
-/** Ends sessions of an account. Returns whether there was any. */
+/** Ends sessions of an account, and the sessions that were made in them. Returns whether there was any. */
 export function endSessionsOf(
   db: Db,
   source: AuditSource,
@@ -165,22 +167,31 @@ export function endSessionsOf(
   which: Which,
   nowMs: number,
 ): Promise<boolean> {
-  return changeSessions(db, source, accountId, nowMs, async (transaction) => {
-    let deletion = transaction.deleteFrom("local_sessions").where("account_id", "=", accountId);
-    if (which !== "all") {
-      if ("id" in which) deletion = deletion.where("id", "=", which.id);
-      else if ("kind" in which) {
-        const { kind, begunBy, allBut } = which;
-        deletion = deletion.where("kind", "=", kind);
-        if (begunBy) deletion = deletion.where("begun_by", "=", begunBy);
-        if (allBut) deletion = deletion.where("id", "!=", allBut);
-      } else {
-        const { clerkSession, kinds } = which;
-        deletion = deletion.where("clerk_session", "=", clerkSession).where("kind", "in", kinds);
-      }
-    }
-    return (await deletion.returning("id").execute()).length > 0;
+  const find = async (transaction: Db) => {
+    const chosen = selectIds(transaction, accountId, which);
+    const rows = await currentSessions(transaction, nowMs)
+      .where(({ or, eb }) => or([eb("id", "in", chosen), eb("made_in", "in", chosen)]))
+      .execute();
+    return rows.map(({ id }) => id);
+  };
+  return changeSessions(db, source, accountId, nowMs, find, async (transaction, { ids }) => {
+    if (ids.length > 0) await transaction.deleteFrom("local_sessions").where("id", "in", ids).execute();
+    return ids.length > 0;
   });
+}
+
+function selectIds(db: Db, accountId: string, which: Which) {
+  const ids = db.selectFrom("local_sessions").select("id").where("account_id", "=", accountId);
+  if (which === "all") return ids;
+  if ("id" in which) return ids.where("id", "=", which.id);
+  if ("clerkSession" in which) {
+    return ids.where("clerk_session", "=", which.clerkSession).where("kind", "in", which.kinds);
+  }
+  const { kind, begunBy, allBut } = which;
+  let group = ids.where("kind", "=", kind);
+  if (begunBy) group = group.where("begun_by", "=", begunBy);
+  if (allBut) group = group.where("id", "!=", allBut);
+  return group;
 }
 
 /** The kind of a session; it is derived for rows of builds that stored none. */
@@ -207,33 +218,95 @@ type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
     mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
   };
 
-/** Starts a session, and deletes all sessions that have expired. */
+/** Maximum current sessions of one account. */
+export const maxSessions = 100;
+
+/**
+ * Starts a session, and deletes all sessions that have expired. Where the account has {@link maxSessions}, another one
+ * ends for it: the oldest program's, and without one the one that was unused for the longest time.
+ */
 export async function startSession(
   db: Db,
   source: AuditSource,
   { startedIn, mail, ...session }: NewSession,
   nowMs: number,
 ): Promise<void> {
-  await changeSessions(db, source, session.account_id, nowMs, async (transaction, to) => {
-    await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
-    await transaction
-      .insertInto("local_sessions")
-      .values({
-        end_mail_at_ms: null,
-        confirmed_by: null,
-        ...session,
-        confirmed_at_ms: session.confirmed_by ? nowMs : null,
-        begun_at_ms: nowMs,
-        last_seen_at_ms: null,
-        begun_by: source.by,
-        begun_in: startedIn?.browser ?? null,
-        network: startedIn?.network ?? null,
-      })
-      .execute();
-    if (!mail || !to) return;
-    const about = { kind: mail.kind, to, name: session.name, atMs: nowMs };
-    await enqueueSignInMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
+  const accountId = session.account_id;
+  await inTransaction(db, async (transaction) => {
+    await makeRoom(transaction, accountId, nowMs);
+    const find = async () => [session.id];
+    await changeSessions(transaction, source, accountId, nowMs, find, async (transaction, { email }) => {
+      await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
+      await transaction
+        .insertInto("local_sessions")
+        .values({
+          end_mail_at_ms: null,
+          confirmed_by: null,
+          ...session,
+          confirmed_at_ms: session.confirmed_by ? nowMs : null,
+          begun_at_ms: nowMs,
+          last_seen_at_ms: null,
+          begun_by: source.by,
+          begun_in: startedIn?.browser ?? null,
+          network: startedIn?.network ?? null,
+        })
+        .execute();
+      if (!mail || !email) return;
+      const about = { kind: mail.kind, to: email, name: session.name, atMs: nowMs };
+      await enqueueSignInMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
+    });
   });
+}
+
+/** How the audit records that a session ended because its account had too many. */
+const overLimit = { by: "service", what: "session limit" } as const;
+
+async function makeRoom(db: Db, accountId: string, nowMs: number): Promise<void> {
+  const find = async (transaction: Db) => {
+    const isProgram = sql<boolean>`(coalesce(kind, '') = 'program')`;
+    const rows = await transaction
+      .selectFrom("local_sessions")
+      .select("id")
+      .where("account_id", "=", accountId)
+      .where("expires_at_ms", ">", nowMs)
+      .orderBy(sql`case when ${isProgram} then 1 else 0 end`)
+      .orderBy(
+        sql`case when ${isProgram} then begun_at_ms else coalesce(last_seen_at_ms, begun_at_ms, 0) end`,
+        "desc",
+      )
+      .execute();
+    return rows.slice(maxSessions - 1).map(({ id }) => id);
+  };
+  await changeSessions(db, overLimit, accountId, nowMs, find, async (transaction, { ids }) => {
+    if (ids.length > 0) await transaction.deleteFrom("local_sessions").where("id", "in", ids).execute();
+  });
+}
+
+/** Sessions that ended without their owner's doing, as the audit has them. */
+export type EndedSession = { name: string; endedAtMs: number };
+
+const endedSessions = z
+  .string()
+  .transform((text): unknown => JSON.parse(text))
+  .pipe(z.record(z.string(), z.object({ name: z.string() })));
+
+/**
+ * The sessions of an account that ended since an instant for this reason, newest first.
+ *
+ * @param what - as the audit says it
+ */
+export async function listEndedSessions(
+  db: Db,
+  email: string,
+  what: "app replay" | typeof overLimit.what,
+  sinceMs: number,
+): Promise<EndedSession[]> {
+  const entries = await auditEntries(db, { whom: [email], what, sinceMs })
+    .limit(maxSessions)
+    .execute();
+  return entries.flatMap(({ before, at_ms }) =>
+    Object.values(endedSessions.parse(before)).map(({ name }) => ({ name, endedAtMs: at_ms })),
+  );
 }
 
 /** Records that the owner has proved again in this browser who they are. */
@@ -243,7 +316,8 @@ export async function confirmSession(
   by: Confirmation,
   nowMs: number,
 ): Promise<void> {
-  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, (transaction) =>
+  const find = async () => [sessionId];
+  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, find, (transaction) =>
     transaction
       .updateTable("local_sessions")
       .set({ confirmed_at_ms: nowMs, confirmed_by: by })
@@ -255,35 +329,47 @@ export async function confirmSession(
 /** The actor that starts or ends a session, and the action, for the audit. */
 type AuditSource = { by: Actor; what: string };
 
-/** Changes an account's sessions, and records each in the audit with its id, kind, name and confirmation. */
-async function changeSessions<T>(
+/**
+ * Changes sessions of an account and records each in the audit with its id, kind, name and confirmation. Changes of one
+ * account take turns, so that what `find` found is what `change` changes.
+ *
+ * @param find - the ids of the sessions that will change
+ */
+function changeSessions<T>(
   db: Db,
   source: AuditSource,
   accountId: string,
   nowMs: number,
-  change: (transaction: Db, email: string | undefined) => Promise<T>,
+  find: (transaction: Db) => Promise<string[]>,
+  change: (transaction: Db, found: { ids: string[]; email: string | undefined }) => Promise<T>,
 ): Promise<T> {
-  const account = await db
-    .selectFrom("accounts")
-    .select("email")
-    .where("id", "=", accountId)
-    .executeTakeFirst();
-  const readState = async (transaction: Db) => {
-    const sessions = await listSessions(transaction, accountId, nowMs);
-    return Object.fromEntries(
-      sessions.map(({ id, kind, name, confirmedBy, confirmedAtMs }) => {
-        const confirmed = confirmedAtMs && { by: confirmedBy, at: new Date(confirmedAtMs).toISOString() };
-        return [id, { kind, name, ...(confirmed && { confirmed }) }];
-      }),
+  return inTransaction(db, async (transaction) => {
+    const account = await transaction
+      .selectFrom("accounts")
+      .select("email")
+      .where("id", "=", accountId)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    const ids = await find(transaction);
+    const look = async (transaction: Db) => {
+      if (ids.length === 0) return {};
+      const sessions = await currentSessions(transaction, nowMs).where("id", "in", ids).execute();
+      return Object.fromEntries(
+        toSessions(sessions).map(({ id, kind, name, confirmedBy, confirmedAtMs }) => {
+          const confirmed = confirmedAtMs && { by: confirmedBy, at: new Date(confirmedAtMs).toISOString() };
+          return [id, { kind, name, ...(confirmed && { confirmed }) }];
+        }),
+      );
+    };
+    const about = { ...source, whom: account?.email ?? accountId, look };
+    return auditedTransaction(transaction, about, nowMs, (transaction) =>
+      change(transaction, { ids, email: account?.email }),
     );
-  };
-  return auditedTransaction(
-    db,
-    { ...source, whom: account?.email ?? accountId, look: readState },
-    nowMs,
-    (transaction) => change(transaction, account?.email),
-  );
+  });
 }
+
+const inTransaction = <T>(db: Db, work: (transaction: Db) => Promise<T>): Promise<T> =>
+  db.isTransaction ? work(db) : db.transaction().execute(work);
 
 export function mintSessionId(): string {
   return `sess_${randomBytes(16).toString("hex")}`;

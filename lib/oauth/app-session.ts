@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { endSession, type StartedIn, startSession } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { auditedTransaction } from "@/lib/db/audit";
@@ -92,27 +91,4 @@ export type AppEnd = "app end" | "app replay";
 /** Ends the session of a grant, so that all its tokens are refused. */
 export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: number): Promise<void> {
   return endSession(db, { by: "app", what }, appSessionId(grantId), nowMs);
-}
-
-/** An app's session that ended because one of its tokens was used again. */
-export type ReplayedSession = { name: string; endedAtMs: number };
-
-const endedSessions = z
-  .string()
-  .transform((text): unknown => JSON.parse(text))
-  .pipe(z.record(z.string(), z.object({ name: z.string() })));
-
-/** The app sessions of an account that ended in the last week because a token was used again, newest first. */
-export async function listReplayedSessions(db: Db, email: string, nowMs: number): Promise<ReplayedSession[]> {
-  const entries = await db
-    .selectFrom("audit_entries")
-    .select(["before", "at_ms"])
-    .where("whom", "=", email)
-    .where("what", "=", "app replay")
-    .where("at_ms", ">", nowMs - 7 * dayMs)
-    .orderBy("at_ms", "desc")
-    .execute();
-  return entries.flatMap(({ before, at_ms }) =>
-    Object.values(endedSessions.parse(before)).map(({ name }) => ({ name, endedAtMs: at_ms })),
-  );
 }

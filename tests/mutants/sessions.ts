@@ -179,14 +179,14 @@ export const sessions: Mutant[] = [
   {
     file: "lib/auth/session.ts",
     mistake: "an owner ends another account's sessions",
-    was: 'transaction.deleteFrom("local_sessions").where("account_id", "=", accountId);',
-    becomes: 'transaction.deleteFrom("local_sessions");',
+    was: 'db.selectFrom("local_sessions").select("id").where("account_id", "=", accountId);',
+    becomes: 'db.selectFrom("local_sessions").select("id");',
     tests: ["tests/app/pages/home-sessions.test.ts"],
   },
   {
     file: "lib/auth/session.ts",
     mistake: "an owner who ends all other sessions is signed out",
-    was: 'if (allBut) deletion = deletion.where("id", "!=", allBut);',
+    was: 'if (allBut) group = group.where("id", "!=", allBut);',
     becomes: "",
     tests: ["tests/app/pages/home-sessions.test.ts"],
   },

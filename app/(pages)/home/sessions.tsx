@@ -1,10 +1,10 @@
 import type { Account } from "@/lib/accounts/account";
 import { wantsAppEndMails } from "@/lib/accounts/app-end-switch";
-import { listSessions, type Session } from "@/lib/auth/session";
+import { listEndedSessions, listSessions, maxSessions, type Session } from "@/lib/auth/session";
 import { distinctNames } from "@/lib/auth/session-name";
+import { dayMs } from "@/lib/config/durations";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
-import { listReplayedSessions } from "@/lib/oauth/app-session";
 import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
 
@@ -90,6 +90,12 @@ export function Sessions({ read, accountId, ownId, isLocal, ended, hasExtended, 
         </p>
       )}
       <h2>Copied tokens</h2>
+      {read && read.crowdedOut.length > 0 && (
+        <p className="notice">
+          An account has at most {maxSessions} sessions. In the last day, the oldest{" "}
+          {read.crowdedOut.length === 1 ? "one" : read.crowdedOut.length} ended to make room for a new one.
+        </p>
+      )}
       <SessionList sessions={copied} {...shown} />
       {operators.length > 0 && <OperatorsTokens tokens={operators} accountId={accountId} nowMs={nowMs} />}
       {read && tokens.length === 0 && <p className="quiet">No program has a token.</p>}
@@ -123,7 +129,8 @@ export async function readSessions({ id, email }: Pick<Account, "id" | "email">,
     const db = await store();
     return {
       sessions: await listSessions(db, id, nowMs),
-      replayed: await listReplayedSessions(db, email, nowMs),
+      replayed: await listEndedSessions(db, email, "app replay", nowMs - 7 * dayMs),
+      crowdedOut: await listEndedSessions(db, email, "session limit", nowMs - dayMs),
       wantsAppEndMails: await wantsAppEndMails(db, id),
     };
   } catch (failure) {
@@ -138,28 +145,44 @@ type SessionListProps = {
   names: Map<string, string>;
 } & Pick<SessionsProps, "accountId" | "ownId" | "nowMs">;
 
-function SessionList({ sessions, names, accountId, ownId, nowMs }: SessionListProps) {
+const shownAtOnce = 20;
+
+function SessionList({ sessions, ...shown }: SessionListProps) {
   if (sessions.length === 0) return null;
+  const more = sessions.slice(shownAtOnce);
   return (
-    <ul className="sessions">
-      {sessions
-        .map((session) => ({ ...session, name: names.get(session.id) ?? session.name }))
-        .map((session) => (
-          <li key={session.id}>
-            <div>
-              <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
-              {session.kind === "app" && (
-                <AnotherWeek accountId={accountId} session={session} nowMs={nowMs} />
-              )}
-            </div>
-            {session.id !== ownId && (
-              <EndButton accountId={accountId} session={session.id} label={`End “${session.name}”`}>
-                End
-              </EndButton>
-            )}
-          </li>
+    <>
+      <ul className="sessions">
+        {sessions.slice(0, shownAtOnce).map((session) => (
+          <SessionRow key={session.id} session={session} {...shown} />
         ))}
-    </ul>
+      </ul>
+      {more.length > 0 && (
+        <details>
+          <summary>Show {more.length} more</summary>
+          <SessionList sessions={more} {...shown} />
+        </details>
+      )}
+    </>
+  );
+}
+
+type SessionRowProps = Omit<SessionListProps, "sessions"> & { session: Session };
+
+function SessionRow({ session: stored, names, accountId, ownId, nowMs }: SessionRowProps) {
+  const session = { ...stored, name: names.get(stored.id) ?? stored.name };
+  return (
+    <li>
+      <div>
+        <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
+        {session.kind === "app" && <AnotherWeek accountId={accountId} session={session} nowMs={nowMs} />}
+      </div>
+      {session.id !== ownId && (
+        <EndButton accountId={accountId} session={session.id} label={`End “${session.name}”`}>
+          End
+        </EndButton>
+      )}
+    </li>
   );
 }
 

@@ -157,6 +157,38 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
     });
   });
 
+  it("ends the oldest token when an account has 100 sessions, and tells its owner", async () => {
+    const owner = await openNew();
+    const of = `ceo${accounts}@example.com`;
+    const tokens = [await copyToken(owner), await copyToken(owner)];
+    const nowMs = Date.now();
+    const rows = Array.from({ length: 96 }, (_, at) => {
+      const begun = nowMs - (at === 0 ? 30 : 10) * 60_000;
+      return `SELECT 'sess_many${accounts}-${at}', id, 'program', 'Token ${at}', ${begun}, ${nowMs + 3_000_000} FROM accounts WHERE email = '${of}'`;
+    });
+    await stage.query(
+      `INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, expires_at_ms) ${rows.join(" UNION ALL ")}`,
+    );
+    tokens.push(await copyToken(owner));
+    expect(await service.adminJson("session", "list", of)).toHaveLength(100);
+    tokens.push(...(await Promise.all([1, 2, 3, 4].map(() => copyToken(owner)))));
+    const left = (await service.adminJson<Listed[]>("session", "list", of)).map(({ name }) => name);
+    expect(left).toHaveLength(100);
+    expect(left).not.toContain("Token 0");
+    expect(await Promise.all(tokens.map(ask))).toEqual(tokens.map(() => 200));
+    const entries = await service.adminJson<{ who: string; before: Record<string, { name: string }> }[]>(
+      ...["audit", "list", "--of", of, "--what", "session limit"],
+    );
+    expect(entries.map(({ who, before }) => [who, Object.keys(before).length])).toEqual(
+      Array(4).fill(["service", 1]),
+    );
+    expect(Object.values(entries[3]?.before ?? {})).toMatchObject([{ name: "Token 0" }]);
+    const { text } = await owner.open("/home");
+    expect(text.replaceAll("<!-- -->", "")).toContain("the oldest 4 ended to make room for a new one.");
+    expect(readRows({ text } as Answer)).toHaveLength(100);
+    expect((await owner.pressAtHome("/home/export")).status).toBe(200);
+  });
+
   describe("the sessions on /home", () => {
     const list = (of = email) => service.adminJson<Listed[]>("session", "list", of);
     /** Connects an app, as its owner's click does. */
