@@ -79,7 +79,7 @@ async function respond(
     status,
     body: insertNotice(html, showsNotice(banner, page, sent) ? banner : null, page),
     mediaType: "text/html; charset=utf-8",
-    headers: page.isShared ? ["vary", "Cookie", ...headers] : headers,
+    headers: page.isShared || page.isSharedWithoutCookies ? ["vary", "Cookie", ...headers] : headers,
     caching: page.isShared && status === 200 ? cachingFor(sent) : "no-store",
   };
 }

@@ -9,7 +9,7 @@ import { settings } from "@/lib/config/settings";
 import { batchedRead } from "@/lib/db/batched-read";
 import { queryTimeoutMs, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { sendsCookie } from "@/lib/http/cookies";
+import { readCookie } from "@/lib/http/cookies";
 import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -79,7 +79,7 @@ async function identify(
 
 /** Whether a browser sent what renews its session, and no token of its own. */
 function mayRenew(headers: Headers): boolean {
-  return !headers.has("authorization") && sendsCookie(headers, "office-client");
+  return !headers.has("authorization") && readCookie(headers, "office-client") !== undefined;
 }
 
 /** Reads what a renewal reads, and nothing that a stranger can choose: the callers of one turn share a query. */

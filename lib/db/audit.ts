@@ -22,6 +22,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
   clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
+  link_keys: "the service makes them once, and no one decides about them",
   passkey_challenges: "each is one sign-in or one new passkey, which are audited",
   status_outages: "what the service sees of itself",
   sign_in_codes: "anyone may request one; sign-ins are audited",

@@ -272,7 +272,7 @@ async function findHost(
   });
   return Promise.any(asked).then(
     (address) => ({ address, use: "writes" }),
-    ({ errors }: AggregateError) => {
+    (cause: AggregateError) => {
       const haveAllAnswered = addresses.length > 1 && readers.length === addresses.length;
       const isRecent = ({ seconds }: ReadOnlyHost) =>
         haveAllAnswered || (seconds !== null && seconds <= oldestReplaySeconds);
@@ -280,7 +280,7 @@ async function findHost(
       const reader =
         recent.find(({ address, bytes }) => address === current && bytes === recent[0]?.bytes) ?? recent[0];
       if (reader) return { address: reader.address, use: "reads" };
-      throw new Error("no host of the store accepts writes, and none can be read", { cause: errors[0] });
+      throw new Error("no host of the store accepts writes, and none can be read", { cause });
     },
   );
 }

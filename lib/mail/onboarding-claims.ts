@@ -15,6 +15,7 @@ export type ClaimedEmail = {
   /** The address of the account, read after the claim. */
   to: string;
   attempts: number;
+  firstAttemptAtMs: number;
   leaseUntilMs: number;
 };
 
@@ -141,7 +142,8 @@ async function resolveRecipients(
         })
         .execute();
     } else {
-      claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts });
+      const firstAttemptAtMs = row.first_attempt_at_ms;
+      claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts, firstAttemptAtMs });
     }
   }
   if (unwanted.length > 0) {

@@ -133,7 +133,7 @@ async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
   const links = new Map<string, string>();
   for (const email of emails) {
     const { id } = await addAccount(db, email, {}, Date.now() + 60 * 60 * 1000);
-    links.set(email, `${operations.unsubscribe.path}?token=${mintUnsubscribeToken(id, [key])}`);
+    links.set(email, `${operations.unsubscribe.path}?token=${mintUnsubscribeToken(key, id)}`);
   }
   return links;
 }
