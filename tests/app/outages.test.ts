@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { cpSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
@@ -11,6 +10,7 @@ import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
+import { limitFiles } from "@/tests/support/process-limits";
 import { type Environment, Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
@@ -72,10 +72,6 @@ async function prepareEmbedded(): Promise<Ill> {
     },
     end() {},
   };
-}
-
-function limitFiles(pid: number, bytes: string): void {
-  execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
 }
 
 const stores = [

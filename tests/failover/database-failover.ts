@@ -7,7 +7,7 @@ import { startCommands } from "./commands";
 import { countConnectionsLeft } from "./connections-left";
 import { startJoins } from "./joins";
 import type { Office } from "./office";
-import type { Fault } from "./pair";
+import { type Fault, pauses } from "./pair";
 import { browserOf, startPurchases } from "./purchases";
 import { startReaders } from "./readers";
 import { startSignIns } from "./sign-ins";
@@ -23,12 +23,16 @@ export const databaseHead = [
   "lost",
   "wrong",
   "connections left",
+  "none ready",
+  "repeats",
 ];
 
 /** How long the former primary stays as it is. */
 const struckForMs = 60_000; // 1 minute
 /** Of these there are always some to acknowledge. */
 const steadyKinds = ["join", "sign-in", "purchase"] as const;
+/** For so long, no account may be unread where no host accepts writes but one can be read. */
+const maxUnreadMs = 10_000; // 10 seconds: Patroni restarts both servers
 const maxLines = 30;
 
 /** Strikes the primary under load, and tells what callers saw of it. `holds` where no promise was broken. */
@@ -37,7 +41,7 @@ export async function failOver(
   fault: Fault,
   run: number,
 ): Promise<{ row: string[]; holds: boolean; isWhole: boolean }> {
-  const { pair, inbox, stripe, owners, instances } = office;
+  const { pair, inbox, stripe, owners, instances, countRepeats } = office;
   const record = new CallRecord();
   const world = { ...office, run, record };
   const [owner] = owners.splice(
@@ -64,7 +68,7 @@ export async function failOver(
   const { port, release, restore } = await pair.strike(fault);
   const movedAtMs = Date.now();
   await sleep(struckAtMs + struckForMs - movedAtMs);
-  const left = await countConnectionsLeft(port);
+  const left = port === undefined ? 0 : await countConnectionsLeft(port);
   await release();
   const isWhole = await restore();
   await Promise.all([load.settle(), record.settle(steadyKinds)]);
@@ -85,7 +89,10 @@ export async function failOver(
     ({ atMs }) => atMs,
   );
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
-  const gap = (timesMs: number[]) => seconds(longestGap(timesMs, struckAtMs, endedAtMs));
+  const gap = (timesMs: number[]) => longestGap(timesMs, struckAtMs, endedAtMs);
+  const unreadMs = gap(reads.filter(({ status }) => status === 200).map(({ atMs }) => atMs));
+  // The balancer's own 503: no instance was ready.
+  const unready = reads.filter(({ status, by }) => status === 503 && by === undefined).length;
   for (const line of [...lost.map((what) => `lost: ${what}`), ...wrong.map((what) => `wrong: ${what}`)].slice(
     0,
     maxLines,
@@ -97,17 +104,23 @@ export async function failOver(
   }
   // Without a watchdog, and without synchronous replication, acknowledged writes may be lost, and with them sessions.
   const isPromised = pair.isSynchronous && fault !== "thaw";
-  const holds = left === 0 && (!isPromised || (lost.length === 0 && wrong.length === 0));
+  const isPause = pauses.some((pause) => pause === fault);
+  const holds =
+    left === 0 &&
+    (!isPause || (unreadMs < maxUnreadMs && unready === 0)) &&
+    (!isPromised || (lost.length === 0 && wrong.length === 0));
   return {
     holds,
     isWhole,
     row: [
       `${holds ? "✓" : "✗"} ${fault}`,
       seconds(movedAtMs - struckAtMs),
-      gap(record.acknowledged.map(({ atMs }) => atMs)),
-      gap(reads.filter(({ status }) => status === 200).map(({ atMs }) => atMs)),
+      seconds(gap(record.acknowledged.map(({ atMs }) => atMs))),
+      seconds(unreadMs),
       seconds(Math.max(struckAtMs, ...refusedAtMs) - struckAtMs),
-      ...[record.acknowledged.length, lost.length, wrong.length, left].map(String),
+      ...[record.acknowledged.length, lost.length, wrong.length, left, unready, await countRepeats()].map(
+        String,
+      ),
     ],
   };
 }

@@ -4,25 +4,28 @@ import { isInstalled } from "@/tests/support/databases";
 import { counterHead, failCountersOver } from "./counter-failover";
 import { databaseHead, failOver } from "./database-failover";
 import { openOffice } from "./office";
-import { faults } from "./pair";
+import { faults, pauses } from "./pair";
 import { hasPatroni, startPatroniPair } from "./patroni-pair";
 import { startPlainPair } from "./plain-pair";
 
 /*
  * Three instances behind haproxy, under load of every kind, on a pair of PostgreSQL whose primary is killed, frozen, cut
- * off and switched over, and on Redis, whose master is killed: `npm run failover`, `-- kill 1` for one fault once,
- * `-- --async` for asynchronous replication, `-- --plain` for a pair without Patroni. Exits 1 when something does not hold.
+ * off, switched over and made read-only, and on Redis, whose master is killed: `npm run failover`, `-- kill 1` for one
+ * fault once, `-- --async` for asynchronous replication, `-- --plain` for a pair without Patroni, `-- --serializable` for
+ * transactions that PostgreSQL undoes when they meet. Exits 1 when something does not hold.
  */
 
 const chosen = process.argv.slice(2);
 const isSynchronous = !chosen.includes("--async");
+const isSerializable = chosen.includes("--serializable");
 const isPlain = chosen.includes("--plain") || !hasPatroni;
 const repeats = Number(chosen.find((word) => /^\d+$/.test(word)) ?? 5);
 const named = chosen.filter((word) => /^[a-z]/.test(word));
-const known = [...faults, "redis"] as const;
-if (chosen.some((word) => ![...known, "--async", "--plain"].includes(word) && !/^\d+$/.test(word))) {
+const known = [...faults, ...pauses, "redis"] as const;
+const options = ["--async", "--plain", "--serializable"];
+if (chosen.some((word) => ![...known, ...options].includes(word) && !/^\d+$/.test(word))) {
   process.stderr.write(
-    `The faults are ${known.join(", ")}; the options --async, --plain and a number of runs\n`,
+    `The faults are ${known.join(", ")}; the options ${options.join(", ")} and a number of runs\n`,
   );
   process.exit(2);
 }
@@ -33,12 +36,13 @@ if (!hasPatroni)
 
 const pair = isPlain ? await startPlainPair({ isSynchronous }) : await startPatroniPair({ isSynchronous });
 if (!pair) leaveOut("failover", "PostgreSQL");
-const office = await openOffice(pair, known.length * repeats);
+const office = await openOffice(pair, known.length * repeats, isSerializable);
 process.stdout.write(`${pair.name}\n`);
 let holds = true;
 let runs = 0;
 for (const fault of known) {
   if (named.length > 0 && !named.includes(fault)) continue;
+  if (fault !== "redis" && !pair.faults.includes(fault)) continue;
   const rows = [];
   for (let n = 0; n < repeats; n++) {
     const outcome =

@@ -14,7 +14,7 @@ const ownersOfARun = 300;
 const reader = "reader@example.com";
 
 /** Three instances behind haproxy, on a pair of PostgreSQL, with counters in Redis, mail by SMTP and a fake Stripe. */
-export async function openOffice(pair: Pair, runs: number) {
+export async function openOffice(pair: Pair, runs: number, isSerializable: boolean) {
   const [inbox, stripe, redis] = await Promise.all([
     startSmtpInbox(),
     StripeStandIn.start(),
@@ -22,6 +22,13 @@ export async function openOffice(pair: Pair, runs: number) {
   ]);
   const created = new URL(await createDatabase(await writableAddress(pair.url)));
   const databaseUrl = pair.url.replace(/\/postgres$/, created.pathname);
+  if (isSerializable) {
+    const client = new pg.Client(created.href);
+    await client.connect();
+    const name = created.pathname.slice(1);
+    await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = serializable`);
+    await client.end();
+  }
   const primaryUrl = () => writableAddress(databaseUrl);
   const query = async (sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> => {
     const client = new pg.Client(await primaryUrl());
@@ -44,8 +51,21 @@ export async function openOffice(pair: Pair, runs: number) {
     TRUSTED_PROXY_HOPS: "1",
     RATE_LIMIT_HEALTH: "100000",
   };
-  const start = () => Service.start(environment, { logTo: "file" });
+  const metricsPorts: number[] = [];
+  const start = async () => {
+    const port = await reservePort();
+    metricsPorts.push(port);
+    return Service.start({ ...environment, METRICS_PORT: String(port) }, { logTo: "file" });
+  };
   const instances = [await start(), await start(), await start()];
+  /** How many transactions the instances have repeated by now. */
+  const countRepeats = async () => {
+    const texts = await Promise.all(
+      metricsPorts.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
+    );
+    const counts = texts.join("\n").matchAll(/^corner_office_store_repeats_total\S* (\d+)$/gm);
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
   startHaproxy(
     balancerPort,
     instances.map(({ port }) => port),
@@ -55,7 +75,20 @@ export async function openOffice(pair: Pair, runs: number) {
   await front.adminJson("account", "add", reader, "--plan", "licensed");
   const owners = await makeOwners({ query }, runs * ownersOfARun);
   const token = () => front.token(reader);
-  return { pair, instances, front, balancerPort, inbox, stripe, redis, owners, primaryUrl, query, token };
+  return {
+    pair,
+    instances,
+    front,
+    balancerPort,
+    inbox,
+    stripe,
+    redis,
+    owners,
+    primaryUrl,
+    query,
+    token,
+    countRepeats,
+  };
 }
 
 export type Office = Awaited<ReturnType<typeof openOffice>>;

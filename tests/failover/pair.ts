@@ -1,9 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+
 /**
  * The faults of the primary: it is killed; frozen, and reset as by a watchdog; cut off from the others, but not from the
- * instances; switched over by hand; frozen and thawed a minute later, without a watchdog.
+ * instances; switched over by hand; frozen and thawed a minute later, without a watchdog; killed when its standby has
+ * received nothing for 30 seconds, with asynchronous replication.
  */
-export const faults = ["kill", "freeze", "cut", "switch", "thaw"] as const;
-export type Fault = (typeof faults)[number];
+export const faults = ["kill", "freeze", "cut", "switch", "thaw", "late"] as const;
+/**
+ * The faults in which no host accepts writes, and accounts are read: etcd is frozen for 50 seconds, so that Patroni makes
+ * both servers standbys; the primary is made read-only for 30, as managed services do when a disk is full.
+ */
+export const pauses = ["etcd", "full"] as const;
+export type Fault = (typeof faults)[number] | (typeof pauses)[number];
 
 /** A primary and a standby on loopback, which exchange their roles. */
 export type Pair = {
@@ -11,7 +20,9 @@ export type Pair = {
   name: string;
   /** A superuser's URL that names both hosts as libpq does. */
   url: string;
-  /** Does this to the primary. Resolves as soon as the other server accepts writes. */
+  /** The faults that can be done to it. */
+  faults: readonly Fault[];
+  /** Does this to the primary. Resolves as soon as the other server accepts writes, or after a pause any of them. */
   strike: (fault: Fault) => Promise<Struck>;
   /** Whether a write is acknowledged only once it is at both servers. */
   isSynchronous: boolean;
@@ -19,9 +30,26 @@ export type Pair = {
   end: () => void;
 };
 
-/** The struck server: the port of the former primary, and the way back to a pair. */
+const fullForMs = 30_000; // 30 seconds
+/** Until the standby has missed so much of what was written, if it is late. */
+export const lateByMs = 30_000; // 30 seconds
+
+/** Makes a primary read-only for a while. */
+export async function fillDisk(url: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query("SET default_transaction_read_only = off");
+  for (const how of ["SET default_transaction_read_only = on", "RESET default_transaction_read_only"]) {
+    await client.query(`ALTER SYSTEM ${how}`);
+    await client.query("SELECT pg_reload_conf()");
+    if (how.startsWith("SET")) await sleep(fullForMs);
+  }
+  await client.end();
+}
+
+/** The struck server: the port of the former primary if there is another now, and the way back to a pair. */
 export type Struck = {
-  port: number;
+  port: number | undefined;
   /** Takes the fault away. The pair decides what becomes of the former primary. */
   release: () => Promise<void>;
   /** Waits until both servers are a pair again. False if a thawed primary has broken the pair. */

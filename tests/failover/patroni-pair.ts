@@ -7,7 +7,7 @@ import { findPostgres, isInstalled, postgresUser, signalPostgres } from "@/tests
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
-import type { Fault, Pair, Struck } from "./pair";
+import { type Fault, fillDisk, type Pair, type Struck } from "./pair";
 
 type Proxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
@@ -27,6 +27,7 @@ type Node = {
 /** The shortest `ttl` that Patroni allows, in seconds, and what fits it: `loop_wait` + 2 × `retry_timeout` ≤ `ttl`. */
 export const timing = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
 
+const etcdFrozenForMs = 50_000; // 50 seconds
 const patienceMs = 150_000; // 150 seconds
 const maxLogLines = 40;
 
@@ -35,7 +36,7 @@ export const hasPatroni = isInstalled("patroni") && isInstalled("etcd");
 
 /** Starts etcd and two PostgreSQL under Patroni on loopback, without a watchdog. */
 export async function startPatroniPair({ isSynchronous }: { isSynchronous: boolean }): Promise<Pair> {
-  const etcdPort = await startEtcd();
+  const { port: etcdPort, etcd } = await startEtcd();
   const first = await startNode("a", etcdPort, isSynchronous);
   await until(() => isPrimary(first));
   const nodes = [first, await startNode("b", etcdPort, isSynchronous)] as const;
@@ -50,9 +51,16 @@ export async function startPatroniPair({ isSynchronous }: { isSynchronous: boole
       const command = ["switchover", "--leader", primary.name, "--candidate", standby.name, "--force"];
       await promisify(execFile)("patronictl", ["-c", standby.file, ...command]);
     }
-    await until(() => isPrimary(standby));
+    if (fault === "full") await fillDisk(`postgres://postgres@127.0.0.1:${primary.port}/postgres`);
+    if (fault === "etcd") {
+      etcd.kill("SIGSTOP");
+      await sleep(etcdFrozenForMs);
+      etcd.kill("SIGCONT");
+    }
+    const isPause = fault === "full" || fault === "etcd";
+    await until(async () => (await isPrimary(standby)) || (isPause && isPrimary(primary)));
     return {
-      port: primary.port,
+      port: isPause ? undefined : primary.port,
       async release() {
         if (fault === "freeze") signalNode(primary, "SIGKILL");
         if (fault === "thaw") signalNode(primary, "SIGCONT");
@@ -74,6 +82,7 @@ export async function startPatroniPair({ isSynchronous }: { isSynchronous: boole
     name: `Patroni (ttl ${timing.ttl} s), ${isSynchronous ? "synchronous" : "asynchronous"} replication`,
     url: `postgres://postgres@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(",")}/postgres`,
     isSynchronous,
+    faults: ["kill", "freeze", "cut", "switch", "thaw", "etcd", "full"],
     strike,
     end() {
       for (const node of nodes) {
@@ -84,7 +93,7 @@ export async function startPatroniPair({ isSynchronous }: { isSynchronous: boole
   };
 }
 
-async function startEtcd(): Promise<number> {
+async function startEtcd(): Promise<{ port: number; etcd: ChildProcess }> {
   const [port, peerPort] = [await reservePort(), await reservePort()];
   const [url, peerUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
   const parameters = {
@@ -96,9 +105,9 @@ async function startEtcd(): Promise<number> {
     "initial-cluster": `default=${peerUrl}`,
   };
   const flags = Object.entries(parameters).flatMap(([name, value]) => [`--${name}`, value]);
-  spawnLeashed("etcd", [...flags, "--unsafe-no-fsync"], { stdio: "ignore" });
+  const etcd = spawnLeashed("etcd", [...flags, "--unsafe-no-fsync"], { stdio: "ignore" });
   await until(async () => (await fetch(`${url}/health`)).ok);
-  return port;
+  return { port, etcd };
 }
 
 async function startNode(name: string, etcdPort: number, isSynchronous: boolean): Promise<Node> {

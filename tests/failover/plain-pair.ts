@@ -3,7 +3,7 @@ import pg from "pg";
 import { eventually, signalPostgres, startPostgres, stopDatabase } from "@/tests/support/databases";
 import { reservePort } from "@/tests/support/port";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
-import type { Fault, Pair, Struck } from "./pair";
+import { type Fault, fillDisk, lateByMs, type Pair, type Struck } from "./pair";
 
 type Server = NonNullable<Awaited<ReturnType<typeof startPostgres>>>;
 
@@ -21,7 +21,7 @@ export async function startPlainPair({
 }): Promise<Pair | undefined> {
   let primary = await startPostgres();
   if (!primary) return undefined;
-  let standby = await startStandby(primary, isSynchronous);
+  let { standby, replication } = await startStandby(primary, isSynchronous);
   // Instances know two addresses, behind which servers are replaced.
   const ports = [await reservePort(), await reservePort()];
   let [own, other] = [
@@ -31,7 +31,15 @@ export async function startPlainPair({
 
   const strike = async (fault: Fault): Promise<Struck> => {
     const [former, formerHost] = [primary as Server, own];
-    if (fault === "kill") signalPostgres(former.child.pid, "SIGKILL");
+    if (fault === "full") {
+      await fillDisk(former.url);
+      return { port: undefined, release: async () => {}, restore: async () => true };
+    }
+    if (fault === "late") {
+      replication.freeze();
+      await sleep(lateByMs);
+    }
+    if (fault === "kill" || fault === "late") signalPostgres(former.child.pid, "SIGKILL");
     if (fault === "freeze" || fault === "thaw") signalPostgres(former.child.pid, "SIGSTOP");
     if (fault === "cut") formerHost.proxy.freeze();
     if (fault === "switch") await stopDatabase(former);
@@ -47,7 +55,7 @@ export async function startPlainPair({
           signalPostgres(former.child.pid, "SIGKILL");
       },
       async restore() {
-        standby = await startStandby(primary as Server, isSynchronous);
+        ({ standby, replication } = await startStandby(primary as Server, isSynchronous));
         formerHost.proxy.pointTo(portOf(standby));
         return true;
       },
@@ -58,13 +66,17 @@ export async function startPlainPair({
     name: `a promotion by hand, ${isSynchronous ? "synchronous" : "asynchronous"} replication`,
     url: `postgres://postgres@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/postgres`,
     isSynchronous,
+    faults: ["kill", "freeze", "cut", "switch", "thaw", "full", ...(isSynchronous ? [] : ["late" as const])],
     strike,
     end: () => {},
   };
 }
 
-async function startStandby(primary: Server, isSynchronous: boolean): Promise<Server> {
-  const standby = (await startPostgres(primary.url)) as Server;
+/** Starts a standby that follows the primary through a proxy. */
+async function startStandby(primary: Server, isSynchronous: boolean) {
+  const port = await reservePort();
+  const replication = await startTcpProxy(portOf(primary), port);
+  const standby = (await startPostgres(primary.url.replace(`:${portOf(primary)}/`, `:${port}/`))) as Server;
   // Set after the copy was made: a promoted standby waits for no one.
   if (isSynchronous) await run(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
   await run(primary.url, "SELECT pg_reload_conf()");
@@ -72,7 +84,7 @@ async function startStandby(primary: Server, isSynchronous: boolean): Promise<Se
     const [row] = await run(primary.url, "SELECT sync_state FROM pg_stat_replication");
     if (row?.sync_state !== (isSynchronous ? "sync" : "async")) throw new Error("no standby follows");
   });
-  return standby;
+  return { standby, replication };
 }
 
 async function run(url: string, sql: string): Promise<{ [column: string]: unknown }[]> {

@@ -15,11 +15,19 @@ const lastingMs = faultSeconds * 1000;
 /** The faults, one after the other. */
 export const faults: Fault[] = [
   {
-    name: "no write is possible",
+    name: "the store says nothing (embedded: its lock is held)",
     async strike({ store }) {
       store.hold();
       await sleep(lastingMs);
       store.release();
+    },
+  },
+  {
+    name: "the store is only read",
+    async strike({ store, service }) {
+      await store.refuseWrites(service.pid);
+      await sleep(lastingMs);
+      await store.acceptWrites(service.pid);
     },
   },
   { name: "mail is refused", strike: (world) => disturbMail(world, "busy") },

@@ -6,6 +6,7 @@ import pg from "pg";
 import { createDatabase, isInstalled, startPostgres, startRedis } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
+import { limitFiles } from "@/tests/support/process-limits";
 import { startRedisBridge } from "@/tests/support/redis-bridge";
 import { type Environment, Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
@@ -23,6 +24,9 @@ type Store = {
   listTables: string;
   hold: () => void;
   release: () => void;
+  /** As a disk that is full, or that its system has made read-only, does to the service of this process. */
+  refuseWrites: (pid: number) => unknown;
+  acceptWrites: (pid: number) => unknown;
   cut: () => Promise<void>;
   mend: () => Promise<void>;
   /** Megabytes of the store and of its write-ahead log. */
@@ -91,6 +95,8 @@ function openEmbedded(): Store {
     listTables: "SELECT name FROM sqlite_master WHERE type = 'table'",
     hold: () => begin("BEGIN IMMEDIATE"),
     release: end,
+    refuseWrites: (pid) => limitFiles(pid, "0"),
+    acceptWrites: (pid) => limitFiles(pid, "unlimited"),
     // No one can cut off a file: a reader stays instead, which keeps the write-ahead log from being emptied.
     cut: async () => begin("BEGIN; SELECT count(*) FROM accounts"),
     mend: async () => end(),
@@ -107,6 +113,7 @@ async function openPostgres(): Promise<Store> {
   const port = await reservePort();
   const proxy = await startTcpProxy(Number(url.port), port);
   const query = async (sql: string): Promise<Rows> => (await direct.query(sql)).rows;
+  const reload = () => direct.query("SELECT pg_reload_conf()");
   const read = async (sql: string) => Number(Object.values((await query(sql))[0] ?? {})[0]);
   url.port = String(port);
   return {
@@ -115,6 +122,11 @@ async function openPostgres(): Promise<Store> {
     listTables: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
     hold: proxy.freeze,
     release: proxy.thaw,
+    refuseWrites: () => direct.query("ALTER SYSTEM SET default_transaction_read_only = on").then(reload),
+    async acceptWrites() {
+      await direct.query("SET default_transaction_read_only = off");
+      await direct.query("ALTER SYSTEM RESET default_transaction_read_only").then(reload);
+    },
     cut: proxy.cut,
     mend: proxy.mend,
     sizes: async () => ({

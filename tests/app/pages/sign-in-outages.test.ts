@@ -55,7 +55,18 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
   it("home shows an outage, and a browser that returns after a minute is signed in again", async () => {
     const browser = await signedIn("minute@example.com");
     browser.cookies.delete("__session");
-    const away = await without("local_sessions", () => follow(browser, "/home"));
+    const away = await without("local_sessions", async () => {
+      const headers = { cookie: browser.cookie };
+      for (const [path, code] of [
+        ["/api/entitlement", "unavailable"],
+        ["/api/credits/balance", "balance_unavailable"],
+      ] as const) {
+        const { status, headers: sent, text } = await service.ask(path, { headers });
+        expect([status, JSON.parse(text).error.code]).toEqual([503, code]);
+        expect(sent["retry-after"]).toMatch(/^[1-9]\d*$/);
+      }
+      return follow(browser, "/home");
+    });
     expect(away.path).toBe("/home");
     expect(away.page.status).toBe(200);
     expect(heading(away.page)).toBe("We cannot check your account at the moment");

@@ -7,6 +7,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { Store } from "@/lib/db/store";
+import { startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { createDatabase, eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 import { mountInMemory } from "@/tests/support/mount";
@@ -72,6 +73,21 @@ describe("the embedded store", () => {
       expect.objectContaining({ detail: expect.stringMatching(/^SEARCH local_sessions USING .*INDEX/) }),
     ]);
     db.close();
+    await store.close();
+  });
+
+  it("lets the writes of requests pass those of background work", async () => {
+    const store = open();
+    const db = await store.ready();
+    const written: string[] = [];
+    const write = (name: string) =>
+      addAccount(db, `${name}@example.com`, {}, Date.now()).then(() => written.push(name));
+    const waits = Array.from({ length: 20 }, (_, n) => `sweep${n}`);
+    const loop = startBackgroundLoop(() => Promise.all(waits.map(write)), { pauseMs: 60_000, failed: "" });
+    await write("request");
+    expect(written.indexOf("request")).toBeLessThanOrEqual(1);
+    await loop.stop();
+    expect(written).toHaveLength(21);
     await store.close();
   });
 

@@ -1,0 +1,43 @@
+import pg from "pg";
+import { describe, expect, inject, it } from "vitest";
+import { addCredits, findAccount } from "@/lib/accounts/accounts";
+import { addAccount } from "@/lib/accounts/invitations";
+import { Store } from "@/lib/db/store";
+import { createDatabase } from "@/tests/support/databases";
+import { engines } from "@/tests/support/engines";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+
+const postgresUrl = inject("postgresUrl");
+const email = "ceo@example.com";
+
+describe.runIf(postgresUrl)("a transaction that PostgreSQL undoes because it met another", () => {
+  it("is repeated until it is done, where every transaction is serializable", async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "", inject("postgresTemplate"));
+    const direct = new pg.Client(databaseUrl);
+    await direct.connect();
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await direct.query(`ALTER DATABASE ${name} SET default_transaction_isolation = serializable`);
+    await direct.end();
+    const store = new Store({ databaseUrl, dataDir: "" });
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    const add = () => addCredits(db, email, { thousandths: 1000, reason: "a test" }, Date.now());
+    await Promise.all(Array.from({ length: 6 }, add));
+    expect((await findAccount(db, email)).creditThousandths).toBe(6000);
+    await store.close();
+  });
+
+  it("is done once for its caller, and counted in a metric", async () => {
+    const metricsPort = await reservePort();
+    const stage = await engines[1]?.prepare();
+    if (!stage) throw new Error("PostgreSQL is not installed");
+    const service = await Service.start({ ...stage.environment, METRICS_PORT: String(metricsPort) });
+    const { headers } = await service.submit("/waitlist/join", { email });
+    expect(headers.location).not.toContain("problem");
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    expect(text).toMatch(/^corner_office_store_repeats_total\{state="40001"\} [1-9]\d*$/m);
+    await service.stop();
+    await stage.clear();
+  });
+});

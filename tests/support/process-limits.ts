@@ -1,0 +1,6 @@
+import { execFileSync } from "node:child_process";
+
+/** Limits the files that a process writes: at 0, each of its writes fails as on a disk that has become read-only. */
+export function limitFiles(pid: number, bytes: "0" | "unlimited"): void {
+  execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+}
