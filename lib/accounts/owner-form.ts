@@ -2,24 +2,34 @@ import { type Owner, rejectImpersonator, requireOwner } from "@/lib/accounts/own
 import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
 import type { PublicErrorCode } from "@/lib/http/errors";
 import { type FormSubmission, form, type LeadAway, type Redirect, readFields } from "@/lib/http/form";
-import type { HandlerOptions, HandlerRequest, RouteHandler } from "@/lib/http/handler";
+import {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+  type HandlerRequest,
+  type RouteHandler,
+} from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
-/** How a route whose entry asks for the owner finds them, and their proof. */
-export const byOwner = {
+const byOwner = {
   identify,
   hasProof: ({ session }, nowMs) => isRecentlyConfirmed(session?.confirmedAtMs, nowMs),
 } satisfies HandlerOptions<Owner>;
+
+/** Creates the handler of a route whose entry asks for the owner. */
+export function ownerHandler(route: Route, handler: Handler<Owner>): RouteHandler {
+  return createHandler(route, handler, byOwner);
+}
 
 /** Creates the POST handler of a form on the owner's home, which explains its failures. */
 export function ownerForm(
   route: Route,
   handler: (submission: FormSubmission, owner: Owner) => Promise<Redirect | LeadAway | ResponseParts>,
-  { page = pages.home.path, explained }: { page?: string; explained?: readonly PublicErrorCode[] } = {},
+  explained?: readonly PublicErrorCode[],
 ): RouteHandler {
-  return form(route, () => page, handler, { ...byOwner, ...(explained && { explained }) });
+  return form(route, () => pages.home.path, handler, { ...byOwner, ...(explained && { explained }) });
 }
 
 async function identify(call: HandlerRequest): Promise<Owner> {

@@ -1,7 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { officePolicy, pagePolicy, showNothing } from "@/lib/http/content-security-policy";
 import { files, isPage, pages, publications } from "@/lib/http/pages";
-import type { HeaderList } from "@/lib/http/response";
 import { retirementHeaders, retirementOf } from "@/lib/http/retirement";
 import type { Route } from "@/lib/http/route";
 import { processSingleton } from "@/lib/process-singleton";
@@ -15,10 +14,10 @@ const permissions = ["camera", "display-capture", "geolocation", "microphone", "
 const shown: readonly Route[] = [...Object.values(files), publications.emailPreviews];
 
 const headersByRoute = () =>
-  processSingleton("default headers", () => new Map<Route | undefined, HeaderList>());
+  processSingleton("default headers", () => new Map<Route | undefined, readonly string[]>());
 
 /** The headers that every response of a route has, made once. Without a route they are those of the API. */
-export function defaultHeaders(route: Route | undefined): HeaderList {
+export function defaultHeaders(route: Route | undefined): readonly string[] {
   const known = headersByRoute().get(route);
   if (known) return known;
   const headers = headersOf(route);
@@ -26,7 +25,7 @@ export function defaultHeaders(route: Route | undefined): HeaderList {
   return headers;
 }
 
-function headersOf(route: Route | undefined): HeaderList {
+function headersOf(route: Route | undefined): readonly string[] {
   const { hsts, office } = settings();
   const headers = ["x-content-type-options", "nosniff"];
   if (!route || route.site === "api") {
@@ -47,7 +46,7 @@ function headersOf(route: Route | undefined): HeaderList {
   return shown.includes(route) ? headers : [...headers, "content-security-policy", showNothing];
 }
 
-const headersOfPage = (policy: string): HeaderList => [
+const headersOfPage = (policy: string): readonly string[] => [
   "cross-origin-resource-policy",
   "same-origin",
   "content-security-policy",
@@ -59,7 +58,7 @@ const headersOfPage = (policy: string): HeaderList => [
 ];
 
 /** The headers of every response under `/api`, `/mcp` and `/hooks`, and of each refusal that no route answers. */
-function headersOfApi(route: Route | undefined): HeaderList {
+function headersOfApi(route: Route | undefined): readonly string[] {
   const { appUrl } = settings();
   const retirement = route && retirementOf(route);
   const links = [`<${appUrl}${pages.policy.path}>; rel="deprecation"; type="text/html"`];
@@ -82,6 +81,6 @@ function headersOfApi(route: Route | undefined): HeaderList {
 }
 
 /** CORS headers without credentials. */
-function corsHeaders({ reads }: NonNullable<Route["anyOrigin"]>): HeaderList {
+function corsHeaders({ reads }: NonNullable<Route["anyOrigin"]>): readonly string[] {
   return ["access-control-allow-origin", "*", "access-control-expose-headers", reads];
 }

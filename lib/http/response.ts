@@ -52,7 +52,7 @@ function requestIdHeader({ requestId }: RequestContext, caching: string): Header
 }
 
 /** Makes a Response. HEAD gets only the headers (RFC 9110 §9.3.2). */
-export function toResponse(
+function toResponse(
   method: string,
   { status, body, mediaType, headers = [] }: ResponseParts,
   defaults: HeaderList,
@@ -98,10 +98,10 @@ export function errorParts(error: ApiError): ResponseParts {
 export class LazyResponse implements Lazy<Response> {
   readonly #status: number;
   readonly #fields: HeaderList;
-  readonly #content: string | null;
+  readonly #content: string | Buffer | null;
   #made: Response | undefined;
 
-  constructor(status: number, fields: HeaderList, content: string | null) {
+  constructor(status: number, fields: HeaderList, content: string | Buffer | null) {
     this.#status = status;
     this.#fields = fields;
     this.#content = content;
@@ -112,7 +112,7 @@ export class LazyResponse implements Lazy<Response> {
   }
 
   /** The parts; `undefined` once the real Response exists, which may have been changed or read. */
-  get parts(): { fields: HeaderList; content: string | null } | undefined {
+  get parts(): { fields: HeaderList; content: string | Buffer | null } | undefined {
     return this.#made ? undefined : { fields: this.#fields, content: this.#content };
   }
 
@@ -122,7 +122,7 @@ export class LazyResponse implements Lazy<Response> {
       for (let at = 0; at < this.#fields.length; at += 2) {
         headers.append(this.#fields[at] ?? "", this.#fields[at + 1] ?? "");
       }
-      this.#made = new Response(this.#content, { status: this.#status, headers });
+      this.#made = new Response(this.#content as BodyInit | null, { status: this.#status, headers });
     }
     return this.#made;
   }

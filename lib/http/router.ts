@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { hooks, type Page, pages, routes } from "@/lib/http/pages";
+import { type Page, pages, routes } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
@@ -36,13 +36,6 @@ export function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Ro
   const { signIn, production, connectRegistration } = settings();
   if ((onlyInDevelopment && production) || (onlyWithRegistration && !connectRegistration)) return false;
   return !under || under.includes(signIn.kind);
-}
-
-const hookPaths = new Set<string>(Object.values(hooks).map(({ path }) => path));
-
-/** Whether a path is a provider's webhook. */
-export function isWebhookPath(path: string): boolean {
-  return hookPaths.has(path);
 }
 
 const readMethods = ["GET", "HEAD"];

@@ -14,7 +14,7 @@ import { ApiError } from "@/lib/http/errors";
 import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
-import type { RequestContext } from "@/lib/http/request-context";
+import { type RequestContext, traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { classify, unknownRevision } from "@/lib/mcp/classification";
 import { MessageRequest } from "@/lib/mcp/message-request";
@@ -46,6 +46,7 @@ async function answerMessage(
   const owner = context.path === accountPath ? await identify() : undefined;
   const message = parseJson(body);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
+  context.traceId ??= traceIdOf(metaOf(message).traceparent);
   const call = parseSimpleCall(message, headers);
   if (call) {
     const caller = owner ?? (call.tool.needsSession ? await identify() : anonymousCaller);
@@ -55,6 +56,11 @@ async function answerMessage(
     return refuse(ProtocolErrorCode.InvalidRequest, invalidMessageReason(message), idOf(message));
   const caller = owner ?? (needsAccount(message) ? await identify() : anonymousCaller);
   return exchange(headers, message, () => createServer(caller, context));
+}
+
+/** The metadata of a message, where MCP clients also send what the header `traceparent` says. */
+function metaOf(message: unknown): { traceparent?: unknown } {
+  return (message as { params?: { _meta?: object } } | null)?.params?._meta ?? {};
 }
 
 function isMessage(value: unknown): value is Message {

@@ -2,10 +2,9 @@ import type { Server, ServerResponse } from "node:http";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import { readOfficeFiles } from "@/lib/office/files";
 import { createOfficeHandler, nothingHere } from "@/lib/office/handler";
-import { log } from "@/lib/runtime/log";
+import { inBackground } from "@/lib/runtime/background-loop";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import type { JoinedMessage } from "@/lib/server/joined-message";
-import { serializePipelined } from "@/lib/server/pipeline";
 import { pathOf } from "@/lib/server/request-target";
 import { send, toRequest } from "@/lib/server/web-adapter";
 
@@ -31,12 +30,5 @@ export function createOfficeServer(url: string): Server {
     await send(await handle(request, path), incoming, outgoing);
   }
 
-  const receive = serializePipelined((incoming, outgoing) => {
-    answer(incoming, outgoing).catch((failure) => {
-      log().error({ err: failure }, "the office failed");
-      outgoing.destroy();
-    });
-  });
-  // A tunnel or a proxy may be in front, whose address all operators share.
-  return createBoundedServer(receive, undefined);
+  return createBoundedServer((incoming, outgoing) => inBackground(() => answer(incoming, outgoing)));
 }

@@ -6,10 +6,11 @@ import { OwnRequest, type RouteHandler } from "@/lib/http/handler";
 import { actions, pages, publications } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
 import { createRequestContext, logRequest } from "@/lib/http/request-context";
-import { finalizeResponse } from "@/lib/http/response";
+import { finalizeResponse, LazyResponse } from "@/lib/http/response";
 import { apiRouteAt, pageAt, routeAt } from "@/lib/http/router";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
+import { compressOnce } from "@/lib/server/cached-response";
 import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
 import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
@@ -65,7 +66,7 @@ export function createPageHandler() {
       signal = abortOnClose(outgoing);
       const request = toRequest(incoming, settings().appUrl + incoming.url, outgoing);
       const response = await limiter.run(client, signal, () => requireHandler(path)(request));
-      await send(response, incoming, outgoing);
+      await send(await compressed(response, incoming.headers["accept-encoding"]), incoming, outgoing);
     } catch (thrown) {
       if (signal?.aborted) return logRequest(context, clientLeft);
       const error = thrown instanceof ApiError ? thrown : pageUnavailable(thrown);
@@ -73,6 +74,17 @@ export function createPageHandler() {
       await send(finalizeResponse(pages.nothingHere, context, parts), incoming, outgoing);
     }
   };
+}
+
+/** The same response, compressed if the client takes that. */
+async function compressed(response: Response, accepted: string | undefined): Promise<Response> {
+  const { fields, content } = (response instanceof LazyResponse && response.parts) || { content: null };
+  if (content === null) return response;
+  const once = await compressOnce(Buffer.from(content), accepted);
+  const others = fields.filter((_, at) => fields[at - (at % 2)] !== "content-length");
+  const about = ["content-length", String(once.content.length), "vary", "Accept-Encoding"];
+  if (once.encoding !== "identity") about.push("content-encoding", once.encoding);
+  return new LazyResponse(response.status, [...others, ...about], once.content) as unknown as Response;
 }
 
 /** Aborts when the client is gone. */

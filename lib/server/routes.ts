@@ -73,13 +73,16 @@ import * as openApi from "@/app/openapi.json/route";
 import * as ready from "@/app/ready/route";
 import * as robots from "@/app/robots.txt/route";
 import * as sitemap from "@/app/sitemap.xml/route";
-import type { RouteHandler } from "@/lib/http/handler";
+import * as statusData from "@/app/status.json/route";
+import { ApiError } from "@/lib/http/errors";
+import { createHandler, type RouteHandler } from "@/lib/http/handler";
 import { type mcpServer, operations } from "@/lib/http/operations";
 import {
   actions,
   clientFiles,
   connectEndpoints,
   documentPages,
+  files,
   hooks,
   markdownPath,
   pages,
@@ -147,6 +150,7 @@ const ofPublications: Record<Exclude<keyof typeof publications, "emailPreviews">
   openApi,
   llms,
   llmsFull,
+  statusData,
   changesFeed,
   jwks,
   authorizationServer,
@@ -178,6 +182,11 @@ const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, H
   nothingHere,
 };
 
+/** Files are read from memory; this answers the methods that they do not accept. */
+function refuseFile(): never {
+  throw new ApiError("not_found");
+}
+
 const ofClientFile: Handlers = { GET: async (request) => clientFile.GET(request) };
 const ofDocument: Handlers = { GET: async (request) => document.GET(request) };
 const ofMarkdown: Handlers = {
@@ -197,6 +206,7 @@ const byPath = new Map<string, Handlers>([
   ...inRegister(probes, { ready }),
   ...inRegister(publications, ofPublications),
   ...inRegister(pages, ofPages),
+  ...Object.values(files).map((file): Entry => [file.path, { GET: createHandler(file, refuseFile) }]),
   ...Object.values(clientFiles).map(({ path }): Entry => [path, ofClientFile]),
   ...Object.values(documentPages).flatMap(({ path }): Entry[] => [
     [path, ofDocument],

@@ -1,18 +1,18 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
-import { connectionBounds, type connectionLimits } from "@/lib/config/limits";
+import type { connectionLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse, type ResponseParts } from "@/lib/http/response";
 import { pageAt, redirectTrailingSlash, rejectUnknown } from "@/lib/http/router";
-import { isProxyMisconfigured, trustForwardedPeer } from "@/lib/rate-limit/client-address";
+import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
-import { serializePipelined } from "@/lib/server/pipeline";
 import { rendersAt } from "@/lib/server/render-page";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
+import { countInWork } from "@/lib/server/requests-in-work";
 import { routeHandler } from "@/lib/server/routes";
 import { send, toRequest } from "@/lib/server/web-adapter";
 import { refuseWrongHost } from "@/lib/server/wrong-host";
@@ -31,7 +31,7 @@ type FrontServerOptions = {
  */
 export function createFrontServer({ handlePage, throughNext, limits }: FrontServerOptions): Server {
   trustForwardedPeer();
-  const { appUrl, trustedProxyHops } = settings();
+  const { appUrl } = settings();
 
   async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
     const { method = "", url = "" } = incoming;
@@ -39,7 +39,8 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     const path = pathOf(target);
     const request = toRequest(incoming, appUrl + target, outgoing);
     const { headers } = request;
-    const early = answerToHead(incoming, path);
+    appendPeer(incoming);
+    const early = answerToHead(incoming, path, headers, outgoing);
     if (early)
       return send(
         finalizeResponse(undefined, createRequestContext(method, path, headers), early),
@@ -47,7 +48,6 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
         outgoing,
       );
     incoming.url = target;
-    appendPeer(incoming);
     const redirected = redirectTrailingSlash(method, path, target.slice(path.length), headers);
     const refused = redirected ?? rejectUnknown(method, path, headers);
     if (refused) return send(refused, incoming, outgoing);
@@ -62,21 +62,18 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     await send(await handler(request), incoming, outgoing);
   }
 
-  const receive = serializePipelined((incoming, outgoing) => {
-    answer(incoming, outgoing).catch((failure) => {
-      log().error({ err: failure }, "the server failed");
-      outgoing.destroy();
-    });
-  });
-
-  const isPeerTheClient = trustedProxyHops === 0 && !isProxyMisconfigured();
-  return createBoundedServer(receive, isPeerTheClient ? connectionBounds.perAddress : undefined, limits);
+  return createBoundedServer(answer, limits);
 }
 
 /** Answers from the head alone: a refusal, or `OPTIONS *` (RFC 9110 §9.3.7). */
-function answerToHead(incoming: IncomingMessage, path: string): ResponseParts | undefined {
+function answerToHead(
+  incoming: IncomingMessage,
+  path: string,
+  headers: Headers,
+  outgoing: ServerResponse,
+): ResponseParts | undefined {
   const isForAll = incoming.method === "OPTIONS" && path === "*";
-  const refused = refuseHead(incoming, isForAll ? "/" : path);
+  const refused = refuseHead(incoming, isForAll ? "/" : path) ?? countInWork(headers, outgoing);
   if (refused) return errorParts(refused);
   return isForAll ? { status: 204, body: null, headers: ["allow", allowedAtAll] } : undefined;
 }

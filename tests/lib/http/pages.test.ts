@@ -80,7 +80,7 @@ describe("an address that no register has", () => {
 describe("the pages of the register", () => {
   it("are open to anyone, or say that they are not", async () => {
     for (const { path, access } of Object.values<Page>(pages)) {
-      const expected = { anyone: [200, 303, 404], session: [307], "signed link": [200, 400] }[access];
+      const expected = { anyone: [200, 303, 404], session: [303], "signed link": [200, 400] }[access];
       expect(expected, path).toContain((await service.ask(path)).status);
     }
   });

@@ -11,5 +11,5 @@ export const POST = ownerForm(
     const url = await beginCheckout(await store(), owner.account, kind, field(kind), nowMs);
     return url ? { away: url } : { to: `${pages.home.path}?checkout=licensed` };
   },
-  { explained: ["billing_not_configured", "credits_not_configured", "checkout_failed", "paid_only"] },
+  ["billing_not_configured", "credits_not_configured", "checkout_failed", "paid_only"],
 );

@@ -9,5 +9,5 @@ export const POST = ownerForm(
   async (_, owner) => {
     return { away: await openPortal(await store(), owner.account.id) };
   },
-  { explained: ["billing_not_configured", "portal_failed", "paid_only"] },
+  ["billing_not_configured", "portal_failed", "paid_only"],
 );
