@@ -126,7 +126,7 @@ export const rateLimits = {
   /** Pages that are rendered for each request: enough for a whole office behind one address. */
   pages: { perClient: 300, ...minute },
   /** Requests to the operators' office; all behind one proxy or tunnel are one client. */
-  office: { perClient: 1200, inAll: 6000, ...minute },
+  office: { perClient: 1200, ...minute },
 } as const satisfies Record<string, RateLimit>;
 
 export type RateLimitName = keyof typeof rateLimits;

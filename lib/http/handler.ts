@@ -12,6 +12,7 @@ import { errorParts, finalizeResponse, type HeaderList, type ResponseParts } fro
 import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
 import { isEnabled, methodNotAllowed } from "@/lib/http/router";
+import { rateLimitKey } from "@/lib/rate-limit/client-address";
 import { consumeLimit, consumeRateLimit, refundLimit, type Sender } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
@@ -259,7 +260,10 @@ function probeCookies({ url, headers, route }: HandlerRequest): ResponseParts | 
 }
 
 async function requireWithinOwnLimit(call: HandlerRequest): Promise<void> {
-  if (call.route.limit) await requireWithinLimit(call.route.limit, call);
+  const { limit, site } = call.route;
+  // On the office's port the peer counts, whatever stands in front of the public one.
+  const sender = site === "office" ? { headers: call.headers, browser: rateLimitKey(call.headers) } : call;
+  if (limit) await requireWithinLimit(limit, sender);
 }
 
 /** Spends one request of the sender's. Throws a 429, or the error that the limit names. */
