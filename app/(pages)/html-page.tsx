@@ -5,6 +5,7 @@ import type { ApiError } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import type { Page } from "@/lib/http/pages";
+import { askToWait } from "@/lib/http/plain-page";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
 import { ownTurn } from "@/lib/runtime/own-turn";
 import { readSiteBanner } from "@/lib/site-banner";
@@ -23,7 +24,6 @@ export type Shown = {
 type HtmlPageOptions = {
   /** Renders a refusal or an unexpected failure. */
   renderError?: (error: ApiError, call: HandlerRequest) => Shown;
-  acceptsAnyOrigin?: boolean;
 };
 
 /**
@@ -33,7 +33,7 @@ type HtmlPageOptions = {
 export function htmlPage(
   page: Page,
   handler: (call: HandlerRequest) => Shown | ResponseParts | Promise<Shown | ResponseParts>,
-  { renderError = apologize, acceptsAnyOrigin = false }: HtmlPageOptions = {},
+  { renderError = apologize }: HtmlPageOptions = {},
 ): (request: Request) => Promise<Response> {
   return createHandler(
     page,
@@ -44,10 +44,10 @@ export function htmlPage(
     },
     {
       renderError: async (error, call) => {
+        if (error.status === 429) return askToWait(error, call.headers);
         const shown = renderError(error, call);
         return respond(page, await render(page, shown, hasSessionCookie(call.headers)), call, shown);
       },
-      acceptsAnyOrigin,
     },
   );
 }

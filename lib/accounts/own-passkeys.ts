@@ -1,5 +1,4 @@
-import { type Owner, requireOwner } from "@/lib/accounts/owner";
-import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
+import type { Owner } from "@/lib/accounts/owner";
 import {
   CeremonyError,
   creationOptions,
@@ -16,12 +15,8 @@ import type { HandlerRequest } from "@/lib/http/handler";
 /** Adding a passkey counts for the account that the page showed. */
 const purposeOf = ({ account }: Owner) => `add to ${account.id}`;
 
-/**
- * The options to add a passkey to the owner's account. Throws an {@link ApiError}: 403 without a recent confirmation,
- * 409 for another account than the page showed or if the account has ten.
- */
-export async function startPasskey(call: HandlerRequest, shownAccountId: string) {
-  const owner = await requireConfirmedOwner(call, shownAccountId);
+/** The options to add a passkey to the owner's account. Throws an {@link ApiError}: 409 if the account has ten. */
+export async function startPasskey(call: HandlerRequest, owner: Owner) {
   const { id, email } = owner.account;
   const passkeys = await listPasskeys(await store(), id);
   if (passkeys.length >= maxPasskeys) throw hasTooMany();
@@ -31,8 +26,7 @@ export async function startPasskey(call: HandlerRequest, shownAccountId: string)
 }
 
 /** Adds the passkey that the owner's browser has created. Throws an {@link ApiError}. */
-export async function finishPasskey(call: HandlerRequest): Promise<void> {
-  const owner = await requireConfirmedOwner(call);
+export async function finishPasskey(call: HandlerRequest, owner: Owner): Promise<void> {
   await refuseCeremonyErrors(async () => {
     const party = relyingParty();
     const registration = readRegistration(party, call.body, expectedOf(call, purposeOf(owner)));
@@ -41,16 +35,6 @@ export async function finishPasskey(call: HandlerRequest): Promise<void> {
     const outcome = await addPasskey(await store(), owner.account, passkey, call.nowMs);
     if (outcome === "full") throw hasTooMany();
     if (outcome !== "added") throw new CeremonyError(`the passkey or its challenge is ${outcome}`);
-  });
-}
-
-/** The owner, if they have proved in the last five minutes in this browser who they are. Throws an {@link ApiError}. */
-async function requireConfirmedOwner(call: HandlerRequest, shownAccountId?: string): Promise<Owner> {
-  const owner = await requireOwner(call, shownAccountId);
-  if (isRecentlyConfirmed(owner.session?.confirmedAtMs, call.nowMs)) return owner;
-  throw new ApiError("forbidden", {
-    message: "Confirm first that it is you: it was more than five minutes ago.",
-    hint: "Use a passkey or a new code in this browser, then try again.",
   });
 }
 

@@ -74,9 +74,6 @@ export const renderConcurrency = {
   waitMs: 5000,
 };
 
-/** Rendered pages per client address: enough for a whole office behind one address. */
-export const renderRateLimit = { requests: 300, windowSeconds: 60 };
-
 /** Default rate limits per client address. */
 export const quotas = {
   health: { requests: 120, windowSeconds: 60 },
@@ -120,10 +117,16 @@ export const rateLimits = {
   webhooks: { perClient: 6000, ...minute },
   /** Authorization requests: all together in 15 minutes are fewer than `oauthBounds.pendingRows`, so that none is evicted. */
   connect: { perClient: 300, perNetwork: 1000, inAll: 6000, ...tenMinutes },
+  /** Requests of apps, before it is known whether their credential is valid. */
+  exchanges: { perClient: 6000, perNetwork: 24_000, ...tenMinutes },
   /** An office of 50 people with six apps each, within ten minutes. */
   registrations: { perClient: 300, perNetwork: 1000, inAll: 6000, ...tenMinutes },
   /** Emails that join the waitlist, in a day. */
   waitlist: { perNetwork: 50, inAll: 5000, windowSeconds: 24 * 60 * 60 },
+  /** Pages that are rendered for each request: enough for a whole office behind one address. */
+  pages: { perClient: 300, ...minute },
+  /** Requests to the operators' office; all behind one proxy or tunnel are one client. */
+  office: { perClient: 1200, ...minute },
 } as const satisfies Record<string, RateLimit>;
 
 export type RateLimitName = keyof typeof rateLimits;
@@ -151,9 +154,6 @@ export const oauthBounds = {
   /** Maximum unanswered authorization requests, and as many device codes: up to 4 KB each, 160 MB in all. */
   pendingRows: 20_000,
 };
-
-/** Requests to the office per client address; all operators behind one proxy or tunnel share it. */
-export const officeRateLimit = { requests: 1200, windowSeconds: 60 };
 
 /** Limits of the waitlist, which anyone can join. */
 export const waitlistBounds = {

@@ -16,6 +16,24 @@ const base: Record<string, string> = {
   "object-src": "'none'",
 };
 
+/** The policy of what is not a page: it displays nothing, whatever the browser takes it for. */
+export const showNothing = "default-src 'none'; frame-ancestors 'none'";
+
+/** The policy of every page of the operators' office. */
+export const officePolicy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
 /** Whether a page shows Clerk's components. */
 export function isClerks(page: Page): boolean {
   return settings().signIn.kind === "clerk" && page.loads.includes("clerk");

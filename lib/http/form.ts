@@ -1,7 +1,14 @@
 import { type CookieName, cookieHeaders, readCookie } from "@/lib/http/cookies";
 import type { PublicErrorCode } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
-import { createHandler, type HandlerRequest, keepsNoCookies } from "@/lib/http/handler";
+import {
+  createHandler,
+  type HandlerOptions,
+  type HandlerRequest,
+  keepsNoCookies,
+  provesNothing,
+  type RouteHandler,
+} from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
 import type { RequestContext } from "@/lib/http/request-context";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
@@ -28,46 +35,56 @@ export type FormSubmission = {
   nowMs: number;
 };
 
+type FormOptions<Who> = Pick<HandlerOptions<Who>, "identify" | "hasProof"> & {
+  /** The codes of refusals that the page explains as well; programs then get every refusal as an ApiError. */
+  explained?: readonly PublicErrorCode[];
+};
+
 /**
  * Creates the POST handler of a form. It redirects the browser with 303, so that going back posts nothing again. After a
  * failure it redirects to the form's page, which explains the problem, and after the end of a session to sign-in. A typed
  * email is kept for the next page.
  *
  * @param page - the address of the page with the form; it explains the `problem` in its query
- * @param explained - the codes of refusals that the page explains as well; programs then get every refusal as an ApiError
  */
-export function form(
+export function form<Who = undefined>(
   route: Route,
   page: (field: FormSubmission["field"]) => string,
-  handler: (submission: FormSubmission) => Promise<Redirect | LeadAway | ResponseParts>,
-  explained?: readonly PublicErrorCode[],
-): (request: Request) => Promise<Response> {
+  handler: (submission: FormSubmission, who: Who) => Promise<Redirect | LeadAway | ResponseParts>,
+  { explained, ...checks }: FormOptions<Who> = {},
+): RouteHandler {
   const send = (call: HandlerRequest, { to, cookies = [] }: Redirect) =>
     redirectTo({ to, cookies: [...rememberTypedEmail(readFields(call)("email")), ...cookies] });
   const back = (call: HandlerRequest, problem: string) =>
     send(call, { to: withProblem(page(readFields(call)), problem) });
   return createHandler(
     route,
-    async (call) => {
+    async (call, who) => {
       const { headers, browser, context, nowMs } = call;
       const client = knownClientKey(headers);
       const cookie = (name: CookieName) => readCookie(headers, name);
-      const done = await handler({
-        field: readFields(call),
-        cookie,
-        headers,
-        browser,
-        client,
-        context,
-        nowMs,
-      });
+      const done = await handler(
+        {
+          field: readFields(call),
+          cookie,
+          headers,
+          browser,
+          client,
+          context,
+          nowMs,
+        },
+        who,
+      );
       if ("status" in done) return done;
       return "away" in done ? leadAway(done.away) : send(call, done);
     },
     {
+      ...checks,
       renderError: (error, call) => {
         const { status, message, code } = error;
         if (error === keepsNoCookies) return back(call, "cookies");
+        if (error === provesNothing)
+          return send(call, { to: `${withProblem(page(readFields(call)), "confirm")}#ways` });
         if (explained && !call.headers.get("accept")?.includes("text/html")) return errorParts(error);
         if (explained?.includes(code)) return back(call, code);
         if (status === 429) return back(call, `too-many&wait=${error.headers["retry-after"]}`);

@@ -4,23 +4,60 @@ import { isOutage } from "@/lib/db/store-outage";
 import { readBody } from "@/lib/http/body";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import { requireHost } from "@/lib/http/host-check";
 import { readKnownBrowser } from "@/lib/http/known-browser";
 import type { Operation } from "@/lib/http/operations";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
-import {
-  errorParts,
-  finalizePageResponse,
-  finalizeResponse,
-  type HeaderList,
-  type ResponseParts,
-} from "@/lib/http/response";
+import { errorParts, finalizeResponse, type HeaderList, type ResponseParts } from "@/lib/http/response";
 import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
-import { isEnabled } from "@/lib/http/router";
+import { isEnabled, methodNotAllowed } from "@/lib/http/router";
+import { rateLimitKey } from "@/lib/rate-limit/client-address";
 import { consumeLimit, consumeRateLimit, refundLimit, type Sender } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
+type Check = {
+  /** Whether a route asks for it. */
+  isAsked: (route: Route) => unknown;
+  /** Only for a POST. */
+  ofPost?: true;
+  /** Refuses by throwing an {@link ApiError}, or answers in place of the handler. */
+  run: (call: HandlerRequest) => ResponseParts | undefined | void | Promise<void>;
+};
+
+const always = () => true;
+
+/**
+ * The checks of every request, in this order: of operations, the MCP server, pages, forms, the authorization server,
+ * webhooks and the operators' office. A route's entry in its register says which of them it asks for.
+ */
+const checks: readonly Check[] = [
+  { isAsked: always, run: requireEnabled }, // 404
+  { isAsked: always, run: requireMethod }, // 405
+  { isAsked: ({ isVersioned }) => isVersioned, run: requireVersion1 }, // 400
+  { isAsked: ({ host }) => host, run: ({ route, headers }) => requireHost(route.host, headers) }, // 403, 421
+  { isAsked: ({ methods }) => methods.some((method) => method === "OPTIONS"), run: answerOptions }, // 204
+  { isAsked: always, run: ({ route, nowMs }) => requireBeforeSunset(route, nowMs) }, // 410
+  { isAsked: ({ quota }) => quota, run: requireWithinQuota }, // 429
+  { isAsked: ({ origin }) => origin === "own", ofPost: true, run: requireOwnOrigin }, // 403
+  { isAsked: ({ needsCookies }) => needsCookies, ofPost: true, run: probeCookies }, // 307, 400
+  { isAsked: ({ limit }) => limit, run: requireWithinOwnLimit }, // 429
+  { isAsked: ({ needsBilling }) => needsBilling, run: requireBilling }, // 503
+  { isAsked: ({ contentType }) => contentType, ofPost: true, run: requireContentType }, // 415
+  {
+    isAsked: ({ credential }) => credential === "signature",
+    ofPost: true,
+    run: ({ options }) => options.requireKey?.(),
+  }, // 400, 503
+  { isAsked: ({ methods }) => methods.some((method) => method === "POST"), ofPost: true, run: takeBody }, // 413, 400
+  { isAsked: ({ credential }) => credential, run: identify }, // 401, 403, 409, 503
+  { isAsked: ({ needsProof }) => needsProof, run: requireProof }, // 403
+];
+
 const noBody = Buffer.alloc(0);
+
+/** A request of our own, for a page that is kept. */
+export class OwnRequest extends Request {}
 
 /** A request on its way through the checks to its handler. */
 export class HandlerRequest {
@@ -28,11 +65,19 @@ export class HandlerRequest {
   body: Buffer = noBody;
   headers: Headers;
   readonly nowMs = Date.now();
+  /** Whether its address exists and accepts its method. */
+  isRouted = false;
+  /** The headers of its quota. */
+  quotaHeaders: HeaderList = [];
+  /** Who sent it, once that is known. */
+  who: unknown;
   private known: { browser: string | undefined } | undefined;
 
   constructor(
-    private readonly request: Request,
+    readonly request: Request,
+    readonly route: Route,
     readonly context: RequestContext,
+    readonly options: Pick<HandlerOptions<unknown>, "requireKey" | "identify" | "hasProof">,
   ) {
     this.headers = request.headers;
   }
@@ -48,82 +93,73 @@ export class HandlerRequest {
   }
 }
 
-/** Does the work of one route. Throws an {@link ApiError} to refuse. */
-export type Handler = (request: HandlerRequest) => ResponseParts | Promise<ResponseParts>;
+/** Does the work of one route, for who sent the request. Throws an {@link ApiError} to refuse. */
+export type Handler<Who = undefined> = (
+  call: HandlerRequest,
+  who: Who,
+) => ResponseParts | Promise<ResponseParts>;
 
-type RouteHandler = (request: Request) => Promise<Response>;
+export type RouteHandler = (request: Request) => Promise<Response>;
 
-type HandlerOptions = {
-  /** Checks `API-Version` or `Host`, on preflights too. Throws an {@link ApiError}. */
-  checkAddressee?: (headers: Headers) => void;
-  /** Accepts a POST from pages of other origins: it carries its own credential, and no cookie counts. */
-  acceptsAnyOrigin?: boolean;
-  /** Checks the headers of a POST before its body is read. Throws an {@link ApiError}. */
-  checkPost?: (headers: Headers) => void;
+export type HandlerOptions<Who> = {
+  /** Throws an {@link ApiError} if no signature can be verified: the body is not read. */
+  requireKey?: () => void;
+  /** Finds who sent a request, where the entry names a credential. Throws an {@link ApiError}. */
+  identify?: (call: HandlerRequest) => Who | Promise<Who>;
+  /** Whether they have proved in the last five minutes who they are, where the entry asks for that. */
+  hasProof?: (who: Who, nowMs: number) => boolean;
   /** Renders a refusal or an unexpected failure; an ApiError in JSON by default. */
-  renderError?: (error: ApiError, request: HandlerRequest) => ResponseParts | Promise<ResponseParts>;
-  finalize?: (
-    route: Route,
-    context: RequestContext,
-    parts: ResponseParts,
-    rateLimitHeaders: HeaderList,
-  ) => Response;
+  renderError?: (error: ApiError, call: HandlerRequest) => ResponseParts | Promise<ResponseParts>;
 };
 
 /**
- * Creates the route handler of an address: of an operation, the MCP server, a page, a form or a webhook. This is the
- * order of checks of every request. Before it, the router refuses unknown addresses (404) and methods (405).
+ * Creates the route handler of an address. It walks the {@link checks} that the route asks for, does the work, and
+ * finishes the answer. An error that is thrown anywhere becomes an answer here and nowhere else.
  */
-export function createHandler(route: Route, handler: Handler, options: HandlerOptions = {}): RouteHandler {
-  const { checkAddressee, acceptsAnyOrigin, checkPost } = options;
-  const { renderError = errorParts, finalize = finalizePageResponse } = options;
+export function createHandler<Who = undefined>(
+  route: Route,
+  handler: Handler<Who>,
+  options: HandlerOptions<Who> = {},
+): RouteHandler {
+  const { renderError = errorParts } = options;
+  if (route.credential && !options.identify) throw new Error(`${route.path}: no one reads its credential`);
+  if (route.needsProof && !options.hasProof) throw new Error(`${route.path}: no one asks for the proof`);
+  const asked = checks.filter(({ isAsked }) => isAsked(route));
   return async (request) => {
     const { method, headers } = request;
     const context = createRequestContext(method, route.path, headers);
-    const call = new HandlerRequest(request, context);
-    let rateLimitHeaders: HeaderList = [];
-    let parts: ResponseParts;
-    if (!isEnabled(route)) return finalize(route, context, notFound(), rateLimitHeaders); // 404
+    context.isOwn = request instanceof OwnRequest;
+    const call = new HandlerRequest(request, route, context, options as HandlerOptions<unknown>);
+    let parts: ResponseParts | undefined;
     try {
-      checkAddressee?.(headers); // 400 API-Version, 403 Host
-      if (method === "OPTIONS") return finalize(route, context, preflight(route), rateLimitHeaders);
-      requireBeforeSunset(route, call.nowMs); // 410
-      if (route.quota) {
-        const consumed = await consumeRateLimit(route.quota, request);
-        rateLimitHeaders = consumed.headers;
-        if (consumed.refused) throw tooManyRequests(consumed.refused); // 429
+      for (const { ofPost, run } of asked) {
+        if (ofPost && method !== "POST") continue;
+        const answer = run(call);
+        parts = (answer instanceof Promise ? await answer : answer) ?? undefined;
+        if (parts) break;
       }
-      if (method === "POST" && !acceptsAnyOrigin) requireOwnOrigin(headers); // 403
-      if (route.needsCookies && readCookie(headers, "office-probe") === undefined)
-        return finalize(route, context, probeCookies(call), rateLimitHeaders); // 307
-      if (route.limit) await requireWithinLimit(route.limit, call); // 429
-      if (method === "POST") {
-        checkPost?.(headers); // 415 Content-Type, 400 invalid_signature
-        call.body = await readBody(request, route.takes ? bodyLimits[route.takes] : 0); // 413, 400
-        if (route.takes === "form" && !acceptsAnyOrigin) requireStorable(call.body); // 400
-      }
-      parts = await handler(call);
+      parts ??= await handler(call, call.who as Who);
     } catch (thrown) {
       const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, context);
       // What failed for a reason of ours is not the sender's to pay for.
       if (route.limit && isOurs(error)) refundLimit(route.limit, rateLimits[route.limit], call);
+      // Outside the office, an address that is none and a method that is refused are answered in JSON.
+      if (!call.isRouted && route.site !== "office") {
+        return finalizeResponse(route.site ? route : undefined, context, errorParts(error));
+      }
       parts = await renderError(error, call);
     }
-    return finalize(route, context, parts, rateLimitHeaders);
+    return finalizeResponse(route, context, parts, call.quotaHeaders);
   };
 }
 
-/** Creates the route handlers of an API route, by method. Every response has the default headers of the API. */
-export function createApiHandlers<R extends Route>(
+/** Creates the route handlers of an API route, by method. */
+export function createApiHandlers<R extends Route, Who = undefined>(
   route: R,
-  handler: Handler,
-  options: HandlerOptions,
+  handler: Handler<Who>,
+  options: HandlerOptions<Who> = {},
 ): Record<R["methods"][number], RouteHandler> {
-  const handle = createHandler(route, handler, {
-    acceptsAnyOrigin: true,
-    finalize: finalizeResponse,
-    ...options,
-  });
+  const handle = createHandler(route, handler, options);
   return Object.fromEntries(route.methods.map((method: Method) => [method, handle])) as Record<
     R["methods"][number],
     RouteHandler
@@ -135,18 +171,27 @@ export function createApiHandlers<R extends Route>(
  *
  * @param handler - returns the body of the 200: an object is sent as JSON, a string as plain text
  */
-export function createOperationHandlers<Op extends Operation>(
+export function createOperationHandlers<Op extends Operation, Who = undefined>(
   operation: Op,
-  handler: (request: HandlerRequest) => object | string | Promise<object | string>,
+  handler: (call: HandlerRequest, who: Who) => object | string | Promise<object | string>,
+  identify?: (call: HandlerRequest) => Who | Promise<Who>,
 ): Record<Op["methods"][number], RouteHandler> {
-  return createApiHandlers(operation, async (call) => ({ status: 200, body: await handler(call) }), {
-    checkAddressee: requireSupportedVersion,
-  });
+  const answer: Handler<Who> = async (call, who) => ({ status: 200, body: await handler(call, who) });
+  return createApiHandlers(operation, answer, identify && { identify });
 }
 
-const notFound = () => errorParts(new ApiError("not_found"));
+function requireEnabled({ route }: HandlerRequest): void {
+  if (!isEnabled(route)) throw new ApiError("not_found");
+}
 
-function requireSupportedVersion(headers: Headers): void {
+function requireMethod(call: HandlerRequest): void {
+  const { route, context } = call;
+  const methods: readonly string[] = route.methods;
+  if (!methods.includes(context.method)) throw methodNotAllowed(route);
+  call.isRouted = true;
+}
+
+function requireVersion1({ headers }: HandlerRequest): void {
   const version = headers.get("api-version");
   if (version === null || /^[ \t]*1[ \t]*$/.test(version)) return;
   throw new ApiError("invalid_request", {
@@ -156,7 +201,11 @@ function requireSupportedVersion(headers: Headers): void {
 }
 
 /** `Allow` (RFC 9110 §9.3.7) and, where CORS allows any origin, the headers of a preflight. */
-function preflight({ methods, anyOrigin }: Route): ResponseParts {
+function answerOptions({
+  route: { methods, anyOrigin },
+  context,
+}: HandlerRequest): ResponseParts | undefined {
+  if (context.method !== "OPTIONS") return undefined;
   const allow = methods.join(", ");
   const headers = ["allow", allow];
   if (anyOrigin) {
@@ -166,15 +215,27 @@ function preflight({ methods, anyOrigin }: Route): ResponseParts {
   return { status: 204, body: null, headers };
 }
 
+function requireWithinQuota(call: HandlerRequest): void | Promise<void> {
+  const { quota } = call.route;
+  if (!quota) return;
+  const take = ({ headers, refused }: Awaited<ReturnType<typeof consumeRateLimit>>) => {
+    call.quotaHeaders = headers;
+    if (refused) throw tooManyRequests(refused);
+  };
+  const consumed = consumeRateLimit(quota, call.request);
+  return consumed instanceof Promise ? consumed.then(take) : take(consumed);
+}
+
 /**
  * Refuses a POST from a page of another site. Browsers send `Origin` with every POST, and no page can forge it; a
  * request without one is not a browser's.
  */
-function requireOwnOrigin(headers: Headers): void {
-  const { appUrl } = settings();
-  if (headers.get("origin") === appUrl) return;
+function requireOwnOrigin({ route, headers }: HandlerRequest): void {
+  const { appUrl, office } = settings();
+  const own = route.site === "office" ? office?.url : appUrl;
+  if (headers.get("origin") === own) return;
   throw new ApiError("forbidden", {
-    message: `Open this form at ${appUrl} instead.`,
+    message: `Open this form at ${own} instead.`,
     hint: "Forms are only accepted from our own pages.",
   });
 }
@@ -191,10 +252,18 @@ export const keepsNoCookies = new ApiError("invalid_request", {
  * Sends a form that needs cookies back to its own address by a 307, which keeps its method and fields (RFC 9110 §15.4.8)
  * and sets a cookie: pages from a shared cache cannot set one. Throws if it comes back without.
  */
-function probeCookies({ url, context }: HandlerRequest): ResponseParts {
+function probeCookies({ url, headers, route }: HandlerRequest): ResponseParts | undefined {
+  if (readCookie(headers, "office-probe") !== undefined) return undefined;
   if (url.searchParams.has("probed")) throw keepsNoCookies;
   const cookies = cookieHeaders([writeCookie("office-probe", "1", probeSeconds)]);
-  return { status: 307, body: null, headers: ["location", `${context.path}?probed`, ...cookies] };
+  return { status: 307, body: null, headers: ["location", `${route.path}?probed`, ...cookies] };
+}
+
+async function requireWithinOwnLimit(call: HandlerRequest): Promise<void> {
+  const { limit, site } = call.route;
+  // On the office's port the peer counts, whatever stands in front of the public one.
+  const sender = site === "office" ? { headers: call.headers, browser: rateLimitKey(call.headers) } : call;
+  if (limit) await requireWithinLimit(limit, sender);
 }
 
 /** Spends one request of the sender's. Throws a 429, or the error that the limit names. */
@@ -215,13 +284,45 @@ function isOurs({ code, status }: ApiError): boolean {
   return code === "internal_error" || (code === "unavailable" && status === 503);
 }
 
-/** Refuses the byte that PostgreSQL can store in no text, in any field. */
-function requireStorable(body: Buffer): void {
-  if (!body.includes(0) && !body.includes("%00")) return;
+function requireBilling(): void {
+  if (!settings().billing) throw new ApiError("billing_not_configured");
+}
+
+function requireContentType({ route, headers }: HandlerRequest): void {
+  const [sent = ""] = headers.get("content-type")?.split(";", 1) ?? [];
+  if (sent.trim().toLowerCase() === route.contentType) return;
+  throw new ApiError("invalid_request", {
+    status: 415,
+    message: `The Content-Type of the body is not ${route.contentType}.`,
+    hint: `Send one JSON-RPC message as 'Content-Type: ${route.contentType}'.`,
+  });
+}
+
+/** Reads the body, and refuses in a form the byte that PostgreSQL can store in no text. */
+async function takeBody(call: HandlerRequest): Promise<void> {
+  const { takes, origin } = call.route;
+  const body = await readBody(call.request, takes ? bodyLimits[takes] : 0);
+  call.body = body;
+  const isForm = origin === "own" && (takes === "form" || takes === "office");
+  if (!isForm || (!body.includes(0) && !body.includes("%00"))) return;
   throw new ApiError("invalid_request", { message: "A field of the form contains a NUL." });
 }
 
-/** Logs a failure, and returns the error that the client gets: fixed words without the cause, 503 for an outage. */
+async function identify(call: HandlerRequest): Promise<void> {
+  call.who = await call.options.identify?.(call);
+}
+
+/** Why a request was refused that takes more than a session. */
+export const provesNothing = new ApiError("forbidden", {
+  message: "Confirm first that it is you: it was more than five minutes ago.",
+  hint: "Use a passkey or a new code in this browser, then try again.",
+});
+
+function requireProof({ options, who, nowMs }: HandlerRequest): void {
+  if (!options.hasProof?.(who, nowMs)) throw provesNothing;
+}
+
+/** Logs an unexpected failure, and returns the error that the client gets: fixed words without the cause. */
 export function unexpectedError(failure: unknown, { requestId }: RequestContext): ApiError {
   if (isOutage(failure)) {
     const { message } = failure as Error;

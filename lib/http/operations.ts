@@ -8,6 +8,7 @@ export type Status = 200 | 400 | 401 | 403 | 405 | 410 | 413 | 429 | 500 | 502 |
 
 /** One public operation, as handlers, documents and tests read it. */
 export type Operation = Route & {
+  site: "api";
   /** The exact path; its folder is `app` + this path. */
   path: `/api/${string}`;
   caching: string;
@@ -34,10 +35,13 @@ const shared = {
 /** The major version of every operation. */
 export const version1: { retirement?: Retirement } = {};
 
+const versioned = { site: "api", isVersioned: true } as const;
+
 /** The register of public operations. Plain data: adding one starts here. */
 export const operations = {
   health: {
     path: "/api/health",
+    ...versioned,
     methods: ["GET", "HEAD", "OPTIONS"],
     summary: "Reports that the web app is up.",
     access: "anyone",
@@ -48,6 +52,7 @@ export const operations = {
   },
   siteBanner: {
     path: "/api/site-banner",
+    ...versioned,
     methods: ["GET", "HEAD", "OPTIONS"],
     summary: "Reads the notice at the top of the site.",
     access: "anyone",
@@ -58,9 +63,11 @@ export const operations = {
   },
   entitlement: {
     path: "/api/entitlement",
+    ...versioned,
     methods: ["GET", "HEAD", "OPTIONS"],
     summary: "Reports whether the signed-in account may run.",
     access: "session",
+    credential: "token",
     caching: "private, no-store",
     answers: {
       200: schemas.entitlementAllowed,
@@ -80,9 +87,11 @@ export const operations = {
   },
   creditsBalance: {
     path: "/api/credits/balance",
+    ...versioned,
     methods: ["GET", "HEAD", "OPTIONS"],
     summary: "Reads the account's credit balance.",
     access: "session",
+    credential: "token",
     caching: "private, no-store",
     answers: {
       200: schemas.creditsBalance,
@@ -96,7 +105,9 @@ export const operations = {
   },
   unsubscribe: {
     path: "/api/email/unsubscribe",
+    ...versioned,
     methods: ["POST", "OPTIONS"],
+    origin: "any",
     limit: "unsubscribe",
     takes: "unsubscribe",
     summary: "Stops the later onboarding emails (RFC 8058).",
@@ -126,7 +137,11 @@ export const operations = {
 export const mcpServer = {
   paths: ["/mcp", "/api/mcp", "/mcp/account"],
   methods: ["POST", "OPTIONS"],
+  site: "api",
+  host: "ours",
+  origin: "any",
   quota: "mcp",
+  contentType: "application/json",
   takes: "mcp",
   caching: "no-store",
   anyOrigin: {
@@ -139,4 +154,6 @@ export const mcpServer = {
       stampedHeaders,
     ].join(", "),
   },
-} as const satisfies Omit<Route, "path"> & { paths: readonly `/${string}`[] };
+} as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[] };
+
+type WithoutPath<R> = R extends unknown ? Omit<R, "path"> : never;

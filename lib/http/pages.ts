@@ -18,7 +18,14 @@ export type Page = Route & {
 const read = ["GET", "HEAD"] as const;
 const post = ["POST"] as const;
 
-const open = { methods: read, access: "anyone", isCrawled: true, inSitemap: true, loads: [] } as const;
+const open = {
+  methods: read,
+  limit: "pages",
+  access: "anyone",
+  isCrawled: true,
+  inSitemap: true,
+  loads: [],
+} as const;
 const closed = { ...open, isCrawled: false, inSitemap: false } as const;
 const document = { ...open, isShared: true, loads: ["documents"] } as const;
 
@@ -63,6 +70,7 @@ export const pages = {
     ...closed,
     access: "signed link",
     methods: ["GET", "HEAD", "POST"],
+    origin: "any",
     limit: "unsubscribe",
     takes: "unsubscribe",
   },
@@ -74,7 +82,14 @@ export const pages = {
   ...documentPages,
 } as const satisfies Record<string, Page>;
 
-const form = { methods: post, takes: "form", limit: "forms" } as const;
+const form = { methods: post, origin: "own", takes: "form", limit: "forms" } as const;
+
+/** Asks for a challenge, which uses no store. */
+const challenge = { methods: post, origin: "own", limit: "challenges", under: ["local"] } as const;
+
+/** A form on the owner's home, or of an app that asks there. */
+const owners = { ...form, under: ["local", "clerk"], credential: "owner" } as const;
+const ownPasskeys = { ...owners, under: ["local"] } as const;
 
 /** The targets of forms, and what the scripts of pages fetch. */
 export const actions = {
@@ -82,7 +97,7 @@ export const actions = {
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
   sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
-  askForPasskey: { path: "/sign-in/passkey/options", methods: post, limit: "challenges", under: ["local"] },
+  askForPasskey: { path: "/sign-in/passkey/options", ...challenge },
   signInWithPasskey: { path: "/sign-in/passkey", ...form, takes: "passkey", under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, limit: "signOut", under: ["local"] },
   findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"], needsCookies: true },
@@ -90,29 +105,47 @@ export const actions = {
   renewSession: {
     path: "/sign-in/renew",
     methods: ["GET", "HEAD", "POST"],
+    origin: "own",
     limit: "renewals",
     under: ["local"],
   },
-  endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
-  extendApp: { path: "/home/sessions/extend", ...form, under: ["local", "clerk"] },
-  switchAppMails: { path: "/home/app-mails", ...form, under: ["local", "clerk"] },
-  startPasskey: { path: "/home/passkeys/options", ...form, limit: "challenges", under: ["local"] },
-  addPasskey: { path: "/home/passkeys/add", ...form, takes: "passkey", under: ["local"] },
-  renamePasskey: { path: "/home/passkeys/rename", ...form, under: ["local"] },
-  removePasskey: { path: "/home/passkeys/remove", ...form, under: ["local"] },
-  declinePasskeys: { path: "/home/passkeys/decline", ...form, under: ["local"] },
-  exportPerson: { path: "/home/export", ...form, under: ["local", "clerk"] },
-  beginCheckout: { path: "/home/checkout", ...form, under: ["local", "clerk"] },
+  endSession: { path: "/home/sessions/end", ...owners },
+  extendApp: { path: "/home/sessions/extend", ...owners, notImpersonated: "app extend refused" },
+  switchAppMails: { path: "/home/app-mails", ...owners },
+  startPasskey: { path: "/home/passkeys/options", ...ownPasskeys, limit: "challenges", needsProof: true },
+  addPasskey: { path: "/home/passkeys/add", ...ownPasskeys, takes: "passkey", needsProof: true },
+  renamePasskey: { path: "/home/passkeys/rename", ...ownPasskeys },
+  removePasskey: { path: "/home/passkeys/remove", ...ownPasskeys, needsProof: true },
+  declinePasskeys: { path: "/home/passkeys/decline", ...ownPasskeys },
+  exportPerson: { path: "/home/export", ...owners },
+  beginCheckout: {
+    path: "/home/checkout",
+    ...owners,
+    needsBilling: true,
+    notImpersonated: "checkout refused",
+  },
   /** Where Stripe Checkout sends the browser back to. */
-  returnFromCheckout: { path: "/home/checkout/return", methods: read, under: ["local", "clerk"] },
-  openPortal: { path: "/home/portal", ...form, under: ["local", "clerk"] },
-  mintToken: { path: "/home/token", ...form, under: ["local", "clerk"] },
-  findHits: { path: "/docs/search.json", methods: read },
+  returnFromCheckout: {
+    path: "/home/checkout/return",
+    methods: read,
+    limit: "pages",
+    under: ["local", "clerk"],
+  },
+  openPortal: {
+    path: "/home/portal",
+    ...owners,
+    needsBilling: true,
+    notImpersonated: "billing portal refused",
+  },
+  mintToken: { path: "/home/token", ...owners, notImpersonated: "token refused" },
+  findHits: { path: "/docs/search.json", methods: read, limit: "pages" },
   dismissNotice: { path: "/notice/dismiss", ...form },
 } as const satisfies Record<string, Route>;
 
 const endpoint = {
   methods: ["POST", "OPTIONS"],
+  origin: "any",
+  limit: "exchanges",
   takes: "form",
   under: ["local", "clerk"],
   anyOrigin: { sends: "Authorization, Content-Type", reads: "Retry-After, WWW-Authenticate" },
@@ -120,22 +153,29 @@ const endpoint = {
 
 /** The endpoints of the authorization server (RFC 6749, RFC 8628, RFC 7009, RFC 7591). */
 export const connectEndpoints = {
-  authorization: { path: "/oauth/authorize", methods: read, under: ["local", "clerk"] },
+  authorization: { path: "/oauth/authorize", methods: read, limit: "connect", under: ["local", "clerk"] },
   /** Where the browser continues after the owner has answered. */
-  resume: { path: "/oauth/resume", methods: read, under: ["local", "clerk"] },
+  resume: { path: "/oauth/resume", methods: read, limit: "exchanges", under: ["local", "clerk"] },
   token: { path: "/oauth/token", ...endpoint },
-  device: { path: "/oauth/device", ...endpoint },
+  device: { path: "/oauth/device", ...endpoint, limit: "connect" },
   revocation: { path: "/oauth/revoke", ...endpoint },
   registration: { path: "/oauth/register", ...endpoint, limit: "registrations", onlyWithRegistration: true },
 } as const satisfies Record<string, Route>;
 
-const hook = { methods: post, limit: "webhooks", takes: "webhook" } as const;
+const hook = {
+  methods: post,
+  site: "api",
+  origin: "any",
+  limit: "webhooks",
+  takes: "webhook",
+  credential: "signature",
+} as const;
 
 /** Webhooks of our providers. */
 export const hooks = {
   clerk: { path: "/hooks/clerk", ...hook },
   resend: { path: "/hooks/resend", ...hook },
-  stripe: { path: "/hooks/stripe", ...hook },
+  stripe: { path: "/hooks/stripe", ...hook, needsBilling: true },
 } as const satisfies Record<string, Route>;
 
 /** For load balancers. */
@@ -221,6 +261,11 @@ export function markdownPath<Path extends Page["path"]>(path: Path): `${Path}.md
 const markdownForms = Object.values(documentPages).map(
   ({ path }): Route => ({ path: markdownPath(path), ...published }),
 );
+
+/** Whether a route is a page. */
+export function isPage(route: Route): route is Page {
+  return "loads" in route;
+}
 
 /** Every route outside `/api` and `/mcp`. */
 export const routes: readonly Route[] = [

@@ -17,6 +17,8 @@ export type RequestContext = {
   /** The trace that the client says the request belongs to. It is only logged. */
   traceId: string | undefined;
   startedAtMs: number;
+  /** It is a request of our own, for a page that is kept: it is not logged. */
+  isOwn?: boolean;
   /** The subject of its session, once known. */
   subject?: string;
 };
@@ -52,15 +54,17 @@ export function traceIdOf(traceparent: unknown): string | undefined {
 
 /**
  * Logs and counts a request when its response is ready: one line without client address, query, headers and body. Static
- * files are logged at `debug`.
+ * files are logged at `debug`. Requests to the operators' office are named apart, and not counted.
  */
 export function logRequest(
   { method, path, requestId, traceId, startedAtMs, subject }: RequestContext,
   status: number,
+  site?: "api" | "office",
 ): void {
   const ms = performance.now() - startedAtMs;
-  const measured = metrics();
-  const address = routeName(path);
+  const isOffice = site === "office";
+  const measured = isOffice ? undefined : metrics();
+  const address = isOffice ? path : routeName(path);
   if (measured) {
     measured.requests.inc({ address, status });
     measured.requestSeconds.observe({ address }, ms / 1000);
@@ -71,7 +75,8 @@ export function logRequest(
     const trace = traceId ? `,"traceId":"${traceId}"` : "";
     const whose = subject ? `,"subject":"${hashSubject(subject)}"` : "";
     const answered = `"status":${status},"ms":${Math.round(ms * 100) / 100}`;
-    return `"method":"${known}","path":"${address}",${answered},"requestId":"${requestId}"${trace}${whose}`;
+    const where = isOffice ? "office" : "path";
+    return `"method":"${known}","${where}":"${address}",${answered},"requestId":"${requestId}"${trace}${whose}`;
   });
 }
 

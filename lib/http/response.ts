@@ -1,11 +1,8 @@
-import { settings } from "@/lib/config/settings";
+import { defaultHeaders } from "@/lib/http/default-headers";
 import type { ApiError } from "@/lib/http/errors";
 import { delegateToReal, type Lazy } from "@/lib/http/lazy-object";
-import { pages } from "@/lib/http/pages";
 import { logRequest, type RequestContext } from "@/lib/http/request-context";
-import { retirementHeaders, retirementOf } from "@/lib/http/retirement";
 import type { Route } from "@/lib/http/route";
-import { processSingleton } from "@/lib/process-singleton";
 
 /** Names and values alternately, as Node accepts them: 40 times as fast as an object with computed keys. */
 export type HeaderList = readonly string[];
@@ -23,10 +20,10 @@ export type ResponseParts = {
 };
 
 /**
- * Makes the Response of every request under `/api`, `/mcp` and `/hooks`, refusals included: adds the default headers, and
- * logs the request.
+ * Finishes the answer to every request, refusals included: adds the default headers, and logs the request, also if its
+ * client has left meanwhile.
  *
- * @param route - the route of the request; none for a 404
+ * @param route - the route of the request; none for an unknown address
  */
 export function finalizeResponse(
   route: Route | undefined,
@@ -35,7 +32,7 @@ export function finalizeResponse(
   rateLimitHeaders: HeaderList = [],
 ): Response {
   const caching = cachingOf(route, parts);
-  logRequest(context, parts.status);
+  if (!context.isOwn) logRequest(context, parts.status, route?.site);
   return toResponse(context.method, parts, [
     ...defaultHeaders(route),
     "cache-control",
@@ -45,35 +42,17 @@ export function finalizeResponse(
   ]);
 }
 
-/** Makes the Response of a page or a form. The server and `middleware.ts` add the other headers, and the log line. */
-export function finalizePageResponse(route: Route, context: RequestContext, parts: ResponseParts): Response {
-  const caching = cachingOf(route, parts);
-  return toResponse(context.method, parts, [
-    "cache-control",
-    caching,
-    ...requestIdHeader(context, caching),
-    ...corsHeaders(route),
-  ]);
-}
-
 function cachingOf(route: Route | undefined, { status, caching }: ResponseParts): string {
   return caching ?? (status === 200 ? route?.caching : undefined) ?? "no-store";
 }
 
-/** CORS headers without credentials, where the route allows any origin. */
-function corsHeaders({ anyOrigin }: Route): HeaderList {
-  return anyOrigin
-    ? ["access-control-allow-origin", "*", "access-control-expose-headers", anyOrigin.reads]
-    : [];
-}
-
 /** `X-Request-Id`, except on what shared caches keep: the id belongs to one client. */
-export function requestIdHeader({ requestId }: RequestContext, caching: string): HeaderList {
+function requestIdHeader({ requestId }: RequestContext, caching: string): HeaderList {
   return caching.startsWith("public") ? [] : ["x-request-id", requestId];
 }
 
 /** Makes a Response. HEAD gets only the headers (RFC 9110 §9.3.2). */
-export function toResponse(
+function toResponse(
   method: string,
   { status, body, mediaType, headers = [] }: ResponseParts,
   defaults: HeaderList,
@@ -149,36 +128,3 @@ export class LazyResponse implements Lazy<Response> {
   }
 }
 delegateToReal(LazyResponse, Response);
-
-const defaultHeadersByRoute = () =>
-  processSingleton("default headers", () => new Map<Route | undefined, HeaderList>());
-
-/** The headers that every response of a route has, made once. */
-function defaultHeaders(route: Route | undefined): HeaderList {
-  const known = defaultHeadersByRoute().get(route);
-  if (known) return known;
-  const { appUrl, hsts } = settings();
-  const retirement = route && retirementOf(route);
-  const links = [`<${appUrl}${pages.policy.path}>; rel="deprecation"; type="text/html"`];
-  const defaults = [
-    "api-version",
-    "1",
-    "x-content-type-options",
-    "nosniff",
-    "referrer-policy",
-    "no-referrer",
-    "content-security-policy",
-    "default-src 'none'; frame-ancestors 'none'",
-  ];
-  if (hsts) defaults.push("strict-transport-security", hsts);
-  if (route) defaults.push(...corsHeaders(route));
-  if (route?.caching?.startsWith("public")) defaults.push("vary", "API-Version");
-  if (retirement) {
-    const { deprecation, sunset, guideLink } = retirementHeaders(retirement, appUrl);
-    defaults.push("deprecation", deprecation, "sunset", sunset);
-    links.push(guideLink);
-  }
-  defaults.push("link", links.join(", "));
-  defaultHeadersByRoute().set(route, defaults);
-  return defaults;
-}

@@ -4,27 +4,16 @@ import type { SignIn } from "@/lib/config/settings";
 /** A method that at least one route accepts. */
 export type Method = "GET" | "HEAD" | "POST" | "OPTIONS";
 
-/** One address, as the router and the order of checks (`handler.ts`) read it. */
-export type Route = {
+/** One address, and what it asks of a request: the router and the order of checks (`handler.ts`) read it. */
+export type Route = Address & Checked & (Reads | Posts);
+
+type Address = {
   /** The exact path; any other spelling is another address. */
   path: `/${string}`;
-  /** The accepted methods, in the order of `Allow`. */
-  methods: readonly Method[];
-  /** The kinds of sign-in under which the route exists; under others it is a 404. */
-  under?: readonly SignIn["kind"][];
-  onlyInDevelopment?: true;
-  /** The route exists only if apps may register themselves. */
-  onlyWithRegistration?: true;
-  /** The name of its published quota, which its answers report. */
-  quota?: QuotaName;
-  /** The name of its rate limit, if it has no quota. */
-  limit?: RateLimitName;
-  /** The name of its body limit; without one, a POST has no body. */
-  takes?: keyof typeof bodyLimits;
+  /** Whose headers its responses have: those of the API, of the operators' office, or of the public site. */
+  site?: "api" | "office";
   /** `Cache-Control` of a 200, unless its handler returns another. Every other response is `no-store`. */
   caching?: string;
-  /** The page after this form needs a cookie. A browser that keeps none is told so, and the form does nothing. */
-  needsCookies?: true;
   /** CORS for any origin, without credentials: the headers that a request may send, and a response exposes. */
   anyOrigin?: { sends: string; reads: string };
   /** The response is the same for everyone: the server caches it, and shared caches may. */
@@ -33,6 +22,58 @@ export type Route = {
   isSharedWithoutCookies?: true;
   retirement?: Retirement;
 };
+
+/** What a route may ask for, in the order of the checks. */
+type Checked = {
+  /** The kinds of sign-in under which the route exists; under others it is a 404. */
+  under?: readonly SignIn["kind"][];
+  onlyInDevelopment?: true;
+  /** The route exists only if apps may register themselves. */
+  onlyWithRegistration?: true;
+  /** It refuses an `API-Version` that is not supported. */
+  isVersioned?: true;
+  /** The host that it has to be sent to. */
+  host?: "ours" | "office";
+  /** A deployment without billing refuses it. */
+  needsBilling?: true;
+  /** The media type of its body. */
+  contentType?: "application/json";
+  /** The page after this form needs a cookie. A browser that keeps none is told so, and the form does nothing. */
+  needsCookies?: true;
+  /** The name of its body limit; without one, a POST has no body. */
+  takes?: keyof typeof bodyLimits;
+  /** Whose request it has to be: its handler gets who that is. */
+  credential?: "token" | "owner" | "operator" | "signature";
+  /** Refuses someone who is signed in for the owner; the audit calls the attempt so. */
+  notImpersonated?: string;
+  /** The owner or operator must have proved in the last five minutes who they are. */
+  needsProof?: true;
+};
+
+type Reads = {
+  methods: readonly Exclude<Method, "POST">[];
+  origin?: undefined;
+  quota?: QuotaName;
+  limit?: RateLimitName;
+};
+
+type Posts = {
+  /** The accepted methods, in the order of `Allow`. */
+  methods: readonly Method[];
+  /** The pages that a POST may come from. With `any` it carries its own credential, and no cookie counts. */
+  origin: "own" | "any";
+} & (
+  | {
+      /** The name of its published quota, which its answers report. */
+      quota: QuotaName;
+      limit?: undefined;
+    }
+  | {
+      /** The name of its rate limit. */
+      limit: RateLimitName;
+      quota?: undefined;
+    }
+);
 
 /** The published retirement of an operation or of a major version; `retirement.ts` has its rules. */
 export type Retirement = {

@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { hooks, type Page, pages, routes } from "@/lib/http/pages";
+import { type Page, pages, routes } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
@@ -38,38 +38,40 @@ export function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Ro
   return !under || under.includes(signIn.kind);
 }
 
-const hookPaths = new Set<string>(Object.values(hooks).map(({ path }) => path));
-
-/** Whether a path is a provider's webhook. */
-export function isWebhookPath(path: string): boolean {
-  return hookPaths.has(path);
-}
-
 const readMethods = ["GET", "HEAD"];
 
-/** The methods accepted at a path; `undefined` if the path is unknown. */
-function methodsAt(path: string): readonly string[] | undefined {
-  return (apiRouteAt(path) ?? routeAt(path))?.methods;
-}
-
 /**
- * Rejects an unknown address (404) and a method that the address does not accept (405). Returns `undefined` if the
- * request may continue. So may a GET of an unknown page, which gets a page that says so.
+ * Rejects an unknown address (404). `undefined` for a GET of an unknown page, which gets a page that says so.
  *
  * @param path - as sent, without its query
  */
+export function rejectUnknown(
+  method: string,
+  path: string,
+  headers: Pick<Headers, "get">,
+): Response | undefined {
+  if (apiRouteAt(path) ?? routeAt(path)) return undefined;
+  if (readMethods.includes(method) && !isProgramPath(path)) return undefined;
+  const context = createRequestContext(method, path, headers);
+  return finalizeResponse(undefined, context, errorParts(new ApiError("not_found")));
+}
+
+/** Rejects what Next would answer by itself: an unknown address (404), and a method that an address lacks (405). */
 export function rejectUnrouted(
   method: string,
   path: string,
   headers: Pick<Headers, "get">,
 ): Response | undefined {
-  const methods = methodsAt(path);
-  if (methods?.includes(method)) return undefined;
-  if (!methods && readMethods.includes(method) && !isProgramPath(path)) return undefined;
-  const error = methods
-    ? new ApiError("method_not_allowed", { headers: { allow: methods.join(", ") } })
-    : new ApiError("not_found");
-  return finalizeResponse(apiRouteAt(path), createRequestContext(method, path, headers), errorParts(error));
+  const route = apiRouteAt(path) ?? routeAt(path);
+  const methods: readonly string[] | undefined = route?.methods;
+  if (!route || methods?.includes(method)) return rejectUnknown(method, path, headers);
+  const context = createRequestContext(method, path, headers);
+  return finalizeResponse(apiRouteAt(path), context, errorParts(methodNotAllowed(route)));
+}
+
+/** The 405 of a route, with the methods that it accepts (RFC 9110 §15.5.6). */
+export function methodNotAllowed({ methods }: Route): ApiError {
+  return new ApiError("method_not_allowed", { headers: { allow: methods.join(", ") } });
 }
 
 /**

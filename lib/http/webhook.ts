@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod";
 import { ApiError } from "@/lib/http/errors";
-import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
+import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
@@ -22,34 +22,35 @@ export function webhook(
   route: Route,
   key: () => Buffer | undefined,
   handlers: Record<string, EventHandler>,
-): { POST: (request: Request) => Promise<Response> } {
+): { POST: RouteHandler } {
   const requireKey = (): Buffer => {
     const shared = key();
     if (!shared) throw new ApiError("invalid_signature");
     return shared;
   };
-  const receive = async (call: HandlerRequest): Promise<ResponseParts> => {
-    await processEvent(call, requireKey(), handlers);
+  const process = async ({ nowMs }: HandlerRequest, event: ProviderEvent): Promise<ResponseParts> => {
+    const handler = Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined;
+    await handler?.(event.data, nowMs);
     return { status: 204, body: null };
   };
-  return createApiHandlers(route, receive, {
-    checkPost: requireKey,
+  const POST = createHandler(route, process, {
+    requireKey: () => void requireKey(),
+    identify: (call) => readEvent(call, requireKey()),
     renderError: (error) => errorParts(error.status >= 500 ? tryAgain() : error),
   });
+  return { POST };
 }
 
 const eventSchema = z.object({ type: z.string(), data: z.unknown() });
 
-async function processEvent(
-  { headers, body, nowMs }: HandlerRequest,
-  key: Buffer,
-  handlers: Record<string, EventHandler>,
-): Promise<void> {
+type ProviderEvent = z.infer<typeof eventSchema>;
+
+/** The event of a delivery, whose signature shows that it is the provider's. Throws an {@link ApiError}. */
+function readEvent({ headers, body, nowMs }: HandlerRequest, key: Buffer): ProviderEvent {
   if (!isSigned(headers, body, key, nowMs)) throw new ApiError("invalid_signature");
   const event = eventSchema.safeParse(parseJson(body)).data;
   if (!event) throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });
-  const handler = Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined;
-  await handler?.(event.data, nowMs);
+  return event;
 }
 
 const maxSignatures = 16; // one per key that the provider uses

@@ -3,7 +3,6 @@ import {
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
-  isJsonContentType,
   type McpServer,
   ProtocolErrorCode,
   SUPPORTED_PROTOCOL_VERSIONS,
@@ -18,7 +17,6 @@ import { mcpServer } from "@/lib/http/operations";
 import { type RequestContext, traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { classify, unknownRevision } from "@/lib/mcp/classification";
-import { requireOurHost } from "@/lib/mcp/host-check";
 import { MessageRequest } from "@/lib/mcp/message-request";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
@@ -37,10 +35,7 @@ const accountPath: McpPath = "/mcp/account";
  * JSON-RPC as a JSON-RPC error. `createServer` is called for each request.
  */
 export function mcpEndpoint(path: McpPath, createServer = createMcpServer) {
-  return createApiHandlers({ ...mcpServer, path }, (request) => answerMessage(request, createServer), {
-    checkAddressee: requireOurHost,
-    checkPost: requireJson,
-  });
+  return createApiHandlers({ ...mcpServer, path }, (request) => answerMessage(request, createServer));
 }
 
 async function answerMessage(
@@ -61,15 +56,6 @@ async function answerMessage(
     return refuse(ProtocolErrorCode.InvalidRequest, invalidMessageReason(message), idOf(message));
   const caller = owner ?? (needsAccount(message) ? await identify() : anonymousCaller);
   return exchange(headers, message, () => createServer(caller, context));
-}
-
-function requireJson(headers: Headers): void {
-  if (isJsonContentType(headers.get("content-type"))) return;
-  throw new ApiError("invalid_request", {
-    status: 415,
-    message: "The Content-Type of the body is not application/json.",
-    hint: "Send one JSON-RPC message as 'Content-Type: application/json'.",
-  });
 }
 
 /** The metadata of a message, where MCP clients also send what the header `traceparent` says. */

@@ -15,7 +15,10 @@ import { counter } from "@/lib/rate-limit/rate-limit";
  */
 export async function consumeExchangeLimit(call: HandlerRequest): Promise<void> {
   const credential = readCredential(call);
-  if (!credential) return requireWithinLimit("connect", call);
+  if (!credential) {
+    // The limit of their entry is that of requests without a credential.
+    return call.route.limit === "connect" ? undefined : requireWithinLimit("connect", call);
+  }
   const { kind, id } = credential;
   const name = `connect-${kind}`;
   const live = await new OAuthState(kind).find(id);

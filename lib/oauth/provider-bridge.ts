@@ -23,7 +23,7 @@ import { log } from "@/lib/runtime/log";
  * injected in process. The host is always that of `APP_URL`, never the request's.
  */
 export function connectEndpoint(route: Route): (request: Request) => Promise<Response> {
-  return createHandler(route, exchange, { acceptsAnyOrigin: true, renderError });
+  return createHandler(route, exchange, { renderError });
 }
 
 /** The headers that the library gets. Others, mainly `X-Forwarded-Host`, could make it use another address than ours. */

@@ -27,7 +27,7 @@ const application = z.object({
  * like every client, its name is unverified, and it expires after a day unless an owner approves it.
  */
 export function register(route: Route): (request: Request) => Promise<Response> {
-  return createHandler(route, answer, { acceptsAnyOrigin: true });
+  return createHandler(route, answer);
 }
 
 async function answer({ body, nowMs }: HandlerRequest): Promise<ResponseParts> {

@@ -1,111 +1,127 @@
-import { officeRateLimit } from "@/lib/config/limits";
+import { METHODS } from "node:http";
 import { type Db, store } from "@/lib/db/store";
 import { cookieHeaders } from "@/lib/http/cookies";
-import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import { createHandler, type Handler, type HandlerRequest } from "@/lib/http/handler";
-import { permissions } from "@/lib/http/page-headers";
-import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
-import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
-import type { Route } from "@/lib/http/route";
+import { ApiError } from "@/lib/http/errors";
+import {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+  type HandlerRequest,
+  provesNothing,
+  type RouteHandler,
+} from "@/lib/http/handler";
+import { errorParts, type ResponseParts } from "@/lib/http/response";
+import type { Method, Route } from "@/lib/http/route";
 import { ceremonyAt, doors } from "@/lib/office/door-paths";
 import { askAgain, describeProblem, showEnrol, showEnter } from "@/lib/office/doors";
 import { type Place, renderPage } from "@/lib/office/frame";
-import { officeParty } from "@/lib/office/operators";
 import { addressOf, type OfficeAct, type OfficeCall, type OfficePage, type Shown } from "@/lib/office/page";
 import { askForPasskey, finishPasskey, prove, signInWithPasskey, startPasskey } from "@/lib/office/passkey";
 import { officePages } from "@/lib/office/routes";
 import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
 import { today } from "@/lib/office/today";
-import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
 
-/**
- * Creates the handler of the office. Its checks, in this order: the rate limit of the client address (429), address (404),
- * method (405), host (421), origin (403) and size (413) of a form, the session (303 or 401), a recent passkey for acts that
- * need one (403). A refused act shows its page again with what was typed.
- */
-export function createOfficeHandler(): (request: Request, path: string, peer: string) => Promise<Response> {
-  const { requests, windowSeconds } = officeRateLimit;
-  const counter = new LocalCounter(requests, windowSeconds * 1000);
-  const routes = listRoutes();
-  return async (request, path, peer) => {
-    const { allowed, retryAfterSeconds } = counter.consume(peer, performance.now());
-    const route = routes.get(path);
-    if (allowed && route?.methods.includes(request.method)) return route.handle(request);
-    const context = createRequestContext(request.method, path, request.headers);
-    if (!allowed) return finalize(undefined, context, errorParts(tooManyRequests({ retryAfterSeconds })));
-    const error = route
-      ? new ApiError("method_not_allowed", { headers: { allow: route.methods.join(", ") } })
-      : new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
-    return finalize(undefined, context, toProblem(error, context));
-  };
+/** Creates the handler of the office: each address has the checks of `createHandler` that its entry asks for. */
+export function createOfficeHandler(): (request: Request, path: string) => Promise<Response> {
+  const handlers = listHandlers();
+  const nothing = createHandler(nothingHere, refuseUnknown, { renderError: showProblem });
+  return (request, path) => (handlers.get(path) ?? nothing)(request);
 }
 
-type OfficeRoute = { methods: readonly string[]; handle: (request: Request) => Promise<Response> };
+const office = { site: "office", host: "office", limit: "office" } as const;
+const reads = { ...office, methods: ["GET", "HEAD"] } as const;
+const posts = { ...office, methods: ["POST"], origin: "own" } as const;
+const byOperators = { credential: "operator" } as const;
 
-function listRoutes(): Map<string, OfficeRoute> {
-  const routes = new Map<string, OfficeRoute>([["/", { methods: ["GET", "HEAD"], handle: goToToday }]]);
-  const add = (route: Route, handler: Handler) =>
-    routes.set(route.path, { methods: route.methods, handle: createHandler(route, handler, checks) });
-  const get = (path: Route["path"], handler: Handler) => add({ path, methods: ["GET", "HEAD"] }, handler);
-  const post = (path: Route["path"], takes: "office" | "form" | "passkey", handler: Handler) =>
-    add({ path, methods: ["POST"], takes }, handler);
-  const ceremony = (door: Route["path"], start: Handler, finish: Handler) => {
-    const { options, done } = ceremonyAt(door);
-    post(options, "form", start);
-    post(done, "passkey", finish);
-  };
+/** What is not there, whatever the method. */
+export const nothingHere: Route = { ...office, path: "/*", methods: METHODS as Method[], origin: "any" };
+
+function refuseUnknown(): never {
+  throw new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
+}
+
+/** Every route of the office, and its handler. */
+function listHandlers(): Map<string, RouteHandler> {
+  const handlers = new Map<string, RouteHandler>();
+  const add = (route: Route, handler: Handler, renderError = showProblem) =>
+    handlers.set(route.path, createHandler(route, handler, { renderError }));
+  const addInSession = (route: Route, handler: Handler<OfficeSession>, renderError = showProblem) =>
+    handlers.set(route.path, createHandler(route, handler, { ...byOperator, renderError }));
   for (const page of officePages) {
-    get(page.path, pageHandler(page));
-    for (const act of page.acts ?? []) post(act.path, "office", actHandler(page, act));
+    addInSession({ ...reads, ...byOperators, path: page.path }, pageHandler(page), signInFirst);
+    for (const { act, route } of actsOf(page))
+      addInSession(route, actHandler(page, act), askFirst(page, act));
   }
-  get(doors.enter, (call) => toPage(showEnter(whereTo(call))));
-  get(doors.enrol, () => toPage(showEnrol()));
-  ceremony(doors.enrol, withStore(startPasskey), withStore(finishPasskey));
-  ceremony(doors.enter, (call) => askForPasskey(call), withStore(signInWithPasskey));
-  ceremony(doors.proof, askForProof, inSession(prove));
-  post(doors.leave, "form", leave);
-  return routes;
+  const { enter, enrol, proof, leave } = doors;
+  add({ ...reads, path: "/" }, () => redirect(today.path));
+  add({ ...reads, path: enter }, (call) => toPage(showEnter(whereTo(call))));
+  add({ ...reads, path: enrol }, () => toPage(showEnrol()));
+  const at = (path: Route["path"], takes: "form" | "passkey") => ({ ...posts, path, takes });
+  add(at(ceremonyAt(enrol).options, "form"), withStore(startPasskey));
+  add(at(ceremonyAt(enrol).done, "passkey"), withStore(finishPasskey));
+  add(at(ceremonyAt(enter).options, "form"), (call) => askForPasskey(call));
+  add(at(ceremonyAt(enter).done, "passkey"), withStore(signInWithPasskey));
+  addInSession({ ...at(ceremonyAt(proof).options, "form"), ...byOperators }, askForPasskey);
+  addInSession({ ...at(ceremonyAt(proof).done, "passkey"), ...byOperators }, withStore(prove));
+  addInSession({ ...at(leave, "form"), ...byOperators }, withStore(endAndLeave));
+  return handlers;
 }
 
-/** The checks and the rendering of every address of the office. */
-const checks: Parameters<typeof createHandler>[2] = {
-  checkAddressee: requireOwnHost,
-  // Its check compares with the public address; ours with the office's.
-  acceptsAnyOrigin: true,
-  checkPost: requireOwnOrigin,
-  renderError(error, { headers, context }) {
-    if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
-    return toProblem(error, context);
-  },
-  finalize,
+/** The forms of a page: each has the proof that its act needs. */
+export function actsOf({ acts = [] }: OfficePage): { act: OfficeAct; route: Route }[] {
+  return acts.map((act) => {
+    const { path, needsProof } = act;
+    return {
+      act,
+      route: { ...posts, ...byOperators, path, takes: "office", ...(needsProof && { needsProof }) },
+    };
+  });
+}
+
+const byOperator: HandlerOptions<OfficeSession> = {
+  identify: withStore(async (db, call) => {
+    const session = await findSession(db, call);
+    if (session) return session;
+    throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
+  }),
+  hasProof: isRecentlyProved,
 };
 
-/** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
-function requireOwnHost(headers: Headers): void {
-  const { origin } = officeParty();
-  if (headers.get("host") === new URL(origin).host) return;
-  throw new ApiError("forbidden", {
-    status: 421,
-    message: `The office is at ${origin}.`,
-    hint: "Open it there.",
-  });
+type RenderError = (error: ApiError, call: HandlerRequest) => ResponseParts;
+
+/** A refusal: a page for a browser, the ApiError in JSON for a script. */
+function showProblem(error: ApiError, { headers, context }: HandlerRequest): ResponseParts {
+  if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
+  const shown = toPage(describeProblem(error, context.requestId));
+  return { ...shown, headers: Object.entries(error.headers).flat() };
 }
 
-function requireOwnOrigin(headers: Headers): void {
-  const { origin } = officeParty();
-  if (headers.get("origin") === origin) return;
-  throw new ApiError("forbidden", {
-    message: `Open this form at ${origin} instead.`,
-    hint: "Forms are only accepted from the office's own pages.",
-  });
+/** A page without a session leads to sign-in, and back. */
+function signInFirst(error: ApiError, call: HandlerRequest): ResponseParts {
+  if (error.code !== "signed_out") return showProblem(error, call);
+  const { pathname, search } = call.url;
+  return redirect(addressOf(doors.enter, { to: pathname + search }));
+}
+
+/** An act without a session or a proof asks for the passkey, and keeps what was typed. */
+function askFirst(page: OfficePage, act: OfficeAct): RenderError {
+  return (error, call) => {
+    const fields = new URLSearchParams(call.body.toString());
+    if (error.code === "signed_out") return toPage(askAgain("signed out", page, act, fields));
+    if (error !== provesNothing) return showProblem(error, call);
+    const { operator } = call.who as OfficeSession;
+    return toPage(askAgain("to prove", page, act, fields), { operator, page });
+  };
 }
 
 /** Uses the store. Any failure is logged and becomes a 503; it may have come after the work was done. */
-function withStore(work: (db: Db, call: HandlerRequest) => Promise<ResponseParts>): Handler {
-  return async (call) => {
+function withStore<Rest extends unknown[], Result>(
+  work: (db: Db, call: HandlerRequest, ...rest: Rest) => Promise<Result>,
+): (call: HandlerRequest, ...rest: Rest) => Promise<Result> {
+  return async (call, ...rest) => {
     try {
-      return await work(await store(), call);
+      return await work(await store(), call, ...rest);
     } catch (failure) {
       if (failure instanceof ApiError) throw failure;
       log().error({ err: failure }, "the office could not use the store");
@@ -117,41 +133,19 @@ function withStore(work: (db: Db, call: HandlerRequest) => Promise<ResponseParts
   };
 }
 
-function inSession(
-  work: (db: Db, call: HandlerRequest, session: OfficeSession) => Promise<ResponseParts>,
-): Handler {
-  return withStore(async (db, call) => {
-    const session = await findSession(db, call);
-    if (session) return work(db, call, session);
-    throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
-  });
+async function endAndLeave(db: Db, { nowMs }: HandlerRequest, session: OfficeSession) {
+  return redirect(doors.enter, [await endSession(db, session, nowMs)]);
 }
 
-const askForProof = inSession(async (_, call, session) => askForPasskey(call, session));
-
-const leave = inSession(async (db, { nowMs }, session) =>
-  redirect(doors.enter, [await endSession(db, session, nowMs)]),
-);
-
-function pageHandler(page: OfficePage): Handler {
-  return withStore(async (db, call) => {
-    const session = await findSession(db, call);
-    const { pathname, search } = call.url;
-    if (!session) return redirect(addressOf(doors.enter, { to: pathname + search }));
-    const shown = await page.show(toCall(db, session, call));
-    return toPage(shown, { operator: session.operator, page });
-  });
+function pageHandler(page: OfficePage): Handler<OfficeSession> {
+  return withStore(async (db, call, session: OfficeSession) =>
+    toPage(await page.show(toCall(db, session, call)), { operator: session.operator, page }),
+  );
 }
 
-function actHandler(page: OfficePage, act: OfficeAct): Handler {
-  return withStore(async (db, call) => {
-    const fields = new URLSearchParams(call.body.toString());
-    const session = await findSession(db, call);
-    if (!session) return toPage(askAgain("signed out", page, act, fields));
+function actHandler(page: OfficePage, act: OfficeAct): Handler<OfficeSession> {
+  return withStore(async (db, call, session: OfficeSession) => {
     const place = { operator: session.operator, page };
-    if (act.needsProof && !isRecentlyProved(session, call.nowMs)) {
-      return toPage(askAgain("to prove", page, act, fields), place);
-    }
     const officeCall = toCall(db, session, call);
     try {
       const done = await act.run(officeCall);
@@ -178,10 +172,6 @@ function whereTo({ url }: HandlerRequest): string {
   return isKnown ? to : today.path;
 }
 
-async function goToToday(): Promise<Response> {
-  return toResponse("GET", redirect(today.path), headersOfOffice());
-}
-
 function redirect(location: string, cookies: string[] = []): ResponseParts {
   return { status: 303, body: null, headers: ["location", location, ...cookieHeaders(cookies)] };
 }
@@ -189,43 +179,4 @@ function redirect(location: string, cookies: string[] = []): ResponseParts {
 function toPage(shown: Shown, place: Place = {}): ResponseParts {
   const body = renderPage(shown, place);
   return { status: shown.status ?? 200, body, mediaType: "text/html; charset=utf-8" };
-}
-
-function toProblem(error: ApiError, { requestId }: RequestContext): ResponseParts {
-  const headers = Object.entries(error.headers).flat();
-  return { ...toPage(describeProblem(error, requestId)), headers };
-}
-
-function finalize(_: Route | undefined, context: RequestContext, parts: ResponseParts): Response {
-  return toResponse(context.method, parts, [...headersOfOffice(), "x-request-id", context.requestId]);
-}
-
-const policy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "img-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
-
-/** The headers of every response of the office. */
-export function headersOfOffice(): string[] {
-  const hsts = officeParty().origin.startsWith("https:");
-  return Object.entries({
-    "cache-control": "no-store",
-    "content-security-policy": policy,
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": permissions,
-    // Forms need `Origin`, and `no-referrer` makes it `null`.
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    ...(hsts && { "strict-transport-security": "max-age=31536000" }),
-  }).flat();
 }

@@ -39,7 +39,7 @@ export class CachedResponse {
   }
 
   /**
-   * Answers a GET or HEAD: 304 if the client's copy is current (RFC 9110 §13.1.2), else in the best encoding.
+   * Answers a GET or HEAD, and returns the status: 304 if the client's copy is current (RFC 9110 §13.1.2), else in the best encoding.
    *
    * @param own - headers of this response alone
    */
@@ -47,7 +47,7 @@ export class CachedResponse {
     { method, headers }: IncomingMessage,
     outgoing: ServerResponse,
     own: HeaderList = [],
-  ): Promise<void> {
+  ): Promise<number> {
     const encoding = this.isCompressible ? bestEncoding(headers["accept-encoding"]) : "identity";
     let representation = this.made.get(encoding);
     if (!representation) {
@@ -57,9 +57,10 @@ export class CachedResponse {
     const { content, etag, fields } = await representation;
     if (this.status === 200 && matchesEtag(headers["if-none-match"], etag)) {
       outgoing.writeHead(304, ["etag", etag, ...this.fields, ...own]).end();
-      return;
+      return 304;
     }
     outgoing.writeHead(this.status, [...fields, ...own]).end(method === "HEAD" ? undefined : content);
+    return this.status;
   }
 
   private async represent(encoding: Encoding): Promise<Representation> {

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { assetsVersion } from "@/lib/http/assets";
 import { compressedFolder, listFiles } from "@/lib/http/compressed-files";
-import { headersAt } from "@/lib/http/page-headers";
+import { defaultHeaders } from "@/lib/http/default-headers";
 import { files } from "@/lib/http/pages";
+import { routeAt } from "@/lib/http/router";
 import { CachedResponse } from "@/lib/server/cached-response";
 
 const types: Record<string, string> = {
@@ -51,7 +52,7 @@ export class FileCache {
 
 function read(path: string, file: string, caching: string): CachedResponse {
   const type = types[extname(file)] ?? "application/octet-stream";
-  const fields = [...headersAt(path), "content-type", type, "cache-control", caching];
+  const fields = [...defaultHeaders(routeAt(path)), "content-type", type, "cache-control", caching];
   const encoded = Object.fromEntries(
     Object.entries({ br: ".br", gzip: ".gz" })
       .map(([encoding, ending]) => [encoding, join(compressedFolder, path + ending)] as const)

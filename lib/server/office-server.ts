@@ -1,9 +1,8 @@
 import type { Server, ServerResponse } from "node:http";
+import { defaultHeaders } from "@/lib/http/default-headers";
 import { readOfficeFiles } from "@/lib/office/files";
-import { createOfficeHandler, headersOfOffice } from "@/lib/office/handler";
-import { groupAddress } from "@/lib/rate-limit/client-address";
+import { createOfficeHandler, nothingHere } from "@/lib/office/handler";
 import { inBackground } from "@/lib/runtime/background-loop";
-import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { pathOf } from "@/lib/server/request-target";
@@ -17,23 +16,18 @@ export function createOfficeServer(url: string): Server {
   const files = readOfficeFiles();
 
   async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
-    const startedAtMs = performance.now();
     const { method = "", url: target = "" } = incoming;
     const path = pathOf(target);
     const file = method === "GET" ? files.get(path) : undefined;
     if (file) {
-      const headers = [...headersOfOffice(), "content-type", file.type];
-      headers[headers.indexOf("cache-control") + 1] = fileCaching;
-      outgoing.writeHead(200, headers).end(file.content);
+      const headers = ["content-type", file.type, "cache-control", fileCaching];
+      outgoing.writeHead(200, [...defaultHeaders(nothingHere), ...headers]).end(file.content);
       return;
     }
     const request = toRequest(incoming, url + (target.startsWith("/") ? target : "/"), outgoing);
-    const response = await handle(request, path, groupAddress(incoming.socket.remoteAddress ?? "unknown"));
-    await send(response, incoming, outgoing);
-    const { status, headers } = response;
-    const ms = Math.round(performance.now() - startedAtMs);
-    const known = status === 404 ? "*" : path;
-    log().info({ office: known, method, status, ms, requestId: headers.get("x-request-id") });
+    // The peer alone counts: what a client says of proxies buys no allowance.
+    incoming.headers["x-forwarded-for"] = incoming.socket.remoteAddress;
+    await send(await handle(request, path), incoming, outgoing);
   }
 
   return createBoundedServer((incoming, outgoing) => inBackground(() => answer(incoming, outgoing)));

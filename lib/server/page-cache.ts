@@ -3,7 +3,6 @@ import { prefersMarkdown } from "@/lib/http/accepted";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { readCookie } from "@/lib/http/cookies";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
-import { headersAt } from "@/lib/http/page-headers";
 import { documentPages, markdownPath, type Page, pages } from "@/lib/http/pages";
 import type { HeaderList } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
@@ -82,7 +81,7 @@ export class PageCache {
     const made = await this.make(path, cookie);
     const { status } = made;
     if (status >= 500) throw new Error(`${path} cannot be made: ${status}`);
-    const headers = [...headersAt(path), ...[...made.headers].flat()];
+    const headers = [...made.headers].flat();
     const rendered = { status, headers, content: Buffer.from(await made.arrayBuffer()) };
     const page = new CachedPage(rendered, pageAt(path)?.freshForMs);
     this.kept.set(key, page);

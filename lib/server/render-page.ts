@@ -1,72 +1,77 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { renderConcurrency, renderRateLimit } from "@/lib/config/limits";
+import type { ServerResponse } from "node:http";
+import { renderConcurrency } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import { headersAt } from "@/lib/http/page-headers";
-import { pages } from "@/lib/http/pages";
-import { errorParts, LazyResponse, type ResponseParts, toResponse } from "@/lib/http/response";
-import { routeAt } from "@/lib/http/router";
+import { ApiError } from "@/lib/http/errors";
+import { OwnRequest, type RouteHandler } from "@/lib/http/handler";
+import { actions, pages, publications } from "@/lib/http/pages";
+import { askToWait } from "@/lib/http/plain-page";
+import { createRequestContext, logRequest } from "@/lib/http/request-context";
+import { finalizeResponse, LazyResponse } from "@/lib/http/response";
+import { apiRouteAt, pageAt, routeAt } from "@/lib/http/router";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
-import { LocalCounter } from "@/lib/rate-limit/local-counter";
-import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 import { compressOnce } from "@/lib/server/cached-response";
 import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
 import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";
-import { plainPage } from "@/lib/server/plain-page";
-import { pageHandler } from "@/lib/server/routes";
+import { routeHandler } from "@/lib/server/routes";
 import { leaveUnread, send, toHeaders, toRequest } from "@/lib/server/web-adapter";
 
+/** Our status for a client that left before its turn. No one receives it. */
+const clientLeft = 499;
+
+/** Whether a request is for a page, a file or a publication, which are kept in memory or rendered within bounds. */
+export function rendersAt(method: string, path: string): boolean {
+  if (method !== "GET" && method !== "HEAD") return false;
+  const route = routeAt(path);
+  if (!route) return apiRouteAt(path) === undefined;
+  // A revoked key must disappear at once; the page of the mail clients' link has its own limit.
+  if (route.path === publications.jwks.path || route.path === pages.unsubscribe.path) return false;
+  return route.isShared === true || pageAt(path) !== undefined || path === actions.findHits.path;
+}
+
+function requireHandler(path: string): RouteHandler {
+  const handler = routeHandler(path, "GET");
+  if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
+  return handler;
+}
+
 /**
- * Answers files, and pages that are the same for everyone, from memory, and renders the others within each client's rate
- * and concurrency limits. Answers 429 or 503 with `Retry-After` if a page cannot be shown.
+ * Answers files, and pages that are the same for everyone, from memory, and renders the others within each client's
+ * bounds. Answers 429 or 503 with `Retry-After` if a page cannot be shown.
  */
 export function createPageHandler() {
-  const { requests, windowSeconds } = renderRateLimit;
-  const counter = new LocalCounter(requests, windowSeconds * 1000);
   const limiter = new ConcurrencyLimiter(renderConcurrency);
   const fileCache = new FileCache();
   const pageCache = new PageCache((path, cookie) =>
-    pageHandler(path)(new Request(settings().appUrl + path, { headers: cookie ? { cookie } : {} })),
+    requireHandler(path)(new OwnRequest(settings().appUrl + path, { headers: cookie ? { cookie } : {} })),
   );
 
-  function consume(client: string): void {
-    const { allowed, retryAfterSeconds } = counter.consume(client, performance.now());
-    if (allowed) return;
-    throw tooManyRequests({
-      message: rateLimitMessage(requests, windowSeconds, retryAfterSeconds),
-      retryAfterSeconds,
-    });
-  }
-
   return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
-    let signal: AbortSignal | undefined;
+    const { method = "" } = incoming;
     const [path = "", query = ""] = incoming.url?.split("?", 2) ?? [];
-    const isShared = routeAt(path)?.isShared;
-    const requestId = isShared ? [] : ["x-request-id", String(incoming.headers["x-request-id"])];
+    const headers = toHeaders(incoming);
+    const context = createRequestContext(method, path, headers);
+    let signal: AbortSignal | undefined;
     try {
       leaveUnread(incoming, outgoing);
-      const headers = toHeaders(incoming);
       const kept = fileCache.find(path, query) ?? (await pageCache.find(path, query, headers));
-      if (kept) return await kept.send(incoming, outgoing, requestId);
+      if (kept) {
+        const requestId = routeAt(path)?.isShared ? [] : ["x-request-id", context.requestId];
+        const status = await kept.send(incoming, outgoing, requestId);
+        return logRequest(context, status);
+      }
       const client = knownClientKey(headers);
-      if (client) consume(client);
       signal = abortOnClose(outgoing);
       const request = toRequest(incoming, settings().appUrl + incoming.url, outgoing);
-      const response = await limiter.run(client, signal, () => pageHandler(path)(request));
-      const page = await compressed(response, incoming.headers["accept-encoding"]);
-      await send(page, incoming, outgoing, [...headersAt(path), ...requestId]);
+      const response = await limiter.run(client, signal, () => requireHandler(path)(request));
+      await send(await compressed(response, incoming.headers["accept-encoding"]), incoming, outgoing);
     } catch (thrown) {
-      if (signal?.aborted) return;
+      if (signal?.aborted) return logRequest(context, clientLeft);
       const error = thrown instanceof ApiError ? thrown : pageUnavailable(thrown);
-      const defaults = ["cache-control", "no-store", ...requestId, ...headersAt(pages.nothingHere.path)];
-      await send(
-        toResponse(incoming.method ?? "", toPageOrJson(error, incoming), defaults),
-        incoming,
-        outgoing,
-      );
+      const parts = askToWait(error, headers);
+      await send(finalizeResponse(pages.nothingHere, context, parts), incoming, outgoing);
     }
   };
 }
@@ -95,15 +100,4 @@ function pageUnavailable(cause: unknown): ApiError {
     message: "This page cannot be shown at the moment.",
     headers: { "retry-after": "5" },
   });
-}
-
-/** A refusal: a page that reloads itself for a browser, the ApiError JSON for a program. */
-function toPageOrJson(error: ApiError, { headers }: IncomingMessage): ResponseParts {
-  const answer = errorParts(error);
-  if (!headers.accept?.includes("text/html")) return answer;
-  const seconds = error.headers["retry-after"];
-  const content = `<p>${error.message}</p>
-<p>Nothing is lost. This page reloads in ${seconds} seconds.</p>`;
-  const reload = `<meta http-equiv="refresh" content="${seconds}">\n`;
-  return { ...answer, ...plainPage("One moment, please", content, reload) };
 }

@@ -74,12 +74,15 @@ import * as ready from "@/app/ready/route";
 import * as robots from "@/app/robots.txt/route";
 import * as sitemap from "@/app/sitemap.xml/route";
 import * as statusData from "@/app/status.json/route";
+import { ApiError } from "@/lib/http/errors";
+import { createHandler, type RouteHandler } from "@/lib/http/handler";
 import { type mcpServer, operations } from "@/lib/http/operations";
 import {
   actions,
   clientFiles,
   connectEndpoints,
   documentPages,
+  files,
   hooks,
   markdownPath,
   pages,
@@ -87,8 +90,7 @@ import {
   publications,
 } from "@/lib/http/pages";
 
-type Handler = (request: Request) => Promise<Response>;
-type Handlers = Record<string, Handler>;
+type Handlers = Partial<Record<string, RouteHandler>>;
 
 /** The route handlers of the operations: the same exports that a platform calls. */
 const ofOperations: Record<keyof typeof operations, Handlers> = {
@@ -105,7 +107,7 @@ const ofMcp: Record<(typeof mcpServer.paths)[number], Handlers> = {
   "/mcp/account": mcpAccount,
 };
 
-const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
+const ofActions: Record<keyof typeof actions, Handlers> = {
   joinWaitlist,
   acceptInvitation,
   sendCode,
@@ -129,6 +131,7 @@ const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
   returnFromCheckout,
   openPortal,
   mintToken,
+  findHits,
   dismissNotice,
 };
 
@@ -143,37 +146,13 @@ const ofConnect: Record<keyof typeof connectEndpoints, Handlers> = {
 
 const ofHooks: Record<keyof typeof hooks, Handlers> = { clerk, resend, stripe };
 
-const byPath = new Map<string, Handlers>([
-  ...inRegister(operations, ofOperations),
-  ...Object.entries(ofMcp),
-  ...inRegister(actions, ofActions),
-  ...inRegister(connectEndpoints, ofConnect),
-  ...inRegister(hooks, ofHooks),
-  [pages.unsubscribe.path, unsubscribePage],
-  [probes.ready.path, ready],
-  // Not cached, because a revoked key must disappear at once.
-  [publications.jwks.path, jwks],
-]);
-
-function inRegister<Name extends string>(
-  register: Record<Name, { path: string }>,
-  handlers: Record<Name, Handlers>,
-): [path: string, Handlers][] {
-  return Object.entries<Handlers>(handlers).map(([name, handler]) => [register[name as Name].path, handler]);
-}
-
-/** The handler for a method at exactly this path; GET's also handles HEAD. */
-export function routeHandler(path: string, method: string): Handler | undefined {
-  const handlers = byPath.get(path);
-  return handlers?.[method] ?? (method === "HEAD" ? handlers?.GET : undefined);
-}
-
-const ofPublications: Record<Exclude<keyof typeof publications, "jwks" | "emailPreviews">, Handlers> = {
+const ofPublications: Record<Exclude<keyof typeof publications, "emailPreviews">, Handlers> = {
   openApi,
   llms,
   llmsFull,
   statusData,
   changesFeed,
+  jwks,
   authorizationServer,
   openIdConfiguration,
   wholeResource,
@@ -188,15 +167,14 @@ const ofPublications: Record<Exclude<keyof typeof publications, "jwks" | "emailP
   robots,
 };
 
-type PageName = Exclude<keyof typeof pages, keyof typeof documentPages | "unsubscribe">;
-
-const ofPages: Record<PageName, { GET: Handler }> = {
+const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, Handlers> = {
   front,
   waitlist,
   signIn,
   code,
   invitation,
   home,
+  unsubscribe: unsubscribePage,
   connect,
   search,
   changes,
@@ -204,34 +182,52 @@ const ofPages: Record<PageName, { GET: Handler }> = {
   nothingHere,
 };
 
-const rendered = new Map<string, Handler>([
-  ...Object.entries(ofPublications).map(getAt(publications)),
-  ...Object.entries(ofPages).map(getAt(pages)),
-  [actions.findHits.path, findHits.GET],
-  ...Object.values(clientFiles).map(({ path }): [string, Handler] => [
-    path,
-    async (request) => clientFile.GET(request),
-  ]),
-  ...Object.values(documentPages).flatMap(({ path }): [string, Handler][] => [
-    [path, async (request) => document.GET(request)],
-    [
-      markdownPath(path),
-      (request) => markdown.GET(request, { params: Promise.resolve({ path: path.slice(1).split("/") }) }),
-    ],
+/** Files are read from memory; this answers the methods that they do not accept. */
+function refuseFile(): never {
+  throw new ApiError("not_found");
+}
+
+const ofClientFile: Handlers = { GET: async (request) => clientFile.GET(request) };
+const ofDocument: Handlers = { GET: async (request) => document.GET(request) };
+const ofMarkdown: Handlers = {
+  GET(request) {
+    const [, ...path] = new URL(request.url).pathname.replace(/\.md$/, "").split("/");
+    return markdown.GET(request, { params: Promise.resolve({ path }) });
+  },
+};
+
+/** Every address that a handler answers, and its handlers by method: the same exports that a platform calls. */
+const byPath = new Map<string, Handlers>([
+  ...inRegister(operations, ofOperations),
+  ...Object.entries(ofMcp),
+  ...inRegister(actions, ofActions),
+  ...inRegister(connectEndpoints, ofConnect),
+  ...inRegister(hooks, ofHooks),
+  ...inRegister(probes, { ready }),
+  ...inRegister(publications, ofPublications),
+  ...inRegister(pages, ofPages),
+  ...Object.values(files).map((file): Entry => [file.path, { GET: createHandler(file, refuseFile) }]),
+  ...Object.values(clientFiles).map(({ path }): Entry => [path, ofClientFile]),
+  ...Object.values(documentPages).flatMap(({ path }): Entry[] => [
+    [path, ofDocument],
+    [markdownPath(path), ofMarkdown],
   ]),
 ]);
 
-function getAt(register: Record<string, { path: string }>) {
-  return ([name, { GET }]: [string, { GET?: Handler }]): [path: string, Handler] => {
-    const path = register[name]?.path;
-    if (!path || !GET) throw new Error(`${name} has no page`);
-    return [path, GET];
-  };
+type Entry = [path: string, Handlers];
+
+function inRegister<Name extends string>(
+  register: Record<Name, { path: string }>,
+  handlers: Partial<Record<Name, Handlers>>,
+): Entry[] {
+  return Object.entries(handlers).map(([name, handler]) => [
+    register[name as Name].path,
+    handler as Handlers,
+  ]);
 }
 
-/** The handler of a page or a publication, whose answers are kept or whose renders are limited. Throws if there is none. */
-export function pageHandler(path: string): Handler {
-  const handler = rendered.get(path);
-  if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
-  return handler;
+/** The handler at exactly this path: of the method, else any, which refuses it. GET's also handles HEAD. */
+export function routeHandler(path: string, method: string): RouteHandler | undefined {
+  const handlers = byPath.get(path);
+  return handlers && (handlers[method] ?? handlers.GET ?? handlers.POST);
 }

@@ -2,21 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
 import type { connectionLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { headersAt } from "@/lib/http/page-headers";
-import { createRequestContext, logRequest, type RequestContext } from "@/lib/http/request-context";
-import {
-  errorParts,
-  finalizeResponse,
-  type HeaderList,
-  type ResponseParts,
-  toResponse,
-} from "@/lib/http/response";
-import { apiRouteAt, isWebhookPath, redirectTrailingSlash, rejectUnrouted, routeAt } from "@/lib/http/router";
+import { createRequestContext } from "@/lib/http/request-context";
+import { errorParts, finalizeResponse, type ResponseParts } from "@/lib/http/response";
+import { pageAt, redirectTrailingSlash, rejectUnknown } from "@/lib/http/router";
 import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
+import { rendersAt } from "@/lib/server/render-page";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
 import { countInWork } from "@/lib/server/requests-in-work";
 import { routeHandler } from "@/lib/server/routes";
@@ -54,21 +48,18 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
         outgoing,
       );
     incoming.url = target;
-    const refused =
-      rejectUnrouted(method, path, headers) ??
-      redirectTrailingSlash(method, path, target.slice(path.length), headers);
+    const redirected = redirectTrailingSlash(method, path, target.slice(path.length), headers);
+    const refused = redirected ?? rejectUnknown(method, path, headers);
     if (refused) return send(refused, incoming, outgoing);
-    const isOutside = apiRouteAt(path) === undefined && !isWebhookPath(path);
-    if (isOutside) trackRequest(createRequestContext(method, path, headers), incoming, outgoing);
-    const misdirected = isOutside ? refuseWrongHost(incoming, path) : undefined;
+    const misdirected = refuseWrongHost(incoming, path);
     if (misdirected) {
-      const defaults = ["cache-control", "no-store", ...defaultHeaders(path, incoming)];
-      return send(toResponse(method, misdirected, defaults), incoming, outgoing);
+      const context = createRequestContext(method, path, headers);
+      return send(finalizeResponse(pageAt(path), context, misdirected), incoming, outgoing);
     }
-    const handler = throughNext ? undefined : routeHandler(path, method);
-    if (!handler) return handlePage(incoming, outgoing);
-    const response = await handler(request);
-    await send(response, incoming, outgoing, isOutside ? defaultHeaders(path, incoming) : undefined);
+    if (throughNext || rendersAt(method, path)) return handlePage(incoming, outgoing);
+    const handler = routeHandler(path, method);
+    if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
+    await send(await handler(request), incoming, outgoing);
   }
 
   return createBoundedServer(answer, limits);
@@ -85,19 +76,6 @@ function answerToHead(
   const refused = refuseHead(incoming, isForAll ? "/" : path) ?? countInWork(headers, outgoing);
   if (refused) return errorParts(refused);
   return isForAll ? { status: 204, body: null, headers: ["allow", allowedAtAll] } : undefined;
-}
-
-/** Gives the response, its log line and the page's own logs the same request id. */
-function trackRequest(context: RequestContext, incoming: IncomingMessage, outgoing: ServerResponse): void {
-  incoming.headers["x-request-id"] = context.requestId;
-  outgoing.on("finish", () => logRequest(context, outgoing.statusCode));
-}
-
-/** The headers that `middleware.ts` sets where Next answers. */
-function defaultHeaders(path: string, { headers }: IncomingMessage): HeaderList {
-  const isShared = routeAt(path)?.isShared;
-  const requestId = isShared ? [] : ["x-request-id", String(headers["x-request-id"])];
-  return [...headersAt(path), ...requestId];
 }
 
 /** Appends the peer to `X-Forwarded-For`, as a proxy does. */

@@ -3,9 +3,9 @@ import { isIP } from "node:net";
 import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { escapeHtml } from "@/lib/http/escape-html";
+import { plainPage } from "@/lib/http/plain-page";
 import type { ResponseParts } from "@/lib/http/response";
 import { pageAt } from "@/lib/http/router";
-import { plainPage } from "@/lib/server/plain-page";
 
 /**
  * Refuses a browser that opens a page under another host than that of `APP_URL`, where no form would work and no cookie

@@ -68,7 +68,7 @@ export const bounds: Mutant[] = [
   {
     file: "lib/http/handler.ts",
     mistake: "a form takes more than it says",
-    was: "route.takes ? bodyLimits[route.takes] : 0",
+    was: "takes ? bodyLimits[takes] : 0",
     becomes: "bodyLimits.mcp",
     tests: ["tests/app/pages/sign-in.test.ts"],
   },
@@ -110,7 +110,7 @@ export const bounds: Mutant[] = [
   {
     file: "lib/http/webhook.ts",
     mistake: "the body of a delivery is read where none can be verified",
-    was: "    checkPost: requireKey,\n",
+    was: "    requireKey: () => void requireKey(),\n",
     becomes: "",
     tests: ["tests/app/hooks/resend.test.ts"],
   },
@@ -122,14 +122,14 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/mcp/handler.test.ts"],
   },
   {
-    file: "lib/mcp/host-check.ts",
+    file: "lib/http/host-check.ts",
     mistake: "a page elsewhere talks to the MCP server of its visitor",
     was: "sender === undefined || !isLoopback(sender)",
     becomes: "sender === undefined",
     tests: ["tests/lib/mcp/handler.test.ts"],
   },
   {
-    file: "lib/mcp/host-check.ts",
+    file: "lib/http/host-check.ts",
     mistake: "the MCP server answers under any name",
     was: "(host !== hostnameOf(appUrl) && !isLoopback(host))",
     becomes: 'host === ""',
@@ -178,10 +178,10 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/server/server.test.ts", "tests/lib/server/client-errors.test.ts"],
   },
   {
-    file: "lib/http/page-headers.ts",
+    file: "lib/http/default-headers.ts",
     mistake: "the token of an unsubscribe link is told to the next site",
-    was: 'page?.path === pages.unsubscribe.path ? "no-referrer"',
-    becomes: 'page?.path === "" ? "no-referrer"',
+    was: 'route.path === pages.unsubscribe.path ? "no-referrer"',
+    becomes: 'route.path === "/" ? "no-referrer"',
     tests: ["tests/app/unsubscribe.test.ts", "tests/app/pages.test.ts"],
   },
   {

@@ -9,10 +9,10 @@ export const caching: Mutant[] = [
     tests: ["tests/app/api/site-banner.test.ts", "tests/lib/http/handler.test.ts"],
   },
   {
-    file: "lib/http/response.ts",
+    file: "lib/http/default-headers.ts",
     mistake: "caches are not told that the version matters",
-    was: 'defaults.push("vary", "API-Version")',
-    becomes: "defaults.push()",
+    was: 'headers.push("vary", "API-Version")',
+    becomes: "headers.push()",
     tests: ["tests/app/api/site-banner.test.ts"],
   },
   {
@@ -86,10 +86,10 @@ export const caching: Mutant[] = [
     tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],
   },
   {
-    file: "lib/server/render-page.ts",
+    file: "lib/http/response.ts",
     mistake: "that a page cannot be shown now is kept",
-    was: 'const defaults = ["cache-control", "no-store", ...requestId',
-    becomes: 'const defaults = ["cache-control", "public, max-age=60", ...requestId',
+    was: '?? "no-store"',
+    becomes: '?? "public, max-age=60"',
     tests: ["tests/lib/server/render-page.test.ts"],
   },
   {

@@ -53,15 +53,15 @@ export const quotas: Mutant[] = [
   {
     file: "lib/http/handler.ts",
     mistake: "a spent quota refuses no one",
-    was: "if (consumed.refused) throw tooManyRequests(consumed.refused);",
+    was: "if (refused) throw tooManyRequests(refused);",
     becomes: "",
     tests: ["tests/app/api/health.test.ts"],
   },
   {
     file: "lib/http/handler.ts",
     mistake: "any version is served",
-    was: "      checkAddressee?.(headers);",
-    becomes: "",
+    was: "isAsked: ({ isVersioned }) => isVersioned",
+    becomes: "isAsked: () => false",
     tests: ["tests/lib/http/operations.test.ts", "tests/app/api/health.test.ts"],
   },
   {
@@ -93,17 +93,17 @@ export const quotas: Mutant[] = [
     tests: ["tests/app/pages/sign-in-attacks.test.ts"],
   },
   {
-    file: "lib/server/render-page.ts",
+    file: "lib/config/limits.ts",
     mistake: "an address has as many pages rendered as it likes",
-    was: "if (client) consume(client);",
-    becomes: "",
+    was: "pages: { perClient: 300",
+    becomes: "pages: { perClient: 300_000",
     tests: ["tests/lib/server/render-page.test.ts"],
   },
   {
     file: "lib/oauth/allowance.ts",
     mistake: "an address asks the authorization server as often as it likes",
-    was: 'return requireWithinLimit("connect", call);',
-    becomes: "return;",
+    was: 'requireWithinLimit("connect", call);',
+    becomes: "undefined;",
     tests: ["tests/app/connect.test.ts"],
   },
   {

@@ -193,8 +193,8 @@ export const sessions: Mutant[] = [
   {
     file: "lib/auth/browser-session.ts",
     mistake: "signing out leaves the session as it is",
-    was: "if (found) await endSession(db, signOut, found.sessionId, nowMs);",
-    becomes: "",
+    was: "for (const { id, account_id } of proved)",
+    becomes: "for (const { id, account_id } of proved.slice(1))",
     tests: ["tests/app/pages/sign-in-attacks.test.ts"],
   },
   {

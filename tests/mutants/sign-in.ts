@@ -65,17 +65,17 @@ export const signIn: Mutant[] = [
     tests: ["tests/lib/auth/sign-in-mail.test.ts"],
   },
   {
-    file: "lib/http/form.ts",
+    file: "lib/http/handler.ts",
     mistake: "forms have no bound",
-    was: "if (!allowed) return",
-    becomes: "if (Number.isNaN(headers)) return",
+    was: "if (wait === undefined) return;",
+    becomes: "return;",
     tests: ["tests/app/pages/sign-in.test.ts"],
   },
   {
     file: "lib/http/handler.ts",
     mistake: "a form of another site is taken",
-    was: "if (!acceptsAnyOrigin) requireOwnOrigin(headers);",
-    becomes: "",
+    was: 'isAsked: ({ origin }) => origin === "own"',
+    becomes: "isAsked: () => false",
     tests: ["tests/app/pages/sign-in.test.ts"],
   },
   {

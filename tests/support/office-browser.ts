@@ -60,7 +60,7 @@ export class OfficeBrowser {
   submit(
     path: string,
     fields: Record<string, string>,
-    headers: Record<string, string> = {},
+    headers: Record<string, string | undefined> = {},
   ): Promise<OfficeAnswer> {
     const type = { "content-type": "application/x-www-form-urlencoded" };
     return this.send("POST", path, String(new URLSearchParams(fields)), { ...type, ...headers });
@@ -75,15 +75,16 @@ export class OfficeBrowser {
     method: string,
     path: string,
     body: string,
-    headers: Record<string, string> = {},
+    headers: Record<string, string | undefined> = {},
   ): Promise<OfficeAnswer> {
-    const sent = {
+    const given = {
       host: new URL(this.url).host,
       accept: "text/html",
       ...(method === "POST" && { origin: this.url }),
       ...(this.cookies.size > 0 && { cookie: this.cookie }),
       ...headers,
     };
+    const sent = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
     return new Promise((resolve, reject) => {
       const { port, from: localAddress } = this;
       const to = { host: "127.0.0.1", localAddress, port, path, method, headers: sent, agent: false };

@@ -137,9 +137,6 @@ const problems: Record<string, Problem> = {
     words: "Confirm that it is you under “Ways to sign in”, then remove the passkey.",
   },
   name: { words: `A name has 1 to ${maxNameCharacters} characters.`, isTyped: true },
-  export: {
-    words: "We could not prepare your data. Try again in a moment.",
-  },
   "sign-out": {
     words:
       "Signing out did not work, so you are still signed in. This is on our side. Try again in a moment.",

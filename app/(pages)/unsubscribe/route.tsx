@@ -18,7 +18,6 @@ export const POST = unsubscribePage(async ({ url, context }) => {
 
 function unsubscribePage(handler: (call: HandlerRequest) => Shown | Promise<Shown>) {
   return htmlPage(pages.unsubscribe, handler, {
-    acceptsAnyOrigin: true,
     renderError: ({ code, status }) =>
       show(code === "invalid_token" ? words.badLink : words.failed, { status }),
   });

@@ -1,10 +1,10 @@
-import { identifyCaller } from "@/lib/accounts/caller";
+import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { createOperationHandlers } from "@/lib/http/handler";
 import { operations } from "@/lib/http/operations";
 
 export const { GET, HEAD, OPTIONS } = createOperationHandlers(
   operations.entitlement,
-  async ({ headers, context, nowMs }) =>
-    readEntitlement(await identifyCaller(headers, context, "api"), nowMs),
+  ({ nowMs }, caller: Caller) => readEntitlement(caller, nowMs),
+  ({ headers, context }) => identifyCaller(headers, context, "api"),
 );

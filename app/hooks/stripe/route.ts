@@ -1,9 +1,9 @@
 import type { Stripe } from "stripe";
 import { fulfil, type Purchase, purchaseEvents } from "@/lib/billing/fulfilment";
-import { readEvent, requireBilling } from "@/lib/billing/stripe";
+import { readEvent } from "@/lib/billing/stripe";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
+import { createHandler } from "@/lib/http/handler";
 import { hooks } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 
@@ -11,10 +11,9 @@ import { log } from "@/lib/runtime/log";
  * Stripe's webhook: 200 after a purchase has been fulfilled and for events that are none of ours, 400 `invalid_signature`,
  * and 500 `fulfilment_failed`, so that Stripe delivers the event again. Of an event only its object's id is used.
  */
-export const { POST } = createApiHandlers(
+export const POST = createHandler(
   hooks.stripe,
-  async ({ headers, body, nowMs }: HandlerRequest) => {
-    const event = await readEvent(body, headers.get("stripe-signature"), nowMs);
+  async ({ nowMs }, event: Stripe.Event) => {
     const purchase = purchaseIn(event);
     try {
       if (purchase) await fulfil(await store(), purchase, event.type, nowMs);
@@ -26,9 +25,7 @@ export const { POST } = createApiHandlers(
     return { status: 200, body: { received: true } };
   },
   {
-    checkPost: () => {
-      requireBilling();
-    },
+    identify: ({ headers, body, nowMs }) => readEvent(body, headers.get("stripe-signature"), nowMs),
   },
 );
 

@@ -171,6 +171,15 @@ describe.each(engines)("Clerk on $name", (engine) => {
       expect(await service.adminJson<object[]>("session", "list", owner.email)).toHaveLength(2);
     });
 
+    it("cannot give an app another week, and the attempt is audited", async () => {
+      const owner = await addOwner();
+      owner.browser.cookies.set("__session", owner.mint(act));
+      const { status } = await owner.browser.submit("/home/sessions/extend", { account: owner.account });
+      expect(status).toBe(403);
+      const by = { who: "impersonator user_support", what: "app extend refused" };
+      expect((await audit(owner.email))[0]).toMatchObject(by);
+    });
+
     it("can read like the owner, and is named in the audit when ending sessions", async () => {
       const owner = await addOwner();
       expect(await entitlement(owner.mint(act))).toBe(200);

@@ -374,12 +374,15 @@ describe.each(engines.slice(0, 1))("billing under Clerk", (engine) => {
     const buyer = { id, email, browser };
     browser.cookies.set("__session", clerk.mint({ act: { sub: "user_support" } }));
     const fields = { account: id, licence: "price_month" };
-    const refused = await browser.submit("/home/checkout", fields);
-    expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([403, "forbidden"]);
-    expect((await shop.service.adminJson<object[]>("audit", "list", "--of", email))[0]).toMatchObject({
-      who: "impersonator user_support",
-      what: "checkout refused",
-    });
+    for (const [path, what] of [
+      ["/home/checkout", "checkout refused"],
+      ["/home/portal", "billing portal refused"],
+    ] as const) {
+      const refused = await browser.submit(path, fields);
+      expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([403, "forbidden"]);
+      const [entry] = await shop.service.adminJson<object[]>("audit", "list", "--of", email);
+      expect(entry).toMatchObject({ who: "impersonator user_support", what });
+    }
     browser.cookies.set("__session", clerk.mint());
     const { session, subscription } = await shop.buy(buyer);
     expect((await browser.open(`/home/checkout/return?session=${session}`)).headers.location).toBe(

@@ -1,5 +1,20 @@
-import { describe, expect, it } from "vitest";
-import { readCookie, sendsCookie } from "@/lib/http/cookies";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { readCookie, sendsCookie, writeCookie } from "@/lib/http/cookies";
+import { createFolder } from "@/tests/support/leash";
+
+describe("writeCookie", () => {
+  afterAll(() => vi.unstubAllEnvs());
+
+  it("is Secure for operators where only the office has HTTPS", () => {
+    vi.stubEnv("OFFICE_PORT", "3001");
+    vi.stubEnv("OFFICE_URL", "https://office.example.com");
+    vi.stubEnv("DATA_DIR", createFolder());
+    expect(writeCookie("operator-session", "x", 60)).toBe(
+      "__Host-operator-session=x; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure",
+    );
+    expect(writeCookie("office-client", "x", 60)).not.toContain("Secure");
+  });
+});
 
 const headers = (cookie: string) => new Headers({ cookie });
 

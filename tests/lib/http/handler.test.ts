@@ -47,9 +47,10 @@ describe("the hall", () => {
   it.each(Object.values<Operation>(operations))("answers so at $path as well", async (operation) => {
     vi.spyOn(log(), "error").mockReturnValue();
     const [method = "GET"] = operation.methods;
-    const handler = createOperationHandlers(operation, () => {
+    const fail = () => {
       throw new Error("hunter2");
-    })[method];
+    };
+    const handler = createOperationHandlers(operation, fail, () => undefined)[method];
     const answer = await handler(new Request(`https://office.example.com${operation.path}`, { method }));
     expect(answer.status).toBe(500);
     expect(await answer.clone().text()).not.toContain("hunter2");

@@ -22,9 +22,9 @@ const linesOf = (requestId: string) =>
     .map((line) => JSON.parse(line));
 
 describe.each([
-  ["`npm start`", ["dist/server/main.js"], 1],
-  ["plain `next start`", ["node_modules/next/dist/bin/next", "start"], 0],
-])("a failure outside /api behind %s", (_, program, visits) => {
+  ["`npm start`", ["dist/server/main.js"]],
+  ["plain `next start`", ["node_modules/next/dist/bin/next", "start"]],
+])("a failure outside /api behind %s", (_, program) => {
   it("shows an explanation, is not cached, and is logged once under the answer's own id", async () => {
     service = await Service.start({ SIGN_IN: "local" }, { program });
     await eventually(async () => expect((await service.ask(pages.waitlist.path)).status).toBe(200));
@@ -45,7 +45,7 @@ describe.each([
           expect(lines.filter(({ level }) => level === "error")).toMatchObject([
             { msg: "unexpected failure" },
           ]);
-          expect(lines.filter(({ status }) => status === 303)).toHaveLength(visits);
+          expect(lines.filter(({ status }) => status === 303)).toHaveLength(1);
         });
       }
     }

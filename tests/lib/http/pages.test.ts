@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Page, pages, routes } from "@/lib/http/pages";
+import { files, isPage, type Page, pages, routes } from "@/lib/http/pages";
 import { expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";
 
@@ -39,6 +41,28 @@ describe.each(routes.filter((route) => !route.onlyInDevelopment && !route.onlyWi
   },
 );
 
+describe("a request whose client has left", () => {
+  it("is logged as well", async () => {
+    for (let n = 0; n < 20; n++) {
+      const socket = connect({ host: "127.0.0.1", port: service.port, localAddress: service.from });
+      const head = `GET ${pages.search.path}?q=sign HTTP/1.1\r\nHost: x\r\nX-Request-Id: left-${n}\r\n\r\n`;
+      socket.write(head, () => socket.destroy());
+    }
+    await eventually(() => expect(new Set(service.log.match(/"left-\d+"/g)).size).toBe(20));
+  });
+});
+
+describe("a publication", () => {
+  const shown = new Set<string>(Object.values(files).map(({ path }) => path));
+  const programs = routes.filter((route) => route.isShared && !isPage(route) && !shown.has(route.path));
+
+  it.each(programs)("displays nothing, whatever a browser takes it for: $path", async ({ path }) => {
+    const { headers } = await service.ask(path);
+    expect(headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
+    expect(headers["cross-origin-resource-policy"]).toBe("cross-origin");
+  });
+});
+
 describe("an address that no register has", () => {
   it("answers 404: a page to who looks, JSON to who sends", async () => {
     for (const path of ["/nothing", "/waitlist/x", "/Docs"]) {
@@ -56,7 +80,7 @@ describe("an address that no register has", () => {
 describe("the pages of the register", () => {
   it("are open to anyone, or say that they are not", async () => {
     for (const { path, access } of Object.values<Page>(pages)) {
-      const expected = { anyone: [200, 303, 404], session: [307], "signed link": [200, 400] }[access];
+      const expected = { anyone: [200, 303, 404], session: [303], "signed link": [200, 400] }[access];
       expect(expected, path).toContain((await service.ask(path)).status);
     }
   });

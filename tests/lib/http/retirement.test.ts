@@ -116,10 +116,11 @@ describe("a version being retired", () => {
     version1.retirement = retirement;
     // Fresh copies, because what does not vary between the answers of an operation is made once.
     for (const operation of Object.values<Operation>(operations)) {
-      const { OPTIONS } = createOperationHandlers({ ...operation }, () => "") as Record<
-        string,
-        (request: Request) => Promise<Response>
-      >;
+      const { OPTIONS } = createOperationHandlers(
+        { ...operation },
+        () => "",
+        () => undefined,
+      ) as Record<string, (request: Request) => Promise<Response>>;
       const request = new Request(`https://office.example.com${operation.path}`, { method: "OPTIONS" });
       expect(headersOf((await OPTIONS?.(request)) as Response), operation.path).toEqual(announced);
     }

@@ -51,7 +51,8 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       "POST %s without the office's Origin is 403",
       async (path) => {
         const before = await show();
-        for (const origin of ["https://evil.example", "null", service.url, `${ann.url}.evil.example`, ""]) {
+        const foreign = ["https://evil.example", "null", service.url, `${ann.url}.evil.example`, ""];
+        for (const origin of [...foreign, undefined]) {
           const { status, text } = await ann.submit(path, { email, plan: "hobby" }, { origin });
           expect(status).toBe(403);
           expect(text).toContain(`Open this form at ${ann.url} instead.`);
@@ -166,6 +167,19 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
 
   describe("on the proof", () => {
     const makeStale = () => stage.query("UPDATE operator_sessions SET proved_at_ms = proved_at_ms - 300000");
+
+    it("is asked for by everything that gives, takes away or speaks to everyone", () => {
+      const proved = officeActs.filter(({ needsProof }) => needsProof).map(({ path }) => path);
+      expect(proved.sort()).toEqual([
+        "/account/credits",
+        "/account/delete",
+        "/account/sessions/end",
+        "/account/terms",
+        "/announcement/clear",
+        "/announcement/publish",
+        "/waiting/invite",
+      ]);
+    });
 
     it.each(officeActs.filter(({ needsProof }) => needsProof))(
       "$path asks again after five minutes, changes nothing, and keeps what was typed",

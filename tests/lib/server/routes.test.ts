@@ -1,12 +1,38 @@
-import { expect, it } from "vitest";
-import { files, publications, routes } from "@/lib/http/pages";
-import { pageHandler, routeHandler } from "@/lib/server/routes";
+import { describe, expect, it, vi } from "vitest";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { publications, routes } from "@/lib/http/pages";
+import type { Route } from "@/lib/http/route";
+import { actsOf } from "@/lib/office/handler";
+import { officePages } from "@/lib/office/routes";
+import { routeHandler } from "@/lib/server/routes";
 
-it("every address in the register has a handler in the server's process, files and previews aside", () => {
-  const others = new Set<string>(
-    [publications.emailPreviews, ...Object.values(files)].map(({ path }) => path),
-  );
-  for (const { path, methods } of routes.filter(({ path }) => !others.has(path))) {
-    expect(routeHandler(path, methods[0] ?? "") ?? pageHandler(path), path).toBeTypeOf("function");
+const every: Route[] = [
+  ...Object.values(operations),
+  ...mcpServer.paths.map((path) => ({ ...mcpServer, path })),
+  ...routes,
+];
+
+it("every address in the registers has a handler in the server's process, previews aside", () => {
+  for (const { path, methods } of every.filter((route) => route !== publications.emailPreviews)) {
+    expect(routeHandler(path, methods[0] ?? ""), path).toBeTypeOf("function");
   }
+});
+
+describe("every POST", () => {
+  const posts = [...every, ...officePages.flatMap(actsOf).map(({ route }) => route)].filter(({ methods }) =>
+    methods.some((method) => method === "POST"),
+  );
+
+  it.each(posts)("has a limit and an origin rule: $path", async ({ path, limit, quota, origin, site }) => {
+    expect(limit ?? quota, "a limit").toBeDefined();
+    expect(origin, "an origin rule").toBeDefined();
+    if (site === "office") return;
+    // No origin of ours: the handler refuses it, or does not care whose page it is.
+    vi.stubEnv("SIGN_IN", "local");
+    const request = new Request(`http://localhost:3000${path}`, { method: "POST" });
+    const response = await routeHandler(path, "POST")?.(request);
+    if (origin === "own") expect(response?.status).toBe(403);
+    else expect(response?.status).not.toBe(200);
+    vi.unstubAllEnvs();
+  });
 });

@@ -1,18 +1,12 @@
-import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
+import { ownerForm } from "@/lib/accounts/owner-form";
 import { openPortal } from "@/lib/billing/customer";
-import { requireBilling } from "@/lib/billing/stripe";
 import { store } from "@/lib/db/store";
-import { form } from "@/lib/http/form";
-import { actions, pages } from "@/lib/http/pages";
+import { actions } from "@/lib/http/pages";
 
 /** Leads the owner to Stripe's billing portal. */
-export const POST = form(
+export const POST = ownerForm(
   actions.openPortal,
-  () => pages.home.path,
-  async (submission) => {
-    requireBilling();
-    const owner = await requireOwner(submission, submission.field("account"));
-    await rejectImpersonator(owner, "billing portal refused", submission.nowMs);
+  async (_, owner) => {
     return { away: await openPortal(await store(), owner.account.id) };
   },
   ["billing_not_configured", "portal_failed", "paid_only"],

@@ -1,20 +1,17 @@
-import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
+import { ownerHandler } from "@/lib/accounts/owner-form";
 import { startProgramSession } from "@/lib/auth/session";
 import { describeStart, nameCopiedToken } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
-import { readFields } from "@/lib/http/form";
-import { createHandler } from "@/lib/http/handler";
 import { actions } from "@/lib/http/pages";
 
 /** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */
-export const POST = createHandler(actions.mintToken, async (call) => {
-  const { nowMs } = call;
-  const owner = await requireOwner(call, readFields(call)("account"));
-  await rejectImpersonator(owner, "token refused", nowMs);
-  const { account, session, clerkSession } = owner;
-  const startedIn = describeStart(call.headers);
-  const name = nameCopiedToken(nowMs);
-  const program = { by: "owner", name, madeIn: session, startedIn, clerkSession } as const;
-  const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
-  return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
-});
+export const POST = ownerHandler(
+  actions.mintToken,
+  async ({ headers, nowMs }, { account, session, clerkSession }) => {
+    const startedIn = describeStart(headers);
+    const name = nameCopiedToken(nowMs);
+    const program = { by: "owner", name, madeIn: session, startedIn, clerkSession } as const;
+    const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
+    return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
+  },
+);

@@ -1,7 +1,6 @@
-import { requireOwner } from "@/lib/accounts/owner";
+import { ownerForm } from "@/lib/accounts/owner-form";
 import { endSessionsOf, type SessionGroup } from "@/lib/auth/session";
 import { store } from "@/lib/db/store";
-import { form } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 
 /** The lists of sessions on home that one button ends. */
@@ -13,16 +12,11 @@ const groups = new Map<string, SessionGroup>([
 ]);
 
 /** Ends one of the owner's sessions by its id, or a list of them, except the browser's own. */
-export const POST = form(
-  actions.endSession,
-  () => pages.home.path,
-  async (submission) => {
-    const { account, session, by } = await requireOwner(submission, submission.field("account"));
-    const named = submission.field("session");
-    const group = groups.get(named);
-    const which = group ? { ...group, allBut: session?.sessionId } : { id: named };
-    const about = { by, what: "session end" } as const;
-    await endSessionsOf(await store(), about, account.id, which, submission.nowMs);
-    return { to: `${pages.home.path}?ended${group ? `=${named}` : ""}#ended` };
-  },
-);
+export const POST = ownerForm(actions.endSession, async ({ field, nowMs }, { account, session, by }) => {
+  const named = field("session");
+  const group = groups.get(named);
+  const which = group ? { ...group, allBut: session?.sessionId } : { id: named };
+  const about = { by, what: "session end" } as const;
+  await endSessionsOf(await store(), about, account.id, which, nowMs);
+  return { to: `${pages.home.path}?ended${group ? `=${named}` : ""}#ended` };
+});

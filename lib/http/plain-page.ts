@@ -1,6 +1,7 @@
 import { versioned } from "@/lib/http/assets";
+import type { ApiError } from "@/lib/http/errors";
 import { files } from "@/lib/http/pages";
-import type { ResponseParts } from "@/lib/http/response";
+import { errorParts, type ResponseParts } from "@/lib/http/response";
 
 /**
  * A page without navigation, for a browser that cannot get the one it asked for.
@@ -33,4 +34,15 @@ ${content}
 </html>
 `;
   return { body, mediaType: "text/html; charset=utf-8" };
+}
+
+/** The refusal of a page for now: a page that reloads itself for a browser, the ApiError JSON for a program. */
+export function askToWait(error: ApiError, headers: Headers): ResponseParts {
+  const answer = errorParts(error);
+  if (!headers.get("accept")?.includes("text/html")) return answer;
+  const seconds = error.headers["retry-after"];
+  const content = `<p>${error.message}</p>
+<p>Nothing is lost. This page reloads in ${seconds} seconds.</p>`;
+  const reload = `<meta http-equiv="refresh" content="${seconds}">\n`;
+  return { ...answer, ...plainPage("One moment, please", content, reload) };
 }

@@ -1,13 +1,31 @@
 import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
+import type { Route } from "@/lib/http/route";
 import { LruCache } from "@/lib/runtime/lru-cache";
+
+/** Refuses a request for another host than the one that its route needs. */
+export function requireHost(needed: Route["host"], headers: Headers): void {
+  if (needed === "office") requireHostOfOffice(headers);
+  else requireOurHost(headers);
+}
+
+/** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
+function requireHostOfOffice(headers: Headers): void {
+  const { office } = settings();
+  if (office && headers.get("host") === new URL(office.url).host) return;
+  throw new ApiError("forbidden", {
+    status: 421,
+    message: `The office is at ${office?.url}.`,
+    hint: "Open it there.",
+  });
+}
 
 /**
  * Refuses a request for another host (403), and one from a remote page to a loopback host (DNS rebinding). Pages of any
  * origin may call the public host, because browsers attach no credential that we accept.
  */
-export function requireOurHost(headers: Headers): void {
+function requireOurHost(headers: Headers): void {
   const host = hostnameOf(`http://${headers.get("host")}`);
   const { appUrl } = settings();
   if (host === undefined || (host !== hostnameOf(appUrl) && !isLoopback(host))) {

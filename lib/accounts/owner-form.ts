@@ -1,0 +1,40 @@
+import { type Owner, rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
+import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
+import type { PublicErrorCode } from "@/lib/http/errors";
+import { type FormSubmission, form, type LeadAway, type Redirect, readFields } from "@/lib/http/form";
+import {
+  createHandler,
+  type Handler,
+  type HandlerOptions,
+  type HandlerRequest,
+  type RouteHandler,
+} from "@/lib/http/handler";
+import { pages } from "@/lib/http/pages";
+import type { ResponseParts } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
+
+const byOwner = {
+  identify,
+  hasProof: ({ session }, nowMs) => isRecentlyConfirmed(session?.confirmedAtMs, nowMs),
+} satisfies HandlerOptions<Owner>;
+
+/** Creates the handler of a route whose entry asks for the owner. */
+export function ownerHandler(route: Route, handler: Handler<Owner>): RouteHandler {
+  return createHandler(route, handler, byOwner);
+}
+
+/** Creates the POST handler of a form on the owner's home, which explains its failures. */
+export function ownerForm(
+  route: Route,
+  handler: (submission: FormSubmission, owner: Owner) => Promise<Redirect | LeadAway | ResponseParts>,
+  explained?: readonly PublicErrorCode[],
+): RouteHandler {
+  return form(route, () => pages.home.path, handler, { ...byOwner, ...(explained && { explained }) });
+}
+
+async function identify(call: HandlerRequest): Promise<Owner> {
+  const { takes, notImpersonated } = call.route;
+  const owner = await requireOwner(call, takes === "form" ? readFields(call)("account") : undefined);
+  if (notImpersonated) await rejectImpersonator(owner, notImpersonated, call.nowMs);
+  return owner;
+}
