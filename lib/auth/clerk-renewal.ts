@@ -47,8 +47,8 @@ function withCookie(headers: Headers, cookie: string): Headers {
 async function askClerk(call: HandlerRequest, signIn: ClerkSettings) {
   const request = withPublicOrigin(call);
   const ask = async () => {
-    const { clerkClient } = await import("@/lib/auth/clerk-client");
-    return clerkClient().authenticateRequest(request, {
+    const { sessionRenewer } = await import("@/lib/auth/clerk-session-renewer");
+    return sessionRenewer(signIn).authenticateRequest(request, {
       jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
       authorizedParties: signIn.authorizedParties,
       signInUrl: pages.signIn.path,
