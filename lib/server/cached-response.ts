@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { weightsOf } from "@/lib/http/accepted";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
 import type { HeaderList } from "@/lib/http/response";
 import { LruCache } from "@/lib/runtime/lru-cache";
@@ -102,15 +103,7 @@ function bestEncoding(accepted = ""): Encoding {
 }
 
 function weigh(accepted: string): Encoding {
-  const weights = new Map(
-    accepted
-      .toLowerCase()
-      .split(",")
-      .map((coding) => {
-        const [name = "", weight = "q=1"] = coding.split(";").map((part) => part.trim());
-        return [name, Number(weight.replace(/^q=/, ""))] as const;
-      }),
-  );
+  const weights = weightsOf(accepted);
   const weightOf = (name: Encoding) => weights.get(name) ?? weights.get("*") ?? 0;
   const [br, gzip] = [weightOf("br"), weightOf("gzip")];
   if (br > 0 && br >= gzip) return "br";
