@@ -27,9 +27,7 @@ const config: NextConfig = {
   experimental: {
     // A program that sends `RSC` gets its response, not a 307. No cacheable response varies by it.
     validateRSCRequestHeaders: false,
-    // Entries are loaded on first use, so that the process starts in a third of the time.
-    preloadEntriesOnStart: false,
-    // 36 MB that production does not read.
+    // Megabytes that production does not read.
     turbopackSourceMaps: process.env.NODE_ENV === "development",
     // A deployment is built once, without a cache.
     turbopackFileSystemCacheForBuild: false,

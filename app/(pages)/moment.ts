@@ -1,19 +1,19 @@
 export type Shows = "time" | "day and time" | "date";
 
-const day = { day: "numeric", month: "long" } as const;
-const time = { hour: "2-digit", minute: "2-digit" } as const;
-const parts = { time, "day and time": { ...day, ...time }, date: { ...day, year: "numeric" } } as const;
+const months = [
+  ...["January", "February", "March", "April", "May", "June"],
+  ...["July", "August", "September", "October", "November", "December"],
+];
 
-/** Kept, because to make one takes longer than everything else about a time. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Formats a time in this machine's time zone, or in `timeZone`. Every page uses this format. */
+/**
+ * Formats a time in this machine's time zone, or in `timeZone`, for example `25 November at 20:27`. Every page uses this
+ * format. A home with many sessions has hundreds of times, for which `Intl` takes longer than for all the rest.
+ */
 export function tellMoment(atMs: number, shows: Shows, timeZone?: "UTC"): string {
-  const key = `${shows} ${timeZone}`;
-  let format = formats.get(key);
-  if (!format) {
-    format = new Intl.DateTimeFormat("en-GB", { ...parts[shows], ...(timeZone && { timeZone }) });
-    formats.set(key, format);
-  }
-  return format.format(atMs);
+  const offsetMs = timeZone ? 0 : new Date(atMs).getTimezoneOffset() * 60_000;
+  const iso = new Date(atMs - offsetMs).toISOString();
+  const time = iso.slice(11, 16);
+  if (shows === "time") return time;
+  const date = `${Number(iso.slice(8, 10))} ${months[Number(iso.slice(5, 7)) - 1]}`;
+  return shows === "date" ? `${date} ${iso.slice(0, 4)}` : `${date} at ${time}`;
 }

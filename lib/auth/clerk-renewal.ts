@@ -47,8 +47,8 @@ function withCookie(headers: Headers, cookie: string): Headers {
 async function askClerk(call: HandlerRequest, signIn: ClerkSettings) {
   const request = withPublicOrigin(call);
   const ask = async () => {
-    const { clerkClient } = await import("@/lib/auth/clerk-client");
-    return clerkClient().authenticateRequest(request, {
+    const { sessionRenewer } = await import("@/lib/auth/clerk-session-renewer");
+    return sessionRenewer(signIn).authenticateRequest(request, {
       jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
       authorizedParties: signIn.authorizedParties,
       signInUrl: pages.signIn.path,
@@ -68,7 +68,7 @@ async function askClerk(call: HandlerRequest, signIn: ClerkSettings) {
  * The request with `APP_URL` as its origin. Clerk redirects the browser back to the host of the request, and a proxy or
  * a client can send any host. Parameters that lead to another site are removed.
  */
-function withPublicOrigin({ url: { pathname, search }, headers: sent }: HandlerRequest): Request {
+function withPublicOrigin({ url: { pathname, search }, headers: sent, context }: HandlerRequest): Request {
   const url = new URL(pathname + search, settings().appUrl);
   for (const name of ["__clerk_redirect_url", "__clerk_synced"]) url.searchParams.delete(name);
   const headers = new Headers([...sent]);
@@ -76,7 +76,7 @@ function withPublicOrigin({ url: { pathname, search }, headers: sent }: HandlerR
     if (/^(?:x-forwarded-|cloudfront-forwarded-|forwarded$)/.test(name)) headers.delete(name);
   }
   headers.set("host", url.host);
-  return new Request(url, { headers });
+  return new Request(url, { method: context.method, headers });
 }
 
 /** Whether Clerk's library will call Clerk for this request: to resolve a handshake nonce or use a refresh token. */

@@ -20,9 +20,6 @@ type CookieHeaders = Pick<Headers, "get">;
 /** Renders the page at a path for a browser that sends this cookie. */
 type RenderPage = (path: string, cookie: string | undefined) => Promise<Response>;
 
-/** A rendered page; its headers are names and values in turn. */
-type RenderedPage = { status: number; headers: string[]; content: Buffer };
-
 /** Headers of a single response, and those that {@link CachedResponse} sets itself. */
 const notCached = new Set([
   "accept-ranges",
@@ -105,7 +102,7 @@ class CachedPage {
   private readonly shown = new Map<string, CachedResponse>();
 
   constructor(
-    private readonly made: RenderedPage,
+    private readonly made: { status: number; headers: string[]; content: Buffer },
     freshForMs = Number.POSITIVE_INFINITY,
   ) {
     const fields = made.headers.map((field, at) => (at % 2 === 0 ? field.toLowerCase() : field));

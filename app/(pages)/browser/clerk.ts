@@ -1,5 +1,7 @@
 import type { BrowserClerk, ClerkOptions, ClerkUIConstructor } from "@clerk/shared/types";
 
+/* The script of pages with one of Clerk's components: `npm run bundle` builds public/clerk.js from it. */
+
 /** What Clerk's two scripts leave, as its documentation for plain JavaScript has it. */
 type Loaded = { Clerk?: BrowserClerk; __internal_ClerkUICtor?: ClerkUIConstructor };
 
@@ -10,9 +12,7 @@ const pauseMs = 2000; // 2 seconds
 const loadedWithinMs = 20_000; // 20 seconds, then the page says so
 
 /** Loads Clerk's scripts from its Frontend API, and mounts the component that the page has a place for. */
-export async function mountClerk(): Promise<void> {
-  const place = document.querySelector<HTMLElement>("#clerk");
-  if (!place) return;
+async function mountClerk(place: HTMLElement): Promise<void> {
   const problem = place.querySelector<HTMLElement>("[data-is-lost]");
   const say = (isLost: boolean) => {
     if (!problem) return;
@@ -59,3 +59,6 @@ async function load(src: string, key: string, triesLeft = maxTries): Promise<voi
   await new Promise((resolve) => setTimeout(resolve, pauseMs));
   return load(src, key, triesLeft - 1);
 }
+
+const place = document.querySelector<HTMLElement>("#clerk");
+if (place) void mountClerk(place);

@@ -1,43 +1,26 @@
-import { actions } from "@/lib/http/pages";
-
-/** A button that adds a passkey to the account. */
-export function AddPasskey({ accountId }: { accountId: string }) {
-  const { startPasskey, addPasskey } = actions;
-  return (
-    <PasskeyButton
-      words="Add a passkey"
-      data-options={startPasskey.path}
-      data-action={addPasskey.path}
-      data-adds-to={accountId}
-    />
-  );
-}
-
-/** A button that proves by a passkey who the owner is. */
-export function ConfirmWithPasskey() {
-  const { askForPasskey, signInWithPasskey } = actions;
-  return (
-    <PasskeyButton
-      words="Use a passkey"
-      data-options={askForPasskey.path}
-      data-action={signInWithPasskey.path}
-    />
-  );
-}
+import type { Route } from "@/lib/http/route";
 
 type PasskeyButtonProps = {
   words: string;
-  "data-options": string;
-  "data-action": string;
-  "data-adds-to"?: string;
+  /** Where the ceremony's options come from, and where its result is sent. */
+  options: Route;
+  action: Route;
+  /** The account that gets a passkey; without one, the owner proves by a passkey who they are. */
+  addsTo?: string;
 };
 
-/** The page's script runs the ceremony, and shows the button where the browser has passkeys. */
-function PasskeyButton({ words, ...data }: PasskeyButtonProps) {
+/** A button that the page's script shows where the browser has passkeys. The script runs the ceremony. */
+export function PasskeyButton({ words, options, action, addsTo }: PasskeyButtonProps) {
   return (
     <div data-needs="passkeys" hidden>
       <div className="stack">
-        <button type="button" className="plain" {...data}>
+        <button
+          type="button"
+          className="plain"
+          data-options={options.path}
+          data-action={action.path}
+          data-adds-to={addsTo}
+        >
           {words}
         </button>
         <p role="status" className="status" data-kept="" />

@@ -11,7 +11,7 @@ import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
-import { AddPasskey, ConfirmWithPasskey } from "./passkey-button";
+import { PasskeyButton } from "./passkey-button";
 
 /** An account's passkeys, and whether its owner has put the offer of one away. */
 export type Ways = { passkeys: Passkey[]; hasDeclined: boolean };
@@ -72,7 +72,14 @@ export function WaysToSignIn({ account, ways, confirmedAtMs, done, nowMs }: Ways
         </ul>
       )}
       {ways && !isConfirmed && <Confirm email={account.email} hasPasskeys={passkeys.length > 0} />}
-      {ways && isConfirmed && passkeys.length < maxPasskeys && <AddPasskey accountId={account.id} />}
+      {ways && isConfirmed && passkeys.length < maxPasskeys && (
+        <PasskeyButton
+          words="Add a passkey"
+          options={actions.startPasskey}
+          action={actions.addPasskey}
+          addsTo={account.id}
+        />
+      )}
       {passkeys.length >= maxPasskeys && (
         <p className="quiet">You have {maxPasskeys} passkeys. To add another one, remove one first.</p>
       )}
@@ -141,7 +148,13 @@ function Confirm({ email, hasPasskeys }: { email: string; hasPasskeys: boolean }
     <>
       <p>To add or remove a passkey, confirm that it is you:</p>
       <div className="actions">
-        {hasPasskeys && <ConfirmWithPasskey />}
+        {hasPasskeys && (
+          <PasskeyButton
+            words="Use a passkey"
+            options={actions.askForPasskey}
+            action={actions.signInWithPasskey}
+          />
+        )}
         <form method="post" action={actions.sendCode.path}>
           <input type="hidden" name="email" value={email} />
           <button type="submit" className="plain">

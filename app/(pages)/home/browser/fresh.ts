@@ -1,14 +1,15 @@
 import { tellMoments } from "../../browser/clock";
-import { renewEveryMs, renewSession } from "../../browser/session";
 import { tellTimeZone } from "./time-zone";
 import { showUsable } from "./usable";
+
+const renewEveryMs = 45_000; // 45 seconds; a session token is valid for 60
 
 const home = () => document.querySelector<HTMLElement>(".home");
 
 /** Keeps an open page current: renews the session, and checks again when due or when the page becomes visible. */
 export function keepFresh(): void {
   const checkLater = () => {
-    setTimeout(() => bringUpToDate().finally(checkLater), 1000 * Number(home()?.dataset.checksAfter));
+    setTimeout(() => bringUpToDate().finally(checkLater), 1000 * (Number(home()?.dataset.checksAfter) || 60));
   };
   checkLater();
   setInterval(renew, renewEveryMs);
@@ -17,10 +18,16 @@ export function keepFresh(): void {
   });
 }
 
-/** Renews the session, unless Clerk does. Returns whether it continues. */
+/**
+ * Renews the session, unless Clerk does. Returns whether it continues. An ended one opens the sign-in page; an outage is
+ * retried later.
+ */
 async function renew(): Promise<boolean> {
   const { renewsAt, whenOver = "" } = home()?.dataset ?? {};
-  return renewsAt === undefined || renewSession({ renewsAt, whenOver });
+  if (renewsAt === undefined) return true;
+  const answer = await fetch(renewsAt, { method: "POST" }).catch(() => undefined);
+  if (answer?.status === 401) location.assign(whenOver);
+  return answer?.ok ?? false;
 }
 
 /** Shows what the page would say now. What the reader has opened, typed or focused stays as it is. */
