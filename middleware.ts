@@ -1,4 +1,5 @@
 import { type NextRequest, NextResponse } from "next/server";
+import { settings } from "@/lib/config/settings";
 import { headersAt } from "@/lib/http/page-headers";
 import { pages } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
@@ -7,10 +8,14 @@ import { isUnderApi, isWebhookPath, redirectTrailingSlash, rejectUnrouted, route
 /** Rejects unknown API addresses and methods on every platform. `npm start` does the same before it. */
 export function middleware(request: NextRequest): Response {
   const { pathname } = request.nextUrl;
-  const refused =
-    rejectUnrouted(request.method, pathname, request.headers) ??
-    redirectTrailingSlash(request.method, pathname, request.nextUrl.search, request.headers);
+  const refused = rejectUnrouted(request.method, pathname, request.headers);
   if (refused) return refused;
+  const moved = redirectTrailingSlash(request.method, pathname, request.nextUrl.search, request.headers);
+  if (moved) {
+    // Next fails at a relative address.
+    moved.headers.set("location", settings().appUrl + moved.headers.get("location"));
+    return moved;
+  }
   // The API and the webhooks set their own headers.
   if (isUnderApi(pathname) || isWebhookPath(pathname)) return NextResponse.next();
   const { requestId } = createRequestContext(request.method, pathname, request.headers);
