@@ -133,14 +133,18 @@ export function createApiHandlers<R extends Route>(
  * Creates the route handlers of an operation, by method.
  *
  * @param handler - returns the body of the 200: an object is sent as JSON, a string as plain text
+ * @param listHeaders - lists headers of the 200
  */
 export function createOperationHandlers<Op extends Operation>(
   operation: Op,
   handler: (request: HandlerRequest) => object | string | Promise<object | string>,
+  listHeaders: () => HeaderList = () => [],
 ): Record<Op["methods"][number], RouteHandler> {
-  return createApiHandlers(operation, async (call) => ({ status: 200, body: await handler(call) }), {
-    checkAddressee: requireSupportedVersion,
-  });
+  return createApiHandlers(
+    operation,
+    async (call) => ({ status: 200, body: await handler(call), headers: listHeaders() }),
+    { checkAddressee: requireSupportedVersion },
+  );
 }
 
 const notFound = () => errorParts(new ApiError("not_found"));
