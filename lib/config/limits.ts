@@ -62,11 +62,14 @@ export function inKibibytes(bytes: number): string {
 /** The limits of the request headers, in words. */
 export const headBoundsInWords = `${inKibibytes(headBounds.bytes)} or ${headBounds.lines} lines`;
 
-/** Maximum concurrent page renders, in total and per client address, and the maximum length of the queue. */
+/**
+ * Maximum pages in work, in total and per client address, and the maximum length of the queue: at 5 ms each, the last one
+ * waits half a second.
+ */
 export const renderConcurrency = {
   atOnce: 4,
   atOncePerClient: 2,
-  waiting: 200,
+  waiting: 100,
   waitingPerClient: 40,
   waitMs: 5000,
 };

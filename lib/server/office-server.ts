@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from "node:http";
 import { readOfficeFiles } from "@/lib/office/files";
 import { createOfficeHandler, headersOfOffice } from "@/lib/office/handler";
 import { groupAddress } from "@/lib/rate-limit/client-address";
+import { inBackground } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import type { JoinedMessage } from "@/lib/server/joined-message";
@@ -35,5 +36,5 @@ export function createOfficeServer(url: string): Server {
     log().info({ office: known, method, status, ms, requestId: headers.get("x-request-id") });
   }
 
-  return createBoundedServer(answer);
+  return createBoundedServer((incoming, outgoing) => inBackground(() => answer(incoming, outgoing)));
 }

@@ -11,7 +11,7 @@ import { killedDatabase } from "./killed-database";
 import { lockedStore } from "./locked-store";
 import { lostAnswers } from "./lost-answers";
 import { mailsDue } from "./mails-due";
-import { millionRows } from "./million-rows";
+import { erasures, millionRows } from "./million-rows";
 import { neverReading } from "./never-reading";
 import { operatorsAtOnce } from "./operators-at-once";
 import { pipelinedFlood } from "./pipelined-flood";
@@ -19,6 +19,7 @@ import { slowSmtp } from "./slow-smtp";
 import { stalledLog } from "./stalled-log";
 import { stopUnderLoad } from "./stop-under-load";
 import { storeTakenAway } from "./store-taken-away";
+import { tenthOfACore } from "./tenth-of-a-core";
 
 /*
  * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some by name,
@@ -40,8 +41,10 @@ const experiments: Experiment[] = [
   failover,
   killedDatabase,
   millionRows,
+  ...erasures,
   damagedStore,
   stopUnderLoad,
+  tenthOfACore,
   neverReading,
   pipelinedFlood,
 ];
