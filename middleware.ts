@@ -1,4 +1,5 @@
 import { type NextRequest, NextResponse } from "next/server";
+import { settings } from "@/lib/config/settings";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import { files, pages } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
@@ -7,10 +8,14 @@ import { isUnderApi, redirectTrailingSlash, rejectUnrouted, routeAt } from "@/li
 /** Rejects unknown API addresses and methods on every platform. `npm start` does the same before it. */
 export function middleware(request: NextRequest): Response {
   const { pathname } = request.nextUrl;
-  const refused =
-    rejectUnrouted(request.method, pathname, request.headers) ??
-    redirectTrailingSlash(request.method, pathname, request.nextUrl.search, request.headers);
+  const refused = rejectUnrouted(request.method, pathname, request.headers);
   if (refused) return refused;
+  const moved = redirectTrailingSlash(request.method, pathname, request.nextUrl.search, request.headers);
+  if (moved) {
+    // Next fails at a relative address.
+    moved.headers.set("location", settings().appUrl + moved.headers.get("location"));
+    return moved;
+  }
   const route = routeAt(pathname);
   if (!route && !isUnderApi(pathname))
     return NextResponse.rewrite(new URL(pages.nothingHere.path, request.url));

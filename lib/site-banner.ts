@@ -11,7 +11,7 @@ export const bannerKinds = siteBannerResponse.shape.banner.unwrap().shape.kind.o
 /** A notice and, where it has them, the instants between which it shows: Unix milliseconds, the end excluded. */
 export type StoredBanner = z.infer<typeof bannerRow>;
 
-const copyLivesMs = 15_000; // 15 seconds; with 15 more in shared caches, half a minute in all
+const copyLivesMs = 15_000; // 15 seconds
 const retryAfterMs = 1000;
 const waitAtMostMs = 500;
 
@@ -33,6 +33,7 @@ const bannerRow = z
 const copy = () =>
   processSingleton("site banner", () => ({
     banner: undefined as StoredBanner | undefined,
+    readAtMs: undefined as number | undefined,
     readAgainAtMs: 0,
     reading: undefined as Promise<void> | undefined,
   }));
@@ -65,10 +66,19 @@ export async function readSiteBanner(
   return { kind: banner.kind, message: banner.message };
 }
 
+/**
+ * The age of the copy in seconds, for `Age` (RFC 9111 §5.1). Caches and browsers subtract it from the 15 seconds for which
+ * they keep an answer, so that a change is everywhere within half a minute.
+ */
+export function ageOfSiteBanner(clockMs = performance.now()): number {
+  return Math.ceil((clockMs - (copy().readAtMs ?? clockMs)) / 1000);
+}
+
 async function refresh(clockMs: number): Promise<void> {
   const held = copy();
   try {
     held.banner = await withTimeout(waitAtMostMs, store().then(findBanner));
+    held.readAtMs = clockMs;
     held.readAgainAtMs = clockMs + copyLivesMs;
   } catch (failure) {
     log().warn({ err: failure }, "the banner could not be read; the last copy is used");

@@ -1,6 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import * as z from "zod";
 import { parseJson } from "@/lib/http/json";
+import { loadLibrary } from "@/lib/runtime/load-library";
 
 /*
  * The two ceremonies of WebAuthn Level 3, without accounts or storage: the caller brings the relying party, decides
@@ -145,7 +146,7 @@ export async function verifyRegistration(
   { id, origin }: RelyingParty,
   { challenge, sent }: Registration,
 ): Promise<Credential> {
-  const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
+  const { verifyRegistrationResponse } = await loadLibrary(() => import("@simplewebauthn/server"));
   const { verified, registrationInfo } = await refuseFailure(async () =>
     verifyRegistrationResponse({
       response: await withoutCertificates(sent),
@@ -176,7 +177,7 @@ export async function verifyAuthentication(
   { challenge, sent }: Authentication,
   publicKey: string,
 ): Promise<{ counter: number }> {
-  const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
+  const { verifyAuthenticationResponse } = await loadLibrary(() => import("@simplewebauthn/server"));
   const { verified, authenticationInfo } = await refuseFailure(() =>
     verifyAuthenticationResponse({
       response: sent,
@@ -195,7 +196,9 @@ export async function verifyAuthentication(
 
 /** Refuses bytes after an ECDSA signature (§6.5.5), which the library ignores: a response has one spelling. */
 async function requireWholeSignature(signature: string, publicKey: string): Promise<void> {
-  const { cose, decodeCredentialPublicKey } = await import("@simplewebauthn/server/helpers");
+  const { cose, decodeCredentialPublicKey } = await loadLibrary(
+    () => import("@simplewebauthn/server/helpers"),
+  );
   const key = decodeCredentialPublicKey(new Uint8Array(Buffer.from(publicKey, "base64url")));
   if (!cose.isCOSEPublicKeyEC2(key)) return;
   const der = Buffer.from(signature, "base64url");
@@ -236,7 +239,9 @@ function readChallenge(
  * none, and to verify one the library would fetch the revocation lists at the addresses that it names.
  */
 async function withoutCertificates(sent: RegistrationResponseJSON): Promise<RegistrationResponseJSON> {
-  const { decodeAttestationObject, isoCBOR } = await import("@simplewebauthn/server/helpers");
+  const { decodeAttestationObject, isoCBOR } = await loadLibrary(
+    () => import("@simplewebauthn/server/helpers"),
+  );
   const bytes = Buffer.from(sent.response.attestationObject, "base64url");
   const attestation = decodeAttestationObject(new Uint8Array(bytes));
   const encode = (map: unknown) => Buffer.from(isoCBOR.encode(map as Parameters<typeof isoCBOR.encode>[0]));

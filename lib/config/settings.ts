@@ -6,6 +6,7 @@ import { clientDocuments } from "@/lib/config/client-documents";
 import { quotas } from "@/lib/config/limits";
 import { isLoopback } from "@/lib/config/loopback";
 import { parseMail } from "@/lib/config/mail-settings";
+import { warnOfFewFiles } from "@/lib/config/open-files";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { parseRedisAddress } from "@/lib/config/redis-address";
 import { processSingleton } from "@/lib/process-singleton";
@@ -75,7 +76,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
 
   return {
     /** Probable mistakes, logged at startup and reported by `check`. */
-    warnings: signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : [],
+    warnings: [...(signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : []), ...warnOfFewFiles()],
     production,
     appUrl,
     /** The `Strict-Transport-Security` header (RFC 6797), for a year; only when APP_URL is https. */

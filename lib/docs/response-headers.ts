@@ -20,6 +20,7 @@ export function headersOf(operation: Operation, status: number): HeaderDocument[
   const headers = [...defaults(status === 200 ? operation.caching : "no-store")];
   if (operation.quota && ![400, 405, 410].includes(status))
     headers.push(...rateLimitHeaders(operation.quota, status === 429));
+  if (status === 200 && operation.caching.startsWith("public")) headers.push(age);
   if (operation.anyOrigin) headers.push(...crossOrigin(operation.anyOrigin.reads));
   headers.push(...retirementHeaders(retirementOf(operation) !== undefined));
   if (status === 401) headers.push(challenge);
@@ -28,6 +29,15 @@ export function headersOf(operation: Operation, status: number): HeaderDocument[
   if (status === 503) headers.push(retryAfter);
   return headers;
 }
+
+/** On responses that shared caches may store. */
+const age: HeaderDocument = {
+  name: "Age",
+  meaning: "The seconds for which we have had what this says. Caches subtract them from `max-age`.",
+  example: "7",
+  pattern: "^\\d+$",
+  always: true,
+};
 
 /** Not on responses that shared caches may store. */
 const requestId: HeaderDocument = {

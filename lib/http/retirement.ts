@@ -24,8 +24,12 @@ export function listRetirements(
   return retirable.flatMap(({ what, retirement }) => (retirement ? [{ what, retirement }] : []));
 }
 
-/** The retirement that a route announces: an operation's own or its version's, whichever ends first. */
+/**
+ * The retirement that a route announces: an operation's own or its version's, whichever ends first. The links of mails
+ * do not expire, so the unsubscribe operation has none.
+ */
 export function retirementOf(route: Route): Retirement | undefined {
+  if (route.path === operations.unsubscribe.path) return undefined;
   const ofVersion = operationPaths.has(route.path) ? version1.retirement : undefined;
   const { retirement: own } = route;
   if (!own || !ofVersion) return own ?? ofVersion;
@@ -46,7 +50,7 @@ export function requireBeforeSunset(route: Route, nowMs: number): void {
 /**
  * Checks retirements, in the build. Throws an Error naming what is retired and the broken rule: an announcement is not
  * in the future, a deprecation not before it, a sunset 90 days after it or more and not before the deprecation (RFC
- * 9745 §4), and the guide opens.
+ * 9745 §4), the guide opens, and unsubscribing never ends.
  *
  * @param opens - whether a path of this site leads somewhere
  */
@@ -69,6 +73,7 @@ export function checkRetirements(
         `ends less than ${minNoticeDays} days after its announcement`,
       ],
       [sunset < deprecated, "ends before its deprecation"],
+      [what.endsWith(operations.unsubscribe.path), "would end the links of mails, which do not expire"],
       [!opens(guide), `has a guide that does not open: ${guide}`],
     ];
     const [broken] = rules.filter(([isBroken]) => isBroken);

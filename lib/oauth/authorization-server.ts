@@ -16,6 +16,7 @@ import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { makeRingKey } from "@/lib/oauth/signing-key";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
 import { withStore } from "@/lib/oauth/with-store";
+import { loadLibrary } from "@/lib/runtime/load-library";
 import { log } from "@/lib/runtime/log";
 
 /** The library. It is large, so it is loaded for the first request that needs it. */
@@ -30,7 +31,7 @@ let made: Provider | undefined;
 export async function authorizationServer(): Promise<Provider> {
   if (!made) {
     const { publicKey } = await withStore(() => keyRing().signing(Date.now()));
-    const library = await import("oidc-provider");
+    const library = await loadLibrary(() => import("oidc-provider"));
     const { default: Provider } = library;
     made = new Provider(settings().appUrl, configuration(library, publicKey));
     // Requests reach it in process, and the bridge sets X-Forwarded-Proto to the scheme of `APP_URL`.

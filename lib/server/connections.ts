@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { maxConnections } from "@/lib/config/limits";
+import { maxOpenFiles } from "@/lib/config/open-files";
 import { ResumedConnection } from "@/lib/server/resumed-connection";
 
 const reservedFiles = 256; // for the store, the log and other files
@@ -51,7 +51,7 @@ export type Connection = {
 export class Connections {
   private readonly bySocket = new Map<Socket, Connection>();
   private readonly idle = new IdleEntry();
-  private readonly max = Math.min(maxConnections, Math.max(1, openFiles() - reservedFiles));
+  private readonly max = Math.min(maxConnections, Math.max(1, maxOpenFiles() - reservedFiles));
 
   constructor(server: Server) {
     server.on("connection", (socket: Socket) => this.admit(socket));
@@ -99,15 +99,5 @@ export class Connections {
       connection.latest = undefined;
       if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);
     });
-  }
-}
-
-/** Maximum open files of this process; infinite if the system does not report it. */
-function openFiles(): number {
-  try {
-    const [, files] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
-    return files ? Number(files) : Number.POSITIVE_INFINITY;
-  } catch {
-    return Number.POSITIVE_INFINITY;
   }
 }

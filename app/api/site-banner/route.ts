@@ -1,7 +1,9 @@
-import { createOperationHandlers } from "@/lib/http/handler";
+import { createApiHandlers } from "@/lib/http/handler";
 import { operations } from "@/lib/http/operations";
-import { readSiteBanner } from "@/lib/site-banner";
+import { ageOfSiteBanner, readSiteBanner } from "@/lib/site-banner";
 
-export const { GET, HEAD, OPTIONS } = createOperationHandlers(operations.siteBanner, async () => ({
-  banner: await readSiteBanner(),
+export const { GET, HEAD, OPTIONS } = createApiHandlers(operations.siteBanner, async () => ({
+  status: 200,
+  body: { banner: await readSiteBanner() },
+  headers: ["age", String(ageOfSiteBanner())],
 }));

@@ -33,7 +33,7 @@ Retirement of a version or operation is announced here at least ${minNoticeDays}
 
 ${code("http", "Deprecation: @1801440000\nSunset: Thu, 01 Apr 2027 00:00:00 GMT")}
 
-Existing behaviour continues through the window. Urgent security fixes may restrict unsafe behaviour immediately. After the sunset, a retired operation returns \`410\` with the code ${toCode("not_found")} and the guide in the hint.
+Existing behaviour continues through the window. Urgent security fixes may restrict unsafe behaviour immediately. After the sunset, a retired operation returns \`410\` with the code ${toCode("not_found")} and the guide in the hint. \`POST ${operations.unsubscribe.path}\` is never retired, because the links of mails do not expire.
 
 Every response links to this page, also if nothing is being retired:
 

@@ -7,7 +7,7 @@ import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { createOperationHandlers } from "@/lib/http/handler";
 import { mcpServer, type Operation, operations, version1 } from "@/lib/http/operations";
-import { checkRetirements, listRetirements, retirementOf } from "@/lib/http/retirement";
+import { checkRetirements, listRetirements, requireBeforeSunset, retirementOf } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
 import { rejectUnrouted } from "@/lib/http/router";
 
@@ -112,10 +112,15 @@ describe("an operation being retired", () => {
 });
 
 describe("a version being retired", () => {
-  it("says so on the answers of all its operations, and nowhere else", async () => {
+  const { unsubscribe, ...retirable } = operations;
+
+  it("says so on the answers of its operations, and nowhere else: mailed links do not expire", async () => {
     version1.retirement = retirement;
+    expect(retirementOf(unsubscribe)).toBeUndefined();
+    expect(() => requireBeforeSunset(unsubscribe, sunsetMs)).not.toThrow();
+    expect(() => requireBeforeSunset(operations.health, sunsetMs)).toThrow();
     // Fresh copies, because what does not vary between the answers of an operation is made once.
-    for (const operation of Object.values<Operation>(operations)) {
+    for (const operation of Object.values<Operation>(retirable)) {
       const { OPTIONS } = createOperationHandlers(
         { ...operation },
         () => "",
@@ -134,8 +139,10 @@ describe("a version being retired", () => {
     version1.retirement = retirement;
     expect(policy.markdown()).toContain("- **Version 1:** announced 2027-01-01T00:00:00.000Z, deprecated");
     expect(policy.markdown()).not.toContain("No public operation is currently deprecated.");
-    const described = Object.values(openApiDocument().paths).map((item) => item.get ?? item.post);
-    for (const operation of described) expect(operation).toMatchObject({ deprecated: true });
+    const { paths } = openApiDocument();
+    for (const { path } of Object.values(retirable))
+      expect(paths[path]?.get).toMatchObject({ deprecated: true });
+    expect(paths[unsubscribe.path]?.post).not.toHaveProperty("deprecated");
   });
 
   it("gives way to the retirement of an operation that ends sooner", () => {

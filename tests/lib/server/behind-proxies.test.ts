@@ -123,12 +123,15 @@ describe.runIf(redisPort && fronts.length > 0)(
     async function ask(
       { host, from }: (typeof fronts)[number],
       path: string,
-      { headers = {}, body = "" }: { headers?: Record<string, string>; body?: string } = {},
+      {
+        headers = {},
+        body = "",
+        method = body ? "POST" : "GET",
+      }: { headers?: Record<string, string>; body?: string; method?: string } = {},
     ) {
       const options = { host, port, path, agent, localAddress: from, servername: "localhost" };
       const sent = { host: `localhost:${port}`, ...headers };
       return new Promise<{ status: number | undefined; quota: string; said: string }>((resolve, reject) => {
-        const method = body ? "POST" : "GET";
         const asked = request({ ...options, method, headers: sent }, async (response) => {
           const { statusCode: status, headers } = response;
           resolve({ status, quota: String(headers.ratelimit), said: await text(response) });
@@ -183,6 +186,22 @@ describe.runIf(redisPort && fronts.length > 0)(
       );
       await stopped;
       expect(answers).toEqual(fronts.map(({ name }) => [name, [200]]));
+    });
+
+    it.runIf(isInstalled("nginx"))("nginx refuses in JSON what does not reach an instance", async () => {
+      const [nginx] = fronts;
+      if (!nginx) throw new Error("nginx is not the first of the fronts");
+      const refused = async (path: string, method = "GET") => {
+        const { status, said } = await ask(nginx, path, { method });
+        const { code, docs } = JSON.parse(said).error;
+        expect(docs).toMatch(new RegExp(`/docs/api/errors#${code}$`));
+        return [status, code];
+      };
+      expect(await refused("/api/%00")).toEqual([400, "invalid_request"]);
+      expect(await refused("/api/health", "TRACE")).toEqual([405, "method_not_allowed"]);
+      expect(await refused(`/${"a".repeat(20_000)}`)).toEqual([414, "too_large"]);
+      await Promise.all(instances.map((instance) => instance.stop()));
+      expect(await refused("/api/health")).toEqual([502, "unavailable"]);
     });
   },
 );

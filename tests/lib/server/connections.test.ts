@@ -201,38 +201,59 @@ describe("connections", () => {
     await own.stop();
   });
 
-  it.each([
-    ["from anywhere", {}, (n: number) => `127.0.5.${n % 200}`],
-    ["from one proxy", { TRUSTED_PROXY_HOPS: "1" }, () => "127.0.0.1"],
-  ])(
-    "%s above the limit of open files close the longest idle one, and none hangs",
-    async (_, settings, from) => {
-      const program = join(createFolder(), "few-files.sh");
-      const port = await reservePort();
-      const { PATH } = process.env;
-      const env = {
-        PATH,
-        NODE_ENV: "production",
-        PORT: `${port}`,
-        DATA_DIR: createFolder(),
-        ...settings,
-      } as const;
-      writeFileSync(program, "ulimit -n 300 && exec node dist/server/main.js");
-      const child = spawnLeashed("sh", [program], { env, stdio: "ignore" });
-      await eventually(() => open("127.0.0.1", port));
-      for (const socket of opened.splice(0)) socket.destroy();
+  /** Starts a service with so many files at most, and returns its log. */
+  async function startWithFiles(count: number, port: number) {
+    const program = join(createFolder(), "few-files.sh");
+    const { PATH } = process.env;
+    const env = {
+      PATH,
+      NODE_ENV: "production",
+      PORT: `${port}`,
+      DATA_DIR: createFolder(),
+      SIGN_IN: "local",
+    } as const;
+    writeFileSync(program, `ulimit -n ${count} && exec node dist/server/main.js`);
+    const child = spawnLeashed("sh", [program], { env, stdio: ["ignore", "ignore", "pipe"] });
+    let log = "";
+    child.stderr?.on("data", (chunk) => {
+      log += chunk;
+    });
+    await eventually(() => open("127.0.0.1", port));
+    for (const socket of opened.splice(0)) socket.destroy();
+    return { child, log: () => log };
+  }
 
-      const working = await open("127.0.5.250", port);
-      await askWithoutBody(working);
-      const sockets: Socket[] = [];
-      for (let n = 0; n < 400; n++) sockets.push(await open(from(n), port));
-      const served = sockets.slice(-43); // 300 files minus 256 reserved ones and the one in progress
-      const left = sockets.slice(0, -43);
-      await eventually(() => expect(left.filter(({ closed }) => !closed)).toHaveLength(0));
-      for (const socket of served) expect(await answersOn(socket)).toEqual(["200"]);
-      working.write("abc");
-      expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
-      child.kill();
-    },
-  );
+  it("above the limit of open files close the longest idle one, and none hangs", async () => {
+    const port = await reservePort();
+    const { child, log } = await startWithFiles(300, port);
+    expect(log()).toContain(
+      "the limit of open files is 300: raise it (ulimit -n, LimitNOFILE) to 1024 or more",
+    );
+    const working = await open("127.0.5.250", port);
+    await askWithoutBody(working);
+    const sockets: Socket[] = [];
+    for (let n = 0; n < 400; n++) sockets.push(await open(`127.0.5.${n % 200}`, port));
+    const served = sockets.slice(-43); // 300 files minus 256 reserved ones and the one in progress
+    const left = sockets.slice(0, -43);
+    await eventually(() => expect(left.filter(({ closed }) => !closed)).toHaveLength(0));
+    for (const socket of served) expect(await answersOn(socket)).toEqual(["200"]);
+    working.write("abc");
+    expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
+    child.kill();
+  });
+
+  it("with too few files to load a library make the instance unready, because Node does not try again", async () => {
+    const port = await reservePort();
+    const { child } = await startWithFiles(64, port);
+    const get = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      return { status: answer.status, text: await answer.text() };
+    };
+    expect((await get("/oauth/authorize?client_id=x")).status).toBe(500);
+    const ready = await get("/ready");
+    expect(ready.status).toBe(503);
+    expect(ready.text).toContain("a part of the program could not be loaded; restart the service");
+    expect((await get(health.path)).status).toBe(200);
+    child.kill();
+  });
 });

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { operations } from "@/lib/http/operations";
+import { routes } from "@/lib/http/pages";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
-import { expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
+import { addresses, expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import {
   expectCounted,
@@ -82,6 +83,36 @@ const losses: Record<string, { sent: string; lost: RegExp; kept?: RegExp }> = {
       lost: ok,
       kept: ours(431, "too_large"),
     },
+  "a 413 before the body is sent: it is invited and read": {
+    sent: `POST ${unsubscribe.path}?token=x ${line}Expect: 100-continue\nContent-Length: 5000\n\n${"x".repeat(5000)}`,
+    lost: /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 413 /,
+    kept: ours(413, "too_large"),
+  },
+  "our error shape for CONNECT: the connection is closed": {
+    sent: `CONNECT elsewhere.example:443 ${line}\n`,
+    lost: /^$/,
+    kept: ours(405, "method_not_allowed"),
+  },
+  "our error shape for `*` as the target of GET or POST: 500 in plain text": {
+    sent: `GET * ${line}\n`,
+    lost: /^HTTP\/1\.1 500 [\s\S]*Internal Server Error$/,
+    kept: ours(400, "invalid_request"),
+  },
+  "a 404 for an address with a fragment: the answer of the address without it": {
+    sent: `GET ${health.path}#x ${line}\n`,
+    lost: ok,
+    kept: ours(404, "not_found"),
+  },
+  "the answer to a request with an unknown `Expect`: 417 without a body": {
+    sent: `GET ${health.path} ${line}Expect: x\n\n`,
+    lost: /^HTTP\/1\.1 417 /,
+    kept: ok,
+  },
+  "the answer to a query with bytes of 0x80 and above: 400 without a body": {
+    sent: `GET ${health.path}?x=\xe9 ${line}\n`,
+    lost: empty400,
+    kept: ok,
+  },
   "one of two `Authorization` fields: Node drops the second": {
     sent: `GET ${entitlement.path} ${line}Authorization: Basic eDp5\nAuthorization: Bearer bad\n\n`,
     lost: /\r\nwww-authenticate: Bearer realm="corner-office"\r\n/i,
@@ -227,6 +258,30 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
       expect(received).toMatch((isOurServer && kept) || lost);
     },
   );
+
+  if (!isOurServer)
+    it("every address answers as under our own server, with a slash at its end too", {
+      timeout: 120_000,
+    }, async () => {
+      const ours = await Service.start({ SIGN_IN: "local" });
+      const paths = [...addresses.map(({ path }) => path), ...routes.map(({ path }) => path), "/nothing"];
+      const seen = async (on: Service, method: string, path: string) => {
+        const { status, headers } = await on.ask(path, { method });
+        const location = headers.location && new URL(headers.location, "http://localhost:3000").href;
+        return `${method} ${path} ${status} ${headers["content-type"]} ${headers.allow} ${location}`;
+      };
+      for (const path of paths) {
+        for (const [method, target] of [
+          ["GET", path],
+          ["GET", path === "/" ? "/?a=b" : `${path}/?a=b`],
+          ["POST", path],
+          ["PUT", path],
+        ] as const) {
+          expect.soft(await seen(service, method, target)).toBe(await seen(ours, method, target));
+        }
+      }
+      await ours.stop();
+    });
 
   if (environment.NODE_ENV === "development")
     it("there are previews of the mails", { timeout: 120_000 }, async () => {
