@@ -359,6 +359,9 @@ export const migrations: Record<string, SchemaChange> = {
       connect_state_client: `connect_state (substring(payload from '"clientId":"([^"]{1,100})')) where grant_id is not null`,
     },
   },
+  "111-app-origins": {
+    up: statements("alter table local_sessions add column app_origin text"),
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */
