@@ -10,6 +10,7 @@ import {
   replayedAppMail,
 } from "@/lib/auth/sign-in-mail";
 import { type Db, store } from "@/lib/db/store";
+import { requireKeys } from "@/lib/mail/link-keys";
 import { type Mail, type SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
@@ -43,6 +44,7 @@ export async function sendSignInMails(
   mailSender: Sender,
   { signal, now = Date.now }: { signal?: AbortSignal | undefined; now?: () => number } = {},
 ): Promise<UnsentMail[]> {
+  await requireKeys(db);
   const unsent: UnsentMail[] = [];
   await sendLeasedMails(mailSender, {
     name: "a sign-in mail",
@@ -68,8 +70,13 @@ async function settle(
   { signal, now }: { signal: AbortSignal | undefined; now: () => number },
 ): Promise<SendError | undefined> {
   const { id, mail, attempts, expiresAtMs } = claimed;
-  if (!mail || expiresAtMs <= now() || !(await isExpected(db, mail, now()))) {
+  if (expiresAtMs <= now() || (mail && !(await isExpected(db, mail, now())))) {
     await deleteSignInMail(db, claimed);
+    return undefined;
+  }
+  if (!mail) {
+    if (attempts === 1) log().error({ id }, "a sign-in mail cannot be opened; it is kept until it expires");
+    await rescheduleSignInMail(db, claimed, { attempts, atMs: now() + retryAfterMs(attempts) });
     return undefined;
   }
   if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);

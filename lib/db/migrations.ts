@@ -359,7 +359,17 @@ export const migrations: Record<string, SchemaChange> = {
       connect_state_client: `connect_state (substring(payload from '"clientId":"([^"]{1,100})')) where grant_id is not null`,
     },
   },
-  "111-app-origins": {
+  "130-secrets": {
+    up: statements(
+      "create table link_keys (id text primary key, sealed_key text not null, makes_from_ms bigint not null)",
+      "alter table local_sessions add column former_hash text",
+      "alter table local_sessions add column former_until_ms bigint",
+      "create index local_sessions_former on local_sessions (former_hash) where former_hash is not null",
+      "alter table operator_sessions add column former_hash text",
+      "alter table operator_sessions add column former_until_ms bigint",
+    ),
+  },
+  "135-app-origins": {
     up: statements("alter table local_sessions add column app_origin text"),
   },
 };

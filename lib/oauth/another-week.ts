@@ -1,4 +1,5 @@
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { extendAppSession, grantOfSession } from "@/lib/oauth/app-session";
 import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
@@ -17,7 +18,7 @@ export function giveAnotherWeek(
 ): Promise<boolean> {
   const endsAtMs = nowMs + lifetimes.session * 1000;
   const grantId = grantOfSession(sessionId);
-  return db.transaction().execute(async (transaction) => {
+  return transact(db, async (transaction) => {
     if (!(await extendAppSession(transaction, account, { id: sessionId, endsAtMs }, nowMs))) return false;
     const extended = transaction.updateTable("connect_state").set({ expires_at_ms: endsAtMs });
     await extended.where("kind", "=", "RefreshToken").where("grant_id", "=", grantId).execute();

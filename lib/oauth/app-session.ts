@@ -2,6 +2,7 @@ import { endSession, type StartedIn, startSession } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { deriveMailId } from "@/lib/mail/mail";
 import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
 
@@ -95,7 +96,7 @@ export type AppEnd = "app end" | "app replay";
 /** Ends the session of a grant, so that all its tokens are refused. Its owner gets a mail about a replay. */
 export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: number): Promise<void> {
   const id = appSessionId(grantId);
-  return db.transaction().execute(async (transaction) => {
+  return transact(db, async (transaction) => {
     const app = await transaction
       .selectFrom("local_sessions as session")
       .innerJoin("accounts", "accounts.id", "session.account_id")

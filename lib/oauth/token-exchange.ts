@@ -4,6 +4,7 @@ import type { AdapterPayload } from "oidc-provider";
 import { oauthBounds } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
 import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
 import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
@@ -54,7 +55,7 @@ export class TokenExchange {
   async commit(db: Db, nowMs: number): Promise<{ successor?: string } | undefined> {
     const { used } = this;
     if (!used) return {};
-    const outcome = await db.transaction().execute((transaction) => this.write(transaction, used, nowMs));
+    const outcome = await transact(db, (transaction) => this.write(transaction, used, nowMs));
     if (outcome && "replayOf" in outcome) {
       await endAppSession(db, outcome.replayOf, "app replay", nowMs);
       return undefined;

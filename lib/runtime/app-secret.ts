@@ -11,6 +11,7 @@ export type Purpose =
   | "connect-fault:v1"
   | "connect-refusal:v1"
   | "known-browser:v1"
+  | "link-key:v1"
   | "log-subject:v1"
   | "passkey-challenge:v1"
   | "refresh-token:v1"

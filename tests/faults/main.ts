@@ -14,10 +14,12 @@ import { mailsDue } from "./mails-due";
 import { erasures, millionRows } from "./million-rows";
 import { neverReading } from "./never-reading";
 import { operatorsAtOnce } from "./operators-at-once";
+import { pipelinedFlood } from "./pipelined-flood";
 import { slowSmtp } from "./slow-smtp";
 import { stalledLog } from "./stalled-log";
 import { stopUnderLoad } from "./stop-under-load";
 import { storeTakenAway } from "./store-taken-away";
+import { tenthOfACore } from "./tenth-of-a-core";
 
 /*
  * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some by name,
@@ -42,7 +44,9 @@ const experiments: Experiment[] = [
   ...erasures,
   damagedStore,
   stopUnderLoad,
+  tenthOfACore,
   neverReading,
+  pipelinedFlood,
 ];
 const withinMs = 60_000; // 1 minute
 

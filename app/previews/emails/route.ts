@@ -47,7 +47,9 @@ function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
     ["passkey-removed", passkeyMail({ to, change: "removed", name: "Chrome on macOS", atMs: Date.now() })],
     ["trial-ending", trialEndingMail({ to, endsAtMs: Date.now() + 3 * dayMs })],
     ["trial-ended", trialEndedMail({ to, endsAtMs: Date.now() })],
-    ...onboardingKinds.map((kind) => [kind, renderOnboarding(kind, "acc_preview")] as const),
+    ...onboardingKinds.map(
+      (kind) => [kind, renderOnboarding(kind, "acc_preview", Buffer.alloc(32))] as const,
+    ),
   ]);
 }
 
