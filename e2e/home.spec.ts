@@ -162,7 +162,7 @@ test("sessions have names of their own in three lists, and a list ends after a q
   for (let nth = 1; nth <= 14; nth++) await service.token(email);
   await page.reload();
   await expect(page.getByText("14 tokens from the operator", { exact: true })).toBeVisible();
-  const row = page.getByRole("listitem").filter({ hasText: "Firefox on Windows (2)" });
+  const row = page.getByRole("listitem").filter({ hasText: "Firefox on Windows #2" });
   await expect(row).toContainText("UTC from the address 203.0.113.0/24, not used yet");
   const names = await page
     .locator(".sessions button")

@@ -54,8 +54,18 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     sessions: (await listSessions(db, id, nowMs)).map(
-      ({ kind, name, begunAtMs, startedIn, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy }) =>
-        toFields({ kind, name, begunAtMs, startedIn, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy }),
+      ({ kind, name, origin, begunAtMs, startedIn, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy }) =>
+        toFields({
+          kind,
+          name,
+          origin,
+          begunAtMs,
+          startedIn,
+          lastSeenAtMs,
+          endsAtMs,
+          confirmedAtMs,
+          confirmedBy,
+        }),
     ),
     passkeys: (await listPasskeys(db, id)).map(({ name, rpId: host, addedAtMs, lastUsedAtMs }) =>
       toFields({ name, host, addedAtMs, lastUsedAtMs }),

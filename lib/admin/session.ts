@@ -52,6 +52,6 @@ export function addSessionCommands(program: Command, run: Run, confirm: Confirm)
 }
 
 function describeSession(session: Session) {
-  const { id, kind, name, begunAtMs, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy } = session;
-  return toFields({ id, kind, name, confirmedBy, confirmedAtMs, begunAtMs, lastSeenAtMs, endsAtMs });
+  const { id, kind, name, origin, begunAtMs, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy } = session;
+  return toFields({ id, kind, name, origin, confirmedBy, confirmedAtMs, begunAtMs, lastSeenAtMs, endsAtMs });
 }

@@ -50,7 +50,7 @@ export function distinctNames(sessions: readonly Pick<Session, "id" | "name">[])
   const names = [...sessions].reverse().map(({ id, name }) => {
     const nth = (counts.get(name) ?? 0) + 1;
     counts.set(name, nth);
-    return [id, nth === 1 ? name : `${name} (${nth})`] as const;
+    return [id, nth === 1 ? name : `${name} #${nth}`] as const;
   });
   return new Map(names);
 }

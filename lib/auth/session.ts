@@ -14,8 +14,10 @@ export type Session = {
   id: string;
   /** A browser renews its token; a program's session ends with it; an app renews it at the authorization server. */
   kind: SessionKind;
-  /** The name that the owner sees. */
+  /** The name that the owner sees. An app's is its own words. */
   name: string;
+  /** What was verified of an app; `null` for others, and for apps that an older build connected. */
+  origin: string | null;
   /** Unknown for sessions that an older build started, as are the next two. */
   begunAtMs: number | null;
   isOperators: boolean;
@@ -110,7 +112,7 @@ export function currentSessions(db: Db, nowMs: number) {
   return db
     .selectFrom("local_sessions")
     .select(["id", "kind", "name", "begun_at_ms", "begun_by", "begun_in", "network", "last_seen_at_ms"])
-    .select(["expires_at_ms", "confirmed_at_ms", "confirmed_by", "client_hash"])
+    .select(["expires_at_ms", "confirmed_at_ms", "confirmed_by", "client_hash", "app_origin"])
     .where("expires_at_ms", ">", nowMs)
     .orderBy("expires_at_ms", "desc");
 }
@@ -128,6 +130,7 @@ export function toSessions(rows: SessionRow[]): Session[] {
         id: row.id,
         kind,
         name: row.name ?? (kind === "browser" ? "A browser" : "A token"),
+        origin: row.app_origin,
         begunAtMs: row.begun_at_ms,
         isOperators: row.begun_by === "operator",
         startedIn: { browser: row.begun_in, network: row.network },
@@ -209,9 +212,10 @@ type SetAtStart =
   | "confirmed_by"
   | "begun_by"
   | "begun_in"
-  | "network";
+  | "network"
+  | "app_origin";
 type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
-  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms">> & {
+  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms" | "app_origin">> & {
     name: string;
     confirmed_by?: Confirmation;
     startedIn?: StartedIn | undefined;
@@ -243,6 +247,7 @@ export async function startSession(
         .values({
           end_mail_at_ms: null,
           confirmed_by: null,
+          app_origin: null,
           ...session,
           confirmed_at_ms: session.confirmed_by ? nowMs : null,
           begun_at_ms: nowMs,
@@ -253,7 +258,13 @@ export async function startSession(
         })
         .execute();
       if (!mail || !email) return;
-      const about = { kind: mail.kind, to: email, name: session.name, atMs: nowMs };
+      const about = {
+        kind: mail.kind,
+        to: email,
+        name: session.name,
+        origin: session.app_origin,
+        atMs: nowMs,
+      };
       await enqueueSignInMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
     });
   });
@@ -356,9 +367,9 @@ function changeSessions<T>(
       if (ids.length === 0) return {};
       const sessions = await currentSessions(transaction, nowMs).where("id", "in", ids).execute();
       return Object.fromEntries(
-        toSessions(sessions).map(({ id, kind, name, confirmedBy, confirmedAtMs }) => {
+        toSessions(sessions).map(({ id, kind, name, origin, confirmedBy, confirmedAtMs }) => {
           const confirmed = confirmedAtMs && { by: confirmedBy, at: new Date(confirmedAtMs).toISOString() };
-          return [id, { kind, name, ...(confirmed && { confirmed }) }];
+          return [id, { kind, name, ...(origin && { origin }), ...(confirmed && { confirmed }) }];
         }),
       );
     };

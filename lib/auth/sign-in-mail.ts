@@ -64,6 +64,13 @@ export function invitationMail({ to, url, isOnWaitlist }: InvitationMail): Omit<
 
 type SecurityMail = { to: string; name: string; atMs: number };
 
+/** Of an app, what was verified of it is told apart from its name, which is its own words. */
+type AppMail = SecurityMail & { origin?: string | null | undefined };
+
+const describeApp = ({ name, origin }: AppMail) => ({
+  points: [`It calls itself: “${name}”`, ...(origin ? [`We verified that it is: ${origin}`] : [])],
+});
+
 /** The mail about a sign-in in a browser that had not signed in to the account before. */
 export function newBrowserMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
   return transactionalMail(to, {
@@ -81,12 +88,15 @@ export function newBrowserMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id
 }
 
 /** The mail about an app that the owner has approved. */
-export function newAppMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
+export function newAppMail(app: AppMail): Omit<Mail, "id"> {
+  const { to, name, atMs } = app;
   return transactionalMail(to, {
     subject: "An app was connected to your account",
     preview: `“${name}”, on ${inWords(atMs)}`,
     body: [
-      `An app was connected to your account on ${inWords(atMs)}. Your home page lists it as “${name}”. It can read whether your company may run, and your credits. It can't approve anything for you.`,
+      `An app was connected to your account on ${inWords(atMs)}:`,
+      describeApp(app),
+      "It can read whether your company may run, and your credits. It can't approve anything for you.",
       "If you approved it, you have nothing to do.",
       "If you didn't, end its access on your home page now: someone else may be signed in as you.",
       homeLink(),
@@ -96,12 +106,14 @@ export function newAppMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
 }
 
 /** The mail about an app whose session ended because one of its tokens was used a second time. */
-export function replayedAppMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
+export function replayedAppMail(app: AppMail): Omit<Mail, "id"> {
+  const { to, name, atMs } = app;
   return transactionalMail(to, {
     subject: "An app was disconnected: a token may have been copied",
     preview: `“${name}”, on ${inWords(atMs)}`,
     body: [
-      `The app that your home page listed as “${name}” was disconnected on ${inWords(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
+      `An app was disconnected on ${inWords(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
+      describeApp(app),
       "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
       homeLink(),
     ],

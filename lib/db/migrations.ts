@@ -369,6 +369,9 @@ export const migrations: Record<string, SchemaChange> = {
       "alter table operator_sessions add column former_until_ms bigint",
     ),
   },
+  "135-app-origins": {
+    up: statements("alter table local_sessions add column app_origin text"),
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */

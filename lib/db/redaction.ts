@@ -16,7 +16,7 @@ const texts = {
     only: ["Client", "DeviceCode", "Interaction"].map((kind) => sql`kind = ${kind}`),
   },
   credit_entries: { key: ["id"], columns: ["reason"] },
-  local_sessions: { key: ["id"], columns: ["name"] },
+  local_sessions: { key: ["id"], columns: ["name", "app_origin"] },
   onboarding_emails: { key: ["id"], columns: ["failure"] },
   passkeys: { key: ["id"], columns: ["name"] },
   site_banner: { key: ["id"], columns: ["message"] },

@@ -182,6 +182,8 @@ export type Tables = {
     begun_in: string | null;
     /** The network that it was started from, as `clientNetwork` writes it. Null if it was not known. */
     network: string | null;
+    /** Of an app: what was verified of it, for example the host that its answers go to. Null before it was stored. */
+    app_origin: string | null;
   };
   /** The passkeys of local sign-in. */
   passkeys: {

@@ -22,6 +22,7 @@ const signInMail = z.discriminatedUnion("kind", [
     kind: z.enum(["new browser", "new app", "replayed app"]),
     to: z.string(),
     name: z.string(),
+    origin: z.string().nullish(),
     atMs: z.int(),
   }),
   z.object({

@@ -23,6 +23,7 @@ const pollEveryMs = 60_000; // 1 minute
 const row = z.object({
   id: z.string(),
   name: z.string().nullable(),
+  app_origin: z.string().nullable(),
   expires_at_ms: z.int(),
   last_seen_at_ms: z.int().nullable(),
   email: z.string(),
@@ -81,7 +82,7 @@ async function claim(
   const rows = await db
     .selectFrom("local_sessions as session")
     .innerJoin("accounts", "accounts.id", "session.account_id")
-    .select(["session.id", "name", "expires_at_ms", "last_seen_at_ms"])
+    .select(["session.id", "name", "app_origin", "expires_at_ms", "last_seen_at_ms"])
     .select(["email", "app_end_mails_stopped_at_ms"])
     .where(
       "session.id",
@@ -103,11 +104,11 @@ async function settle(
   { leaseUntilMs, ...session }: Claimed,
   { signal, now }: RunnerOptions & { now: () => number },
 ): Promise<number> {
-  const { id, name, email: to, expires_at_ms: endsAtMs } = session;
+  const { id, name, app_origin: origin, email: to, expires_at_ms: endsAtMs } = session;
   const failure = isWanted(session, now())
     ? await trySending(mailSender, () => ({
         id: deriveMailId(`app-end:v1:${id}:${endsAtMs}`),
-        ...appEndMail({ to, name: name ?? "An app", endsAtMs }),
+        ...appEndMail({ to, name: name ?? "An app", origin, endsAtMs }),
       }))
     : undefined;
   const nextAtMs = failure?.mayRetry ? now() + (failure.pauseMs || retryAfterMs) : undefined;
@@ -131,15 +132,15 @@ function isWanted(session: z.infer<typeof row>, nowMs: number): boolean {
   );
 }
 
-type AppEndMail = { to: string; name: string; endsAtMs: number };
+type AppEndMail = { to: string; name: string; origin: string | null; endsAtMs: number };
 
 /** The mail a day before the access of an app ends. Its link is the home page: a mail carries no secret that extends. */
-export function appEndMail({ to, name, endsAtMs }: AppEndMail): Omit<Mail, "id"> {
+export function appEndMail({ to, name, origin, endsAtMs }: AppEndMail): Omit<Mail, "id"> {
   return transactionalMail(to, {
     subject: "An app loses access to your account tomorrow",
     preview: "Give it another week on your home page, or let it end.",
     body: [
-      `“${name}”, as the app calls itself, loses access to your account on ${inWords(endsAtMs)}.`,
+      `“${name}”, as the app calls itself, loses access to your account on ${inWords(endsAtMs)}.${origin ? ` We verified that it is: ${origin}.` : ""}`,
       "To keep it connected, sign in to your home page and press “Give it another week” next to the app. If you do nothing, it is disconnected, and you can connect it again at any time.",
       homeLink(),
     ],

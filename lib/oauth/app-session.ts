@@ -22,6 +22,7 @@ type NewApp = {
   id: string;
   accountId: string;
   name: string;
+  origin: string;
   endsAtMs: number;
   startedIn?: StartedIn | undefined;
   /** The session at Clerk in which the owner approved the app. */
@@ -33,7 +34,7 @@ type NewApp = {
 /** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
 export async function startAppSession(
   db: Db,
-  { id, accountId, name, endsAtMs, startedIn, clerkSession, mailId }: NewApp,
+  { id, accountId, name, origin, endsAtMs, startedIn, clerkSession, mailId }: NewApp,
   nowMs: number,
 ): Promise<void> {
   await startSession(
@@ -44,6 +45,7 @@ export async function startAppSession(
       account_id: accountId,
       kind: "app",
       name,
+      app_origin: origin,
       made_in: null,
       expires_at_ms: endsAtMs,
       client_hash: null,
@@ -98,12 +100,18 @@ export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: numb
     const app = await transaction
       .selectFrom("local_sessions as session")
       .innerJoin("accounts", "accounts.id", "session.account_id")
-      .select(["session.name", "email"])
+      .select(["session.name", "app_origin", "email"])
       .where("session.id", "=", id)
       .executeTakeFirst();
     await endSession(transaction, { by: "app", what }, id, nowMs);
     if (!app || what === "app end") return;
-    const mail = { kind: "replayed app", to: app.email, name: app.name ?? "An app", atMs: nowMs } as const;
+    const mail = {
+      kind: "replayed app",
+      to: app.email,
+      name: app.name ?? "An app",
+      origin: app.app_origin,
+      atMs: nowMs,
+    } as const;
     const mailId = deriveMailId(`replayed-app:v1:${id}`);
     await enqueueSignInMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
   });

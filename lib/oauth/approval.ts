@@ -13,7 +13,12 @@ import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
-import { describeClient, nameSession, type RequestingClient } from "@/lib/oauth/requesting-client";
+import {
+  describeClient,
+  describeOrigin,
+  nameSession,
+  type RequestingClient,
+} from "@/lib/oauth/requesting-client";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { seal, unseal } from "@/lib/runtime/seal";
 
@@ -122,6 +127,7 @@ export async function approve(
     id: appSessionId(grantId),
     accountId: account.id,
     name: nameSession(client),
+    origin: describeOrigin(client.origin),
     endsAtMs,
     startedIn: describeStart(headers),
     clerkSession,
@@ -154,7 +160,7 @@ export async function decline(
   nowMs: number,
 ): Promise<void> {
   if (!(await readPending(authorizationRequest))) return;
-  const after = { name: nameSession(client) };
+  const after = { name: nameSession(client), origin: describeOrigin(client.origin) };
   await recordAudit(db, { by, what: "app decline", whom: account.email, after }, nowMs);
   const description = "The owner of the account declined.";
   await settle(authorizationRequest, {

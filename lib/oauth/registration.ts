@@ -1,10 +1,10 @@
 import * as z from "zod";
+import { readableName } from "@/lib/auth/readable-name";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import type { ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { readableName } from "@/lib/oauth/client-name";
 import { clientDefaults, unnamedClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { issueClient } from "@/lib/oauth/registered-clients";

@@ -1,6 +1,6 @@
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
+import { readableName } from "@/lib/auth/readable-name";
 import { isLoopback } from "@/lib/config/loopback";
-import { readableName } from "@/lib/oauth/client-name";
 import { nativeClient, unnamedClient } from "@/lib/oauth/clients";
 
 /** The client of an authorization request. Where the answer goes is verified; the client's name is not. */
@@ -52,11 +52,25 @@ function readOrigin({ params, iat = 0, deviceInfo }: AdapterPayload): ClientOrig
   return protocol === "https:" ? { is: "site", host } : { is: "app", scheme: protocol };
 }
 
-/** The session name that the owner sees later: the client's own name, and its host if that is verified. */
+/** What is verified of a client, as its owner sees it later next to the name: where its answers go. */
+export function describeOrigin(origin: ClientOrigin): string {
+  switch (origin.is) {
+    case "site":
+      return origin.host;
+    case "program":
+      return "a program on a computer";
+    case "app":
+      return `an app that opens ${origin.scheme}`;
+    case "device":
+      return "a device";
+  }
+}
+
+/** The session name that the owner sees later: the client's own, unverified words. */
 export function nameSession({ name, origin }: RequestingClient): string {
   switch (origin.is) {
     case "site":
-      return name ? `${name} (${origin.host})` : origin.host;
+      return name ?? origin.host;
     case "program":
       return name ?? nativeClient.client_name;
     case "app":

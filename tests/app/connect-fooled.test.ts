@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
 import { openidClient } from "@/tests/support/oauth-libraries";
 import { answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
 import { type Answer, Service } from "@/tests/support/service";
@@ -79,12 +81,45 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     });
 
     it("and the name as a claim, without invisible or bidirectional characters", async () => {
+      // In Cyrillic, Greek and mathematical letters, except for a word that is none in Latin ones.
+      const looks = await registered({ client_name: "Сlаudе \u{1D402}οԁe Привет" });
+      expect(await isAsked(looks, loopback)).toContain("<bdi>Claude Code Привет</bdi>");
       const client_name =
         "Corner\u202E Office\u2066\u200B\u3164\u115F\n\u2028 a\u0301\u0301\u0301\u0301\u{E0041}";
       const text = await isAsked(await registered({ client_name }), loopback);
       expect(text).toContain("It calls itself <q><bdi>Corner Office á\u0301\u0301</bdi></q>");
       expect(text).toContain("We can’t verify this app.");
       expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Connect an app?");
+    });
+
+    it("also later: what was verified of an app stands apart from its name, which can say anything", async () => {
+      for (const [redirect_uri, origin] of [
+        [loopback, "a program on a computer"],
+        [site, new URL(site).host],
+      ] as const) {
+        const client_name = `Claude (claude.ai) ${origin.length}`;
+        const client_id = await registered({ client_name, redirect_uris: [redirect_uri] });
+        await isAsked(client_id, redirect_uri);
+        await answerShown(owner);
+        expect((await owner.open("/home")).text).toContain(
+          `<strong>${client_name}</strong> <span class="tag">${origin}</span>`,
+        );
+        const sessions = await service.adminJson<object[]>("session", "list", email);
+        expect(sessions).toContainEqual(expect.objectContaining({ name: client_name, origin }));
+        const [approved] = await service.adminJson<{ after: object }[]>("audit", "list", "--of", email);
+        expect(Object.values(approved?.after ?? {})).toEqual([
+          expect.objectContaining({ name: client_name, origin }),
+        ]);
+        await eventually(async () =>
+          expect((await mailsTo(service.dataDir, email)).map(({ text }) => text)).toContainEqual(
+            expect.stringMatching(
+              new RegExp(
+                `calls itself: “Claude \\(claude.ai\\) ${origin.length}”\\s+.*verified that it is: ${origin}`,
+              ),
+            ),
+          ),
+        );
+      }
     });
 
     it("and no claim if the client has no name", async () => {

@@ -82,8 +82,9 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     const [mail] = (await named()).slice(-1);
     const sessions = await service.adminJson<{ kind: string; name: string }[]>("session", "list", email);
     const { name = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
-    expect(mail?.text).toMatch(/^An app was connected to your account on .+ UTC\./);
-    expect(mail?.text).toContain(`Your home page lists it as “${name}”.`);
+    expect(mail?.text).toMatch(/^An app was connected to your account on .+ UTC:/);
+    expect(mail?.text).toContain(`It calls itself: “${name}”`);
+    expect(mail?.text).toContain("We verified that it is: a program on a computer");
     expect(mail?.text).toContain(`${service.url}/home`);
   });
 

@@ -44,7 +44,7 @@ export const connect: Mutant[] = [
     tests: ["tests/app/connect-fooled.test.ts"],
   },
   {
-    file: "lib/oauth/client-name.ts",
+    file: "lib/auth/readable-name.ts",
     mistake: "a name turns the line round",
     was: '.replace(showsNothing, "")',
     becomes: "",

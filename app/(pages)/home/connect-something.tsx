@@ -17,7 +17,7 @@ export function ConnectSomething({ sessions }: { sessions: readonly Session[] })
       <p role="status">
         {latest && (
           <>
-            “{latest.name}”{" "}
+            “{latest.name}”{latest.origin && `, ${latest.origin},`}{" "}
             {latest.begunAtMs === null ? (
               "is connected"
             ) : (

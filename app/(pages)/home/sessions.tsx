@@ -219,10 +219,11 @@ function OperatorsTokens({
 const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
 
 export function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
-  const { kind, name, begunAtMs, startedIn, lastSeenAtMs, endsAtMs } = session;
+  const { kind, name, origin, begunAtMs, startedIn, lastSeenAtMs, endsAtMs } = session;
   return (
     <>
-      <strong>{name}</strong> {isOwn && <span className="tag">This browser</span>}
+      <strong>{name}</strong> {origin && <span className="tag">{origin}</span>}
+      {isOwn && <span className="tag">This browser</span>}
       <p className="quiet">
         {begunAtMs !== null && (
           <>

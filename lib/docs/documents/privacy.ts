@@ -62,7 +62,7 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     until: retention(),
   },
   local_sessions: {
-    what: "Your sessions: the kind of browser and system, or the app's name, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), and the hour of the last use",
+    what: "Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), and the hour of the last use",
     until: `Until they end, after at most ${describeSeconds(Math.max(browserSessionSeconds, lifetimes.session))}`,
   },
   billing_customers: {

@@ -17,7 +17,11 @@ describe("when a session was last used", () => {
     db = await store();
     accountId = (await addAccount(db, "ceo@example.com", {}, nowMs)).id;
     for (const id of ["one", "other"]) {
-      await startAppSession(db, { id, accountId, name: "Desk", endsAtMs: nowMs + 100 * hourMs }, nowMs);
+      await startAppSession(
+        db,
+        { id, accountId, name: "Desk", origin: "a device", endsAtMs: nowMs + 100 * hourMs },
+        nowMs,
+      );
     }
   });
   afterAll(async () => {

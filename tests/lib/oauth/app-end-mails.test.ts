@@ -30,7 +30,11 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     stage = await engine.prepare();
     db = await stage.open();
     account = { id: (await addAccount(db, email, { subject: "user_1" }, atMs)).id, email };
-    await startAppSession(db, { id: "sess_app", accountId: account.id, name: "Desk", endsAtMs }, atMs);
+    await startAppSession(
+      db,
+      { id: "sess_app", accountId: account.id, name: "Desk", origin: "a device", endsAtMs },
+      atMs,
+    );
     await db
       .updateTable("local_sessions")
       .set({ last_seen_at_ms: dueAtMs - dayMs })

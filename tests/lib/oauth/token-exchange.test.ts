@@ -38,7 +38,7 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", (eng
   /** Starts a session with a code that is not used yet. Returns the grant's id, which is also the code. */
   async function approve(): Promise<string> {
     const grantId = `grant ${++grants}`;
-    const session = { id: appSessionId(grantId), accountId: "account", name: "An app" };
+    const session = { id: appSessionId(grantId), accountId: "account", name: "An app", origin: "a device" };
     await startAppSession(db, { ...session, endsAtMs: startMs + 7 * 24 * 60 * minuteMs }, startMs);
     const row = { kind: "AuthorizationCode", id_hash: hash(grantId), grant_id: grantId };
     await db
