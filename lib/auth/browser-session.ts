@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import { keyRing } from "@/lib/auth/key-ring";
+import { requireSigningKey } from "@/lib/auth/key-ring";
 import {
   type Confirmation,
+  confirmSession,
   endSession,
   mintSessionId,
   type StartedIn,
@@ -15,6 +16,12 @@ import type { Db } from "@/lib/db/store";
 export const sessionTokenSeconds = 60;
 /** How long a browser stays signed in: the default of Clerk's sessions. */
 export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
+
+/**
+ * How long the secret before the last confirmation still renews the token: other tabs have sent it meanwhile. It does
+ * nothing else, so whoever copied it adds no passkey after the owner's confirmation, and is out a minute later.
+ */
+const formerSecretMs = 60_000; // 1 minute
 
 /** How long a confirmation allows its browser to add and remove passkeys. */
 const confirmationMs = 5 * 60 * 1000; // 5 minutes
@@ -39,7 +46,7 @@ export async function startBrowserSession(
   { accountId, name, confirmedBy, startedIn, isNew }: NewBrowser,
   nowMs: number,
 ): Promise<string> {
-  const secret = randomBytes(32).toString("base64url");
+  const secret = makeSecret();
   await startSession(
     db,
     { by: "owner", what: "sign in" },
@@ -61,17 +68,45 @@ export async function startBrowserSession(
   return secret;
 }
 
-/** The session that this secret renews; `undefined` when it has ended. */
+/** Confirms a browser's session. Returns the secret that replaces the browser's. */
+export async function confirmBrowserSession(
+  db: Db,
+  session: { sessionId: string; accountId: string },
+  by: Confirmation,
+  nowMs: number,
+): Promise<string> {
+  const secret = makeSecret();
+  const confirmation = { by, clientHash: hashSecret(secret), formerUntilMs: nowMs + formerSecretMs };
+  await confirmSession(db, session, confirmation, nowMs);
+  return secret;
+}
+
+/** The session of this secret; `undefined` when it has ended, or the secret was replaced. */
 export async function findBrowserSession(db: Db, secret: string, nowMs: number) {
-  return db
+  const session = await findReadableSession(db, secret, nowMs);
+  return session?.formerUntilMs === undefined ? session : undefined;
+}
+
+/** The session of this secret, also if it was replaced in the last minute: then it has `formerUntilMs`. */
+export async function findReadableSession(db: Db, secret: string, nowMs: number) {
+  const hash = hashSecret(secret);
+  const row = await db
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
     .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs"])
     .select("local_sessions.confirmed_at_ms as confirmedAtMs")
-    .select(["accounts.id as accountId", "accounts.subject"])
-    .where("local_sessions.client_hash", "=", hashSecret(secret))
+    .select(["accounts.id as accountId", "accounts.subject", "client_hash", "former_until_ms"])
+    .where(({ or, and, eb }) =>
+      or([
+        eb("client_hash", "=", hash),
+        and([eb("former_hash", "=", hash), eb("former_until_ms", ">", nowMs)]),
+      ]),
+    )
     .where("local_sessions.expires_at_ms", ">", nowMs)
     .executeTakeFirst();
+  if (!row) return undefined;
+  const { client_hash, former_until_ms, ...session } = row;
+  return { ...session, formerUntilMs: client_hash === hash ? undefined : (former_until_ms ?? 0) };
 }
 
 /** Mints a new `__session` token for the holder of this secret; `undefined` when the session has ended. */
@@ -80,22 +115,26 @@ export async function renewBrowserSession(
   secret: string,
   nowMs: number,
 ): Promise<MintedToken | undefined> {
-  const session = await findBrowserSession(db, secret, nowMs);
+  const session = await findReadableSession(db, secret, nowMs);
   if (!session?.subject) return undefined;
-  const { subject, sessionId } = session;
-  const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs);
+  const { subject, sessionId, formerUntilMs = Number.POSITIVE_INFINITY } = session;
+  const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs);
   const terms = { subject, sessionId, origin: settings().appUrl, endsAtMs };
-  return mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
+  return mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
 }
 
 /** Signs a browser out: ends the session of this secret, so that it cannot be renewed and its tokens are refused. */
 export async function endBrowserSession(db: Db, secret: string, nowMs: number): Promise<void> {
-  const found = await findBrowserSession(db, secret, nowMs);
+  const found = await findReadableSession(db, secret, nowMs);
   if (found) await endSession(db, signOut, found.sessionId, nowMs);
 }
 
 /** How the audit records a sign-out, also when the browser proves its session by a token. */
 export const signOut = { by: "owner", what: "sign out" } as const;
+
+function makeSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
 
 /** A fast hash is enough, because the secret has 256 random bits. */
 function hashSecret(secret: string): string {

@@ -135,7 +135,7 @@ const leave = inSession(async (db, { nowMs }, session) =>
 
 function pageHandler(page: OfficePage): Handler {
   return withStore(async (db, call) => {
-    const session = await findSession(db, call);
+    const session = await findSession(db, call, "to read");
     const { pathname, search } = call.url;
     if (!session) return redirect(addressOf(doors.enter, { to: pathname + search }));
     const shown = await page.show(toCall(db, session, call));
