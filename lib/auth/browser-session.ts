@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
+import { expressionBuilder } from "kysely";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import {
   type Confirmation,
   confirmSession,
-  endSession,
+  endSessionsOf,
   mintSessionId,
   type StartedIn,
   startSession,
@@ -11,6 +12,7 @@ import {
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 
 /** Lifetime of a browser's `__session` token. An open page renews it before it expires. */
 export const sessionTokenSeconds = 60;
@@ -96,12 +98,7 @@ export async function findReadableSession(db: Db, secret: string, nowMs: number)
     .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs"])
     .select("local_sessions.confirmed_at_ms as confirmedAtMs")
     .select(["accounts.id as accountId", "accounts.subject", "client_hash", "former_until_ms"])
-    .where(({ or, and, eb }) =>
-      or([
-        eb("client_hash", "=", hash),
-        and([eb("former_hash", "=", hash), eb("former_until_ms", ">", nowMs)]),
-      ]),
-    )
+    .where(isOfSecret(hash, nowMs))
     .where("local_sessions.expires_at_ms", ">", nowMs)
     .executeTakeFirst();
   if (!row) return undefined;
@@ -123,14 +120,32 @@ export async function renewBrowserSession(
   return mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
 }
 
-/** Signs a browser out: ends the session of this secret, so that it cannot be renewed and its tokens are refused. */
-export async function endBrowserSession(db: Db, secret: string, nowMs: number): Promise<void> {
-  const found = await findReadableSession(db, secret, nowMs);
-  if (found) await endSession(db, signOut, found.sessionId, nowMs);
+/**
+ * Signs a browser out: ends the session of its secret and that of its token, so that they cannot be renewed and their
+ * tokens are refused.
+ */
+export async function signOut(
+  db: Db,
+  { secret = "", sessionId = "" }: { secret: string | undefined; sessionId: string | undefined },
+  nowMs: number,
+): Promise<void> {
+  const proved = await db
+    .selectFrom("local_sessions")
+    .select(["id", "account_id"])
+    .where(({ or, eb }) => or([isOfSecret(hashSecret(secret), nowMs), eb("id", "=", sessionId)]))
+    .execute();
+  for (const { id, account_id } of proved)
+    await endSessionsOf(db, { by: "owner", what: "sign out" }, account_id, { id }, nowMs);
 }
 
-/** How the audit records a sign-out, also when the browser proves its session by a token. */
-export const signOut = { by: "owner", what: "sign out" } as const;
+/** Whether a session has this secret, or had it until a minute ago. */
+function isOfSecret(hash: string, nowMs: number) {
+  const { or, and, eb } = expressionBuilder<Tables, "local_sessions">();
+  return or([
+    eb("client_hash", "=", hash),
+    and([eb("former_hash", "=", hash), eb("former_until_ms", ">", nowMs)]),
+  ]);
+}
 
 function makeSecret(): string {
   return randomBytes(32).toString("base64url");

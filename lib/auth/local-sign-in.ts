@@ -9,7 +9,7 @@ import {
   startBrowserSession,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { type Confirmation, endSession } from "@/lib/auth/session";
+import type { Confirmation } from "@/lib/auth/session";
 import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
@@ -68,7 +68,7 @@ export async function startOwnSession(
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
   if (current?.accountId === account.id) return confirmBrowserSession(db, current, by, nowMs);
-  if (current) await endSession(db, signOut, current.sessionId, nowMs);
+  if (current) await signOut(db, { secret: undefined, sessionId: current.sessionId }, nowMs);
   const startedIn = describeStart(headers);
   const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
   const name = describeBrowser(headers);

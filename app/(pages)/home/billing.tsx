@@ -7,22 +7,41 @@ import { actions } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
 
-type BillingProps = { account: Account; nowMs: number };
+type BillingProps = {
+  account: Account;
+  bought: BillingSummary;
+  offers: Record<"licences" | "credits", Offer[]>;
+};
 
-/** The offers to the account, and the licence that it has bought; nothing where billing is not set up. */
-export async function Billing({ account, nowMs }: BillingProps) {
+/**
+ * Reads the offers to an account and what it has bought. Returns `undefined` where billing is not set up, and if it
+ * cannot be read: the rest of the page does not need it.
+ */
+export async function readHomeBilling(account: Account, nowMs: number): Promise<BillingProps | undefined> {
   const { billing } = settings();
-  const bought = billing && (await read(account.id));
-  if (!billing || !bought) return null;
-  const isLicensed = account.plan === "licensed" || bought.licence !== undefined;
-  const [licences, credits] = await Promise.all([
-    isLicensed ? [] : readOffers(billing.licencePrices, "Licence", nowMs),
-    account.plan === "licensed" ? readOffers(billing.creditPrices, "Credits", nowMs) : [],
-  ]);
+  if (!billing) return undefined;
+  try {
+    const bought = await readBilling(await store(), account.id);
+    const [licences, credits] = await Promise.all([
+      isLicensed(account, bought) ? [] : readOffers(billing.licencePrices, "Licence", nowMs),
+      account.plan === "licensed" ? readOffers(billing.creditPrices, "Credits", nowMs) : [],
+    ]);
+    return { account, bought, offers: { licences, credits } };
+  } catch (failure) {
+    log().error({ err: failure }, "billing could not be read");
+    return undefined;
+  }
+}
+
+const isLicensed = ({ plan }: Account, { licence }: BillingSummary) =>
+  plan === "licensed" || licence !== undefined;
+
+/** The offers to the account, and the licence that it has bought. */
+export function Billing({ account, bought, offers: { licences, credits } }: BillingProps) {
   if (licences.length + credits.length === 0 && !bought.hasBought) return null;
   return (
     <section className="billing" id="billing" aria-labelledby="billing-heading">
-      <h2 id="billing-heading">{isLicensed ? "Your licence" : "Choose a licence"}</h2>
+      <h2 id="billing-heading">{isLicensed(account, bought) ? "Your licence" : "Choose a licence"}</h2>
       {bought.licence && <Licence licence={bought.licence} />}
       <Offers offers={licences} kind="licence" accountId={account.id} />
       {licences.length > 0 && (
@@ -40,16 +59,6 @@ export async function Billing({ account, nowMs }: BillingProps) {
       <Offers offers={credits} kind="credits" accountId={account.id} />
     </section>
   );
-}
-
-/** Returns `undefined` if it cannot be read: the rest of the page does not need it. */
-async function read(accountId: string): Promise<BillingSummary | undefined> {
-  try {
-    return await readBilling(await store(), accountId);
-  } catch (failure) {
-    log().error({ err: failure }, "billing could not be read");
-    return undefined;
-  }
 }
 
 function Licence({ licence }: { licence: NonNullable<BillingSummary["licence"]> }) {
@@ -97,12 +106,11 @@ function Offers({ offers, kind, accountId }: OffersProps) {
   );
 }
 
-type CheckoutNoteProps = { outcome: string | string[] | undefined; isLicensed: boolean };
+type CheckoutNoteProps = { outcome: string | undefined; isLicensed: boolean };
 
 /** Says how a checkout ended, to an owner who comes back from it. */
 export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
-  const isKnown = typeof outcome === "string" && Object.hasOwn(outcomes, outcome);
-  if (!isKnown || !settings().billing) return null;
+  if (!outcome || !Object.hasOwn(outcomes, outcome) || !settings().billing) return null;
   const words = outcome === "bought" && !isLicensed ? outcomes.pending : outcomes[outcome];
   return (
     <p className="problem ours" role="status">
