@@ -22,7 +22,7 @@ export function eventWith<Schema extends z.ZodType>(
     if (parsed.success) return process(parsed.data, nowMs);
     const fields = parsed.error.issues.map(({ path }) => path.join("."));
     log().warn({ fields }, "a delivery was refused, because its data could not be read");
-    throw new ApiError("invalid_request", { message: "The data of the delivery could not be read." });
+    throw new ApiError("invalid_request");
   };
 }
 

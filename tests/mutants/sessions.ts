@@ -193,14 +193,14 @@ export const sessions: Mutant[] = [
   {
     file: "lib/auth/browser-session.ts",
     mistake: "signing out leaves the session as it is",
-    was: "if (found) await endSession(db, signOut, found.sessionId, nowMs);",
-    becomes: "",
+    was: 'await endSessionsOf(db, { by: "owner", what: "sign out" }, account_id, { id }, nowMs);',
+    becomes: ";",
     tests: ["tests/app/pages/sign-in-attacks.test.ts"],
   },
   {
     file: "lib/auth/browser-session.ts",
     mistake: "a session's last token outlives it",
-    was: "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs)",
+    was: "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs)",
     becomes: "nowMs + sessionTokenSeconds * 1000",
     tests: ["tests/app/pages/sign-in.test.ts"],
   },

@@ -86,7 +86,7 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", (engi
     const owner = new Browser(service);
     await owner.submit("/sign-in/redeem", { code: await requestCode(owner) });
     const authenticator = new Authenticator(service.url);
-    expect((await passkeys.add(owner, authenticator)).status).toBe(200);
+    expect((await passkeys.add(owner, authenticator)).status).toBe(204);
     const token = await service.token(email);
     const operator = await OfficeBrowser.enrol(service, "ann");
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
@@ -209,7 +209,7 @@ describe.each(engines)("a process with another APP_SECRET, on $name", (engine) =
     await right.run();
     const owner = await Browser.signIn(right, email);
     const authenticator = new Authenticator(right.url);
-    expect((await passkeys.add(owner, authenticator)).status).toBe(200);
+    expect((await passkeys.add(owner, authenticator)).status).toBe(204);
     await eventually(async () => expect(await stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
     await right.stop();
     const db = await stage.open();
