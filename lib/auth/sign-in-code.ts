@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/constant-time";
@@ -38,7 +39,7 @@ export async function makeCode(
 ): Promise<{ browser: string; code: string | undefined; untilMs: number }> {
   const { email, address } = requester;
   const browser = randomBytes(32).toString("base64url");
-  return db.transaction().execute(async (transaction) => {
+  return transact(db, async (transaction) => {
     const longUntilMs = await lockEmail(transaction, email);
     const share = await chooseAllowance(transaction, requester, nowMs);
     const code = share === "long" ? makeLongCode() : String(randomInt(1_000_000)).padStart(6, "0");

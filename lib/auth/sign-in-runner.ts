@@ -1,7 +1,14 @@
 import { printCode } from "@/lib/auth/code-terminal";
 import { findInvitationProblem, invitationUrl } from "@/lib/auth/invitation-token";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
-import { codeMail, invitationMail, newAppMail, newBrowserMail, passkeyMail } from "@/lib/auth/sign-in-mail";
+import {
+  codeMail,
+  invitationMail,
+  newAppMail,
+  newBrowserMail,
+  passkeyMail,
+  replayedAppMail,
+} from "@/lib/auth/sign-in-mail";
 import { type Db, store } from "@/lib/db/store";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { type Mail, type SendError, type Sender, trySending } from "@/lib/mail/mail";
@@ -126,6 +133,8 @@ function render(mail: SignInMail): Omit<Mail, "id"> {
       return newBrowserMail(mail);
     case "new app":
       return newAppMail(mail);
+    case "replayed app":
+      return replayedAppMail(mail);
   }
 }
 

@@ -206,12 +206,11 @@ async function settleCheckout(
   { event, nowMs }: Cause,
 ): Promise<void> {
   const { id } = await keepCheckout(db, buyer.id, session);
-  await changeAccount(db, buyer, "credits", nowMs, async (transaction, account) => {
+  const isFulfilled = await changeAccount(db, buyer, "credits", nowMs, async (transaction, account) => {
     const checkouts = transaction.selectFrom("billing_checkouts").selectAll().where("id", "=", id);
     const known = await checkouts.executeTakeFirstOrThrow();
     const state = known.state === "fulfilled" ? known.state : (stateOf(session) ?? known.state);
     const isNew = state !== known.state && state === "fulfilled";
-    if (isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
     const write = async (thousandths: number, reason: "bought" | "refunded") => {
       const entry = { accountId: account.id, thousandths, reason };
       if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
@@ -233,7 +232,9 @@ async function settleCheckout(
       .set({ ...settled, last_event: event, last_event_at_ms: nowMs })
       .where("id", "=", id)
       .execute();
+    return isNew;
   });
+  if (isFulfilled) metrics()?.purchases.inc({ outcome: "fulfilled" });
 }
 
 /** Our row of a checkout. A store that was restored from a backup may not have it. */

@@ -346,6 +346,19 @@ export const migrations: Record<string, SchemaChange> = {
       accounts_plan: 'accounts (plan, (email collate "C"))',
     },
   },
+  // For erasing a person and removing a client; the expressions are those of lib/db/app-state.ts.
+  "110-connect-owners": {
+    makeIndexes: {
+      connect_state_subject:
+        "connect_state (coalesce(payload ->> '$.accountId', payload ->> '$.result.login.accountId'))",
+      connect_state_client:
+        "connect_state (substr(payload ->> '$.clientId', 1, 100)) where grant_id is not null",
+    },
+    makeOnPostgres: {
+      connect_state_subject: `connect_state (substring(payload from '"accountId":"([^"]+)"'))`,
+      connect_state_client: `connect_state (substring(payload from '"clientId":"([^"]{1,100})')) where grant_id is not null`,
+    },
+  },
   "130-secrets": {
     up: statements(
       "create table link_keys (id text primary key, sealed_key text not null, makes_from_ms bigint not null)",

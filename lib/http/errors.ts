@@ -1,6 +1,7 @@
 import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
+import { retryAfterOutage } from "@/lib/runtime/jitter";
 
 export type CatalogueEntry = {
   /** The HTTP status; `null` for a code reserved for private workspace routes, which no public operation sends. */
@@ -188,7 +189,8 @@ export class ApiError extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.status = status ?? entry.status;
     this.hint = hint ?? entry.hint;
-    this.headers = headers ?? {};
+    const isForNow = this.status >= 500 && (code === "unavailable" || code === "upstream_failed");
+    this.headers = headers ?? (isForNow ? retryAfterOutage() : {});
     this.extraFields = extraFields ?? {};
   }
 

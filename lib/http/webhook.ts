@@ -6,7 +6,6 @@ import { parseJson } from "@/lib/http/json";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { isSameSecret } from "@/lib/runtime/constant-time";
-import { retryAfterOutage } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
 
 /** Processes one type of event, which may be delivered twice, late and out of order. */
@@ -85,5 +84,5 @@ export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffe
 }
 
 function tryAgain(): ApiError {
-  return new ApiError("unavailable", { headers: retryAfterOutage() });
+  return new ApiError("unavailable");
 }

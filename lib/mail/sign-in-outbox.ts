@@ -18,7 +18,12 @@ const signInMail = z.discriminatedUnion("kind", [
     token: z.string(),
     isOnWaitlist: z.boolean().default(false),
   }),
-  z.object({ kind: z.enum(["new browser", "new app"]), to: z.string(), name: z.string(), atMs: z.int() }),
+  z.object({
+    kind: z.enum(["new browser", "new app", "replayed app"]),
+    to: z.string(),
+    name: z.string(),
+    atMs: z.int(),
+  }),
   z.object({
     kind: z.literal("passkey"),
     to: z.string(),
@@ -35,6 +40,7 @@ const purposeOf: Record<SignInMail["kind"], Purpose> = {
   passkey: "security-mail:v1",
   "new browser": "security-mail:v1",
   "new app": "security-mail:v1",
+  "replayed app": "security-mail:v1",
 };
 
 /** How long a mail about a new session or a change of the passkeys is tried. */

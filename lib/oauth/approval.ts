@@ -11,7 +11,7 @@ import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { lifetimes } from "@/lib/oauth/lifetimes";
-import { RegisteredClients } from "@/lib/oauth/registered-clients";
+import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { describeClient, nameSession, type RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { seal, unseal } from "@/lib/runtime/seal";
@@ -96,7 +96,7 @@ export async function approve(
     mailId: deriveMailId(`new-app:v1:${storageOf(authorizationRequest).id}`),
   };
   await startAppSession(db, session, nowMs);
-  await new RegisteredClients().extend(client.clientId, lifetimes.usedClient);
+  await extendRegisteredClient(db, client.clientId, nowMs);
   const isFirst = await settle(authorizationRequest, {
     onRequest: { login: { accountId: account.subject, remember: false }, consent: { grantId } },
     onDevice: {

@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import * as z from "zod";
 import { endSession } from "@/lib/auth/session";
 import { isLoopback } from "@/lib/config/loopback";
+import { beginOfClient, clientOfState } from "@/lib/db/app-state";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -56,32 +58,31 @@ export async function findClient(db: Db, id: string): Promise<AddedClient | unde
 }
 
 /**
- * Removes a client that was added or has registered, and ends all its sessions, so that its next request is refused.
- * Throws an {@link ApiError} if there is no such client.
+ * Removes a client that was added or has registered, so that it gets no more grants, and then ends its sessions one by
+ * one. After a failure it can be called again. Throws an {@link ApiError} if there is neither a client nor a session.
  */
 export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
-  if (!(await findAnyClient(db, id, nowMs))) {
+  if (!(await findAnyClient(db, id, nowMs)) && (await findSessions(db, id)).length === 0) {
     throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
   }
   await auditedTransaction(db, auditedClient("connect remove", id, nowMs), nowMs, async (transaction) => {
     await transaction.deleteFrom("connect_clients").where("id", "=", id).execute();
     await forgetRegisteredClient(transaction, id, nowMs);
   });
-  for (const grantId of await findGrants(db, id)) {
-    await endSession(db, { by: "operator", what: "connect remove" }, appSessionId(grantId), nowMs);
+  for (const sessionId of await findSessions(db, id)) {
+    await endSession(db, { by: "operator", what: "connect remove" }, sessionId, nowMs);
   }
 }
 
-/** The ids of a client's grants, taken from its codes and refresh tokens. */
-async function findGrants(db: Db, clientId: string): Promise<string[]> {
-  const rows = await db
+/** The ids of a client's sessions, by the grants of its codes and refresh tokens. */
+async function findSessions(db: Db, clientId: string): Promise<string[]> {
+  const grants = db
     .selectFrom("connect_state")
-    .select(["grant_id", "payload"])
+    .select(sql<string>`${appSessionId("")} || grant_id`.as("session_id"))
     .where("grant_id", "is not", null)
-    .where("payload", "like", `%${JSON.stringify(clientId)}%`)
-    .execute();
-  const ofClient = rows.filter(({ payload }) => JSON.parse(payload).clientId === clientId);
-  return [...new Set(ofClient.flatMap(({ grant_id }) => grant_id ?? []))];
+    .where(clientOfState(db), "=", beginOfClient(clientId));
+  const sessions = await db.selectFrom("local_sessions").select("id").where("id", "in", grants).execute();
+  return sessions.map(({ id }) => id);
 }
 
 /** Cursor's redirect URI. Its scheme is no reversed host name, so exactly this URI is allowed and no other. */

@@ -14,6 +14,7 @@ export type Purpose =
   | "link-key:v1"
   | "log-subject:v1"
   | "passkey-challenge:v1"
+  | "refresh-token:v1"
   | "security-mail:v1"
   | "sign-in-code:v1"
   | "sign-in-mail:v1"

@@ -1,7 +1,7 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { headBounds } from "@/lib/config/limits";
-import { ApiError } from "@/lib/http/errors";
+import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse } from "@/lib/http/response";
 import { apiRouteAt, rejectUnrouted, routeAt } from "@/lib/http/router";
@@ -52,17 +52,32 @@ export function answerClientError(
   afterAnswers(socket, latest, () => endWith(socket, answerTo(error, head)));
 }
 
-/** Refuses CONNECT, for which Node passes the bare socket: we are not a proxy. */
-export function refuseConnect(target: string, socket: Socket, latest: ServerResponse | undefined): void {
-  const path = pathOf(target);
-  const refused = (path.startsWith("/") && rejectUnrouted("CONNECT", path, noHeaders)) || notAllowed(path);
+/**
+ * Refuses a request for which Node passes the bare socket, after the requests before it: CONNECT, because we are not a
+ * proxy (405, or 404), and one behind a full pipeline (429).
+ */
+export function refuseUpgrade(
+  { method = "", url = "", socket }: IncomingMessage,
+  latest?: ServerResponse,
+): void {
+  socket.on("error", () => socket.destroy());
+  const path = pathOf(url);
+  const refused =
+    (path.startsWith("/") && rejectUnrouted(method, path, noHeaders)) ||
+    finalizeResponse(
+      apiRouteAt(path),
+      createRequestContext(method, path, noHeaders),
+      errorParts(method === "CONNECT" ? notAllowed() : tooManyRequests(tooManyAtOnce)),
+    );
   afterAnswers(socket, latest, () => endWith(socket, refused));
 }
 
-function notAllowed(path: string): Response {
-  const error = new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
-  return finalizeResponse(undefined, createRequestContext("CONNECT", path, noHeaders), errorParts(error));
-}
+const notAllowed = () => new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
+
+const tooManyAtOnce = {
+  message: "Too many requests wait on this connection: wait 1 second.",
+  retryAfterSeconds: 1,
+};
 
 function isOfRequestLine({ code = "" }: ParseError): boolean {
   return requestLineErrors.has(code);

@@ -87,6 +87,13 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/http/body.test.ts", "tests/lib/server/tiny-chunks.test.ts"],
   },
   {
+    file: "lib/runtime/own-turn.ts",
+    mistake: "all pages that wait are rendered in one turn of the event loop",
+    was: "places.last.then(() => new Promise((resolve) => setImmediate(resolve)))",
+    becomes: "new Promise<void>((resolve) => setImmediate(resolve))",
+    tests: ["tests/lib/runtime/own-turn.test.ts"],
+  },
+  {
     file: "lib/server/joined-message.ts",
     mistake: "an unread body is kept chunk by chunk",
     was: "this.joined.length >= flushAtBytes",

@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { discardBounds } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
+import { createBoundedServer } from "@/lib/server/bounded-server";
 import { answerClientError } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { addresses } from "@/tests/support/contract";
@@ -221,7 +222,7 @@ describe("a request that Node's parser rejects", () => {
     const server = createServer((_, response) =>
       response.writeHead(200, { "content-length": 10 }).write("half"),
     );
-    const connections = new Connections(server, undefined);
+    const connections = new Connections(server);
     server.on("request", (incoming, outgoing) => connections.begin(incoming, outgoing));
     server.on("clientError", (error, socket) =>
       answerClientError(error, socket as Socket, connections.latestAnswer(socket as Socket)),
@@ -238,6 +239,18 @@ describe("a request that Node's parser rejects", () => {
     await once(socket, "close");
     expect(statusLines(received)).toEqual(["HTTP/1.1 200"]);
     expect(received).toMatch(/half$/);
+    server.close();
+  });
+
+  it("ends no process when its client resets the connection before its turn", async () => {
+    const server = createBoundedServer(() => new Promise(() => {}));
+    const stopped = once(server, "connect");
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\nCONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n");
+    const [{ socket: atServer }] = await stopped;
+    socket.resetAndDestroy();
+    await new Promise((closed) => atServer.once("close", closed));
     server.close();
   });
 
