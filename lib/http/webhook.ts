@@ -19,7 +19,7 @@ export function eventWith<Schema extends z.ZodType>(
   return (data, nowMs) => {
     const parsed = schema.safeParse(data);
     if (parsed.success) return process(parsed.data, nowMs);
-    const fields = parsed.error.issues.map(({ path }) => path.join("."));
+    const fields = [...new Set(parsed.error.issues.map(({ path }) => path.join(".")))];
     log().warn({ fields }, "a delivery was refused, because its data could not be read");
     throw new ApiError("invalid_request");
   };
@@ -27,7 +27,8 @@ export function eventWith<Schema extends z.ZodType>(
 
 /**
  * Creates the route handler of a provider's webhook: 204 after the event has been processed, and for unknown events; 400
- * `invalid_signature` if the signature is missing or wrong, and `invalid_request` if the event cannot be read; 503 if processing fails, so that the provider delivers it
+ * `invalid_signature` if the signature is missing or wrong, and `invalid_request` if the event cannot be read; 503 if
+ * processing fails, so that the provider delivers it
  * again. The content of a delivery is never logged.
  *
  * @param key - returns the shared key; without one, no body is read
