@@ -4,6 +4,7 @@ import { makeCode } from "@/lib/auth/sign-in-code";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { claimSignInMails, countSealedMails, enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
@@ -191,15 +192,19 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   const skipsLockedRows = async () => {
     for (let n = 0; n < 2; n++) await askForCode();
     const [held] = await rows();
-    const claimed = await db.transaction().execute(async (holder) => {
+    let claimed: Awaited<ReturnType<typeof claimSignInMails>>;
+    const release = new Error("the lock is released");
+    const holding = db.transaction().execute(async (holder) => {
       await holder
         .selectFrom("sign_in_mails")
         .select("id")
         .where("id", "=", held?.id ?? "")
         .forUpdate()
         .execute();
-      return claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
+      claimed = await claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
+      throw release;
     });
+    await expect(holding).rejects.toBe(release);
     expect(claimed).toHaveLength(1);
     expect(claimed?.[0]?.id).not.toBe(held?.id);
   };
@@ -236,7 +241,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
 
   it("sends an owner's code in one round behind thousands for emails without an account", async () => {
     const untilMs = nowMs + 10 * minuteMs;
-    await db.transaction().execute(async (transaction) => {
+    await transact(db, async (transaction) => {
       for (let n = 0; n < 2000; n++) {
         const mail = { kind: "code", to: `abc${n}@example.com`, code: "1", isLong: false } as const;
         await enqueueSignInMail(transaction, mail, { nowMs: nowMs - 1, untilMs });
