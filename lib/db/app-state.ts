@@ -10,7 +10,7 @@ import { type Db, isPostgres } from "@/lib/db/store";
 export function subjectOfState(db: Db): RawBuilder<string | null> {
   return isPostgres(db)
     ? sql`substring(payload from '"accountId":"([^"]+)"')`
-    : sql`coalesce(payload ->> '$.accountId', payload ->> '$.result.login.accountId')`;
+    : sql`case when json_valid(payload) then coalesce(payload ->> '$.accountId', payload ->> '$.result.login.accountId') end`;
 }
 
 const clientCharacters = 100;
@@ -22,5 +22,5 @@ export const beginOfClient = (id: string) => id.slice(0, clientCharacters);
 export function clientOfState(db: Db): RawBuilder<string | null> {
   return isPostgres(db)
     ? sql`substring(payload from '"clientId":"([^"]{1,100})')`
-    : sql`substr(payload ->> '$.clientId', 1, 100)`;
+    : sql`case when json_valid(payload) then substr(payload ->> '$.clientId', 1, 100) end`;
 }

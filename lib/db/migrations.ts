@@ -350,9 +350,9 @@ export const migrations: Record<string, SchemaChange> = {
   "110-connect-owners": {
     makeIndexes: {
       connect_state_subject:
-        "connect_state (coalesce(payload ->> '$.accountId', payload ->> '$.result.login.accountId'))",
+        "connect_state (case when json_valid(payload) then coalesce(payload ->> '$.accountId', payload ->> '$.result.login.accountId') end)",
       connect_state_client:
-        "connect_state (substr(payload ->> '$.clientId', 1, 100)) where grant_id is not null",
+        "connect_state (case when json_valid(payload) then substr(payload ->> '$.clientId', 1, 100) end) where grant_id is not null",
     },
     makeOnPostgres: {
       connect_state_subject: `connect_state (substring(payload from '"accountId":"([^"]+)"'))`,

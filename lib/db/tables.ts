@@ -371,6 +371,7 @@ export type Tables = {
     kind: string;
     id_hash: string;
     payload: string;
+    /** Of a request that is not answered yet: a hash of the account that has seen it. */
     grant_id: string | null;
     /** The hash of a device's user code, or of a session's alternative id. */
     look_up_hash: string | null;

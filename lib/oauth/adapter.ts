@@ -19,7 +19,7 @@ type KeyColumn = "id_hash" | "look_up_hash";
  */
 export class OAuthState implements Adapter {
   /** @param kind - the library's name for this type of row */
-  constructor(private readonly kind: string) {}
+  constructor(readonly kind: string) {}
 
   /** Stores a row. A refresh token is stored when its {@link TokenExchange} is committed. */
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {

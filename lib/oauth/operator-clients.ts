@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import * as z from "zod";
 import { endSession } from "@/lib/auth/session";
 import { isLoopback } from "@/lib/config/loopback";
+import { settings } from "@/lib/config/settings";
 import { beginOfClient, clientOfState } from "@/lib/db/app-state";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -53,6 +54,7 @@ export async function listClients(db: Db): Promise<AddedClient[]> {
 }
 
 export async function findClient(db: Db, id: string): Promise<AddedClient | undefined> {
+  if (id.includes("\0")) return undefined; // PostgreSQL refuses to look for it.
   const found = await db.selectFrom("connect_clients").selectAll().where("id", "=", id).executeTakeFirst();
   return found && row.parse(found);
 }
@@ -90,16 +92,18 @@ const cursorRedirectUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 
 /**
  * Whether a redirect URI is allowed: a loopback address on any port, HTTPS, or a private-use scheme that is a reversed
- * host name (RFC 8252 §7). It must be spelled canonically and have no user name, so that owners, browsers and our code
- * all read the same host (RFC 3986 §7.6).
+ * host name (RFC 8252 §7). It must be spelled canonically and have no user name and no dot at the end of its host, so
+ * that owners, browsers and our code all read the same host (RFC 3986 §7.6). It must not be ours, because the approval
+ * names the host that asks.
  */
 export function isAllowedRedirectUri(uri: string): boolean {
   if (!/^[!-~]+$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return false;
   if (uri === cursorRedirectUri) return true;
-  const { protocol, hostname, username, password, href } = new URL(uri);
-  if (href !== uri || username !== "" || password !== "") return false;
-  if (protocol === "http:") return isLoopback(hostname);
-  if (protocol === "https:") return !isLoopback(hostname);
+  const { protocol, hostname, origin, username, password, href } = new URL(uri);
+  if (href !== uri || username !== "" || password !== "" || hostname.endsWith(".")) return false;
+  const ours = new URL(settings().appUrl);
+  if (protocol === "http:") return isLoopback(hostname) && origin !== ours.origin;
+  if (protocol === "https:") return !isLoopback(hostname) && hostname !== ours.hostname;
   return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
 }
 

@@ -55,6 +55,13 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const tokens = new TokenExchange(url.pathname === revocation.path ? "app end" : "app replay");
   await tokens.run(() => consumeExchangeLimit(call));
   const isAuthorization = url.pathname === authorization.path;
+  const fields = [...url.searchParams, ...new URLSearchParams(body.toString())].flat();
+  if (fields.some((text) => text.includes("\0"))) {
+    const error_description = "A parameter has a NUL character.";
+    return isForBrowsers(url)
+      ? refuse(headers, appProblem, error_description)
+      : { status: 400, body: { error: "invalid_request", error_description } };
+  }
   // A response in a fragment or a form could be read by the scripts of the app's page.
   if (isAuthorization && url.searchParams.getAll("response_mode").some((mode) => mode !== "query")) {
     return refuse(headers, appProblem, "response_mode is query, or not said.");

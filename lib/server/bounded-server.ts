@@ -34,13 +34,17 @@ export function createBoundedServer(
   server.on("connection", (socket: Socket) => {
     socket.destroySoon = () => closeInStages(socket);
   });
+  // A client that half-closes after its request gets its answer; Node's own default is to end the connection.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // One more than allowed, because Node drops headers above this silently.
   server.maxHeadersCount = headBounds.lines + 1;
   const connections = new Connections(server);
   limitRequestDuration(connections);
   server.on("clientError", (error, duplex) => {
     const socket = duplex as Socket;
-    answerClientError(error, socket, connections.latestAnswer(socket));
+    answerClientError(error, socket, connections.latestAnswer(socket), (resumed) =>
+      server.emit("connection", resumed),
+    );
   });
   const refuse = (incoming: IncomingMessage) =>
     refuseUpgrade(incoming, connections.latestAnswer(incoming.socket));

@@ -7,6 +7,7 @@ import { errorParts, finalizeResponse } from "@/lib/http/response";
 import { apiRouteAt, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
 import { pathOf } from "@/lib/server/request-target";
+import { ResumedConnection } from "@/lib/server/resumed-connection";
 import { closeInStages } from "@/lib/server/staged-close";
 
 /** Node's error for a request that its parser rejected. */
@@ -32,14 +33,17 @@ const partialLines = new WeakMap<Socket, string>();
 
 /**
  * Answers a request that Node's parser rejected, after the requests before it, and closes the connection: unknown
- * address (404), method not accepted (405), headers too large (431), too slow (408), or not an HTTP request (400).
+ * address (404), method not accepted (405), headers too large (431), too slow (408), or not an HTTP request (400). One
+ * whose query has bytes of 0x80 and above is read again with these percent-encoded, as the last of its connection.
  *
  * @param latest - the response to the latest request of this connection, until it is sent
+ * @param resume - reads the connection again
  */
 export function answerClientError(
   error: ParseError,
   socket: Socket,
   latest: ServerResponse | undefined,
+  resume: (connection: ResumedConnection) => void,
 ): void {
   // The parser fails again with every later packet and when the connection ends.
   if (!socket.writable || rejected.has(socket)) return;
@@ -49,7 +53,11 @@ export function answerClientError(
     return;
   }
   rejected.add(socket);
-  afterAnswers(socket, latest, () => endWith(socket, answerTo(error, head)));
+  const encoded = socket instanceof ResumedConnection ? undefined : encodeQuery(head);
+  if (encoded) {
+    socket.pause();
+    afterAnswers(socket, latest, () => resume(new ResumedConnection(socket, encoded)));
+  } else endWith(socket, latest, answerTo(error, head));
 }
 
 /**
@@ -69,15 +77,25 @@ export function refuseUpgrade(
       createRequestContext(method, path, noHeaders),
       errorParts(method === "CONNECT" ? notAllowed() : tooManyRequests(tooManyAtOnce)),
     );
-  afterAnswers(socket, latest, () => endWith(socket, refused));
+  endWith(socket, latest, refused);
 }
 
 const notAllowed = () => new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
 
-const tooManyAtOnce = {
-  message: "Too many requests wait on this connection: wait 1 second.",
-  retryAfterSeconds: 1,
-};
+const tooManyAtOnce = { retryAfterSeconds: 2 };
+
+/** These bytes with those of the query percent-encoded; `undefined` if that does not make a request of them. */
+function encodeQuery(head: string): Buffer | undefined {
+  const [line, , target = ""] = requestLine.exec(head) ?? [];
+  if (!line || !/^[!-~]*\?[!-~\x80-\xff]*[\x80-\xff]/.test(target) || !pathOf(target).startsWith("/"))
+    return undefined;
+  const encoded = target.replace(
+    /[\x80-\xff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  const first = line.replace(target, () => encoded);
+  return Buffer.from(`${first}Connection: close\r\n${head.slice(line.length)}`, "latin1");
+}
 
 function isOfRequestLine({ code = "" }: ParseError): boolean {
   return requestLineErrors.has(code);
@@ -107,10 +125,17 @@ function afterAnswers(socket: Socket, latest: ServerResponse | undefined, next: 
   else next();
 }
 
-/** Sends the last response of a connection. */
-async function endWith(socket: Socket, response: Response): Promise<void> {
-  socket.write(await serialize(response));
-  closeInStages(socket);
+/** Sends the last response of a connection, after the others. */
+async function endWith(
+  socket: Socket,
+  latest: ServerResponse | undefined,
+  response: Response,
+): Promise<void> {
+  const bytes = await serialize(response);
+  afterAnswers(socket, latest, () => {
+    socket.write(bytes);
+    closeInStages(socket);
+  });
 }
 
 function answerTo(error: ParseError, head: string): Response {

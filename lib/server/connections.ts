@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { maxConnections } from "@/lib/config/limits";
+import { ResumedConnection } from "@/lib/server/resumed-connection";
 
 const reservedFiles = 256; // for the store, the log and other files
 
@@ -66,6 +67,7 @@ export class Connections {
   }
 
   private admit(socket: Socket): void {
+    if (socket instanceof ResumedConnection) this.forget(socket.original);
     if (this.bySocket.size >= this.max) {
       const leaving = this.idle.next.socket;
       if (!leaving) {

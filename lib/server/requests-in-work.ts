@@ -5,10 +5,7 @@ import { knownNetwork } from "@/lib/rate-limit/client-address";
 
 const inWork = new Map<string, number>();
 
-const tooManyInWork = {
-  message: "Too many requests of this address are in work: wait 2 seconds.",
-  retryAfterSeconds: 2,
-};
+const tooManyInWork = { retryAfterSeconds: 2 };
 
 /**
  * Counts a request among those in work of its client's network, until its response is sent or its connection closed.

@@ -9,6 +9,27 @@ export const connect: Mutant[] = [
     tests: ["tests/app/connect-attacks.test.ts"],
   },
   {
+    file: "app/(pages)/connect/answer/route.ts",
+    mistake: "a click on one app's page approves another that a later tab began",
+    was: 'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
+    becomes: "readAuthorizationRequest(cookieValue)",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/oauth/operator-clients.ts",
+    mistake: "a stranger's app asks in our name",
+    was: " && hostname !== ours.hostname",
+    becomes: "",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/oauth/operator-clients.ts",
+    mistake: "a dot at the end makes another host of one that the owner trusts",
+    was: ' || hostname.endsWith(".")',
+    becomes: "",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
     file: "app/(pages)/connect/route.tsx",
     mistake: "a link with a device's code shows what else waits",
     was: 'const isTyping = url.searchParams.has("user_code") || problem?.isTyped;',

@@ -63,8 +63,8 @@ describe("requests in a pipeline", () => {
     for (const path of [health.path, publications.sitemap.path]) {
       const received = await service.send(get(path).repeat(8) + "GET / HTTP/1.1\r\n\r\n".repeat(3500));
       expect(statuses(received)).toEqual([...new Array(8).fill("200"), "400", "429"]);
-      expect(received).toMatch(/\r\nretry-after: 1\r\n.*connection: close\r\n\r\n\{.*\}$/s);
-      expect(received).toContain('"message":"Too many requests wait on this connection: wait 1 second."');
+      expect(received).toMatch(/\r\nretry-after: 2\r\n.*connection: close\r\n\r\n\{.*\}$/s);
+      expect(received).toContain('"message":"Too many requests: wait 2 seconds."');
     }
   });
 
@@ -190,7 +190,7 @@ describe("connections", () => {
     );
     const received = await text(refused);
     expect(received).toMatch(/^HTTP\/1\.1 429 .*\r\nretry-after: 2\r\n.*\r\nconnection: close\r\n/is);
-    expect(received).toContain('"message":"Too many requests of this address are in work: wait 2 seconds."');
+    expect(received).toContain('"message":"Too many requests: wait 2 seconds."');
     const other = line && "X-Forwarded-For: 192.0.2.9\r\n";
     expect(await answersOn(await open("127.0.4.2", own.port), other)).toEqual(["200"]);
     for (const socket of working) {
