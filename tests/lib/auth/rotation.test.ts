@@ -103,11 +103,7 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", (engi
     let tokens = await redeem(new URL(await answerApp(owner, service, address.href)));
     const file = join(createFolder(), "office.backup");
     const BACKUP_PASSPHRASE = "correct horse battery staple";
-    // The proxy before the tests' PostgreSQL does not know the question for TLS, with which `pg_dump` begins.
-    const { DATABASE_URL } = stage.environment;
-    const plain = DATABASE_URL && { DATABASE_URL: `${DATABASE_URL}?sslmode=disable` };
-    const backUp = (name: string) =>
-      operate(["backup", name], { ...service.environment, ...plain, BACKUP_PASSPHRASE });
+    const backUp = (name: string) => operate(["backup", name], { ...service.environment, BACKUP_PASSPHRASE });
     expect(await backUp(file)).toMatchObject({ code: 0 });
 
     for (const rotations of [1, 2, 3]) {
