@@ -194,7 +194,10 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
       ["passkeys", true],
       ["waitlist", true],
       ["signing keys", true],
+      ["secrets", true],
       ["retirements", true],
+      ["agents", true],
+      ["contact", true],
     ]);
   });
 
@@ -370,6 +373,7 @@ describe("npm run admin on its own", () => {
       "counters",
       "client address",
       "waitlist",
+      "secrets",
     ]);
     expect((await service.admin("account", "list")).code).toBe(1);
   });
