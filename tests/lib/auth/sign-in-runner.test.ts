@@ -240,10 +240,8 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
 
   it("sends an owner's code in one round behind thousands for emails without an account", async () => {
     const flood = Array.from({ length: 2000 }, (_, n) => {
-      const [id, mail] = [
-        `flood-${n}`,
-        { kind: "code", to: `abc${n}@example.com`, code: "1", isLong: false },
-      ];
+      const id = `flood-${n}`;
+      const mail = { kind: "code", to: `abc${n}@example.com`, code: "1", isLong: false };
       const sealed = seal("sign-in-mail:v1", id, JSON.stringify(mail));
       return { id, kind: "code", sealed, next_attempt_at_ms: nowMs - 1, expires_at_ms: nowMs + minuteMs };
     });
