@@ -1,4 +1,5 @@
 import { toCredits } from "@/lib/accounts/ledger";
+import { asIso } from "@/lib/config/instants";
 import type { AuditEntry } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
@@ -47,7 +48,7 @@ function labelOf(name: string): string {
 function inWords(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === null) return "none";
-  if (typeof value === "number" && name.endsWith("_ms")) return new Date(value).toISOString();
+  if (typeof value === "number" && name.endsWith("_ms")) return asIso(value) ?? undefined;
   if (typeof value === "number" && name.endsWith("_thousandths")) return String(toCredits(value));
   return typeof value === "object" ? `(${describeChanges(null, value as Fields)})` : String(value);
 }

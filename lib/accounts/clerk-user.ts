@@ -3,12 +3,14 @@ import * as z from "zod";
 import { accountIdOf, openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/session";
-import { auditedTransaction } from "@/lib/db/audit";
+import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { moveSuppression } from "@/lib/mail/suppressions";
 import { log } from "@/lib/runtime/log";
+
+const farFutureMs = Date.UTC(9999, 11, 31);
 
 /** A user as Clerk's webhooks report it. */
 type ClerkUser = z.infer<typeof clerkUser>;
@@ -17,11 +19,11 @@ type ClerkUser = z.infer<typeof clerkUser>;
 export const clerkUser = z
   .object({
     id: z.string().regex(/^user_\w+$/),
-    updated_at: z.number(),
+    updated_at: z.int().min(0).max(farFutureMs),
     banned: z.boolean().default(false),
     locked: z.boolean().default(false),
     /** Null if the lock has no end. */
-    lockout_expires_in_seconds: z.number().nullish(),
+    lockout_expires_in_seconds: z.int().min(0).nullish(),
     primary_email_address_id: z.string().nullable(),
     email_addresses: z.array(
       z.object({
@@ -73,8 +75,8 @@ export async function syncClerkUser(
       const terms = await consumeInvitation(transaction, { email }, nowMs);
       if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
     }
-    if (user.is_deleted === 1) await deleteAccountOf(transaction, id);
-    else await moveAccount(transaction, id, user.email, nowMs);
+    if (user.is_deleted === 1) await deleteAccountOf(transaction, id, nowMs);
+    else await moveAccount(transaction, id, nowMs);
   });
   const barred = await db
     .selectFrom("accounts")
@@ -85,8 +87,6 @@ export async function syncClerkUser(
     .executeTakeFirst();
   if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);
 }
-
-const farFutureMs = Date.UTC(9999, 11, 31);
 
 /**
  * Deletes the account of a user that was deleted at Clerk, with its mail. A late delivery does not create another one.
@@ -99,7 +99,7 @@ export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promis
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const deleted = { email: "", is_deleted: 1 };
     await writeUser(transaction, id, deleted, ({ eb }) => eb("clerk_users.is_deleted", "=", 0));
-    await deleteAccountOf(transaction, id);
+    await deleteAccountOf(transaction, id, nowMs);
   });
 }
 
@@ -143,8 +143,13 @@ async function writeUser(
     .execute();
 }
 
-async function deleteAccountOf(transaction: Db, subject: string): Promise<void> {
-  await transaction.deleteFrom("accounts").where("subject", "=", subject).execute();
+async function deleteAccountOf(transaction: Db, subject: string, nowMs: number): Promise<void> {
+  const deleted = await transaction
+    .deleteFrom("accounts")
+    .where("subject", "=", subject)
+    .returning("email")
+    .executeTakeFirst();
+  if (deleted) await giveFreed(transaction, deleted.email, nowMs);
 }
 
 /** Stores until when a user is barred, by the newest delivery; of two equally new ones, the longer bar wins. */
@@ -198,17 +203,69 @@ async function linkAccount(transaction: Db, subject: string, email: string): Pro
   return linked !== undefined;
 }
 
-async function moveAccount(transaction: Db, subject: string, email: string, nowMs: number): Promise<void> {
+/** An account of a user, and the email that Clerk reported last for the user. */
+type Move = { id: string; email: string; wanted: string };
+
+/**
+ * Gives the account of a user the email that Clerk reported last. Where another account has it, whose user has left it at
+ * Clerk for an email that a third one has, and so on, all of them move if the last email is free or the first one's.
+ */
+async function moveAccount(transaction: Db, subject: string, nowMs: number): Promise<void> {
+  const moves: Move[] = [];
+  for (let next = await findMove(transaction, "subject", subject); next; ) {
+    if (next.email === next.wanted || moves.some(({ id }) => id === next?.id)) {
+      if (moves[0])
+        log().warn({ accountId: moves[0].id }, "an account keeps its email: another account has the new one");
+      return;
+    }
+    moves.push(next);
+    next = await findMove(transaction, "email", next.wanted);
+    if (next?.id === moves[0]?.id) break;
+  }
+  const [first, ...others] = moves;
+  if (!first) return;
+  const rename = (id: string, email: string) =>
+    transaction.updateTable("accounts").set({ email }).where("id", "=", id).execute();
+  for (const { id } of others) await rename(id, `moving ${id}`);
+  for (const { id, email, wanted } of moves) {
+    await rename(id, wanted);
+    await moveSuppression(transaction, { from: email, to: wanted }, nowMs);
+    if (id === first.id) continue; // the caller records the first one
+    const about = { by: "clerk", what: "user update", whom: wanted, after: { email: wanted } } as const;
+    await recordAudit(transaction, about, nowMs);
+  }
+  await giveFreed(transaction, first.email, nowMs);
+}
+
+/** Reads an account and locks it, so that a delivery at the same time sees what this one has moved. */
+async function findMove(transaction: Db, by: "subject" | "email", value: string): Promise<Move | undefined> {
   const account = await transaction
     .selectFrom("accounts")
-    .select(["id", "email"])
-    .where("subject", "=", subject)
+    .select(["id", "email", "subject"])
+    .where(by, "=", value)
+    .forUpdate()
     .executeTakeFirst();
-  if (!account || account.email === email) return;
-  if (await accountIdOf(transaction, email).executeTakeFirst()) {
-    log().warn({ accountId: account.id }, "an account keeps its email: another account has the new one");
-    return;
-  }
-  await transaction.updateTable("accounts").set({ email }).where("id", "=", account.id).execute();
-  await moveSuppression(transaction, { from: account.email, to: email }, nowMs);
+  if (!account) return undefined;
+  const user = await transaction
+    .selectFrom("clerk_users")
+    .select("email")
+    .where("id", "=", account.subject)
+    .executeTakeFirst();
+  return { ...account, wanted: user?.email || account.email };
+}
+
+/** Gives a freed email to the account of the user who has it at Clerk, whose delivery came before it was free. */
+async function giveFreed(transaction: Db, email: string, nowMs: number): Promise<void> {
+  const user = await transaction
+    .selectFrom("clerk_users")
+    .innerJoin("accounts", "accounts.subject", "clerk_users.id")
+    .select("clerk_users.id")
+    .where("clerk_users.email", "=", email)
+    .where("accounts.email", "!=", email)
+    .orderBy("clerk_users.updated_at_ms", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (!user) return;
+  const about = { by: "clerk", what: "user update", whom: email, look: lookAt(user.id) } as const;
+  await auditedTransaction(transaction, about, nowMs, (guarded) => moveAccount(guarded, user.id, nowMs));
 }

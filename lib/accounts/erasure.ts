@@ -15,6 +15,7 @@ import { sweepDrafts } from "@/lib/db/snapshot";
 import { type Db, forgetDeletedRows } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { eraseMailFilesTo } from "@/lib/mail/file-sender";
+import { requireKeys } from "@/lib/mail/link-keys";
 import { deleteSignInMailsTo } from "@/lib/mail/sign-in-outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
 
@@ -28,6 +29,7 @@ const erasure = "person erase";
  * about the address.
  */
 export async function erasePerson(db: Db, email: string, nowMs: number): Promise<void> {
+  await requireKeys(db); // to find the waiting mails
   const hash = hashEmail(email);
   // The audit entry of the erasure must not contain the erased data.
   const about = { by: "operator", what: erasure, whom: hash, look: async () => null } as const;

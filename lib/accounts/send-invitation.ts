@@ -8,6 +8,7 @@ import { settings } from "@/lib/config/settings";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { requireKeys } from "@/lib/mail/link-keys";
 import { sender } from "@/lib/mail/sender";
 import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 
@@ -45,6 +46,7 @@ export async function queueInvitation(
       hint: "Set SIGN_IN=local or Clerk's keys, here and for the server.",
     });
   }
+  if (kind === "local") await requireKeys(db);
   const nowMs = Date.now();
   const about = { by, ...auditedInvitation(email) } as const;
   const queued = await auditedTransaction(db, { ...about, what: "invite" }, nowMs, async (transaction) => {

@@ -1,14 +1,17 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import * as z from "zod";
 import { openArchive, writeArchive } from "@/lib/admin/archive";
-import { withExamples } from "@/lib/admin/command";
+import { type Confirm, withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
+import { resealKeys } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import { isEmptyLocation, readStore, writeStore } from "@/lib/db/snapshot";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { readLinkKeys } from "@/lib/mail/link-keys";
 import { currentSecret, storeSecret } from "@/lib/runtime/app-secret";
 import { createFolder } from "@/lib/runtime/data-dir";
 
@@ -21,7 +24,11 @@ const note = z.object({
 });
 
 /** `backup`, `restore`. */
-export function addBackupCommands(program: Command, print: (result: Result) => Promise<void>): void {
+export function addBackupCommands(
+  program: Command,
+  print: (result: Result) => Promise<void>,
+  confirm: Confirm,
+): void {
   withExamples(program.command("backup"), "backup office.backup")
     .description(
       "write the store and APP_SECRET to a file, encrypted with BACKUP_PASSPHRASE; the server can run",
@@ -29,7 +36,11 @@ export function addBackupCommands(program: Command, print: (result: Result) => P
     .argument("<file>")
     .action(async (file: string) => {
       passphrase();
-      await store(); // brings the schema up to date
+      if (existsSync(file)) await confirm(`This replaces ${resolve(file)}.`);
+      const db = await store(); // brings the schema up to date
+      // The backup has the current secret only.
+      await resealKeys(db);
+      await readLinkKeys(db, Date.now());
       await untilSignal((signal) => backUp(resolve(file), signal));
       await print({
         json: { backup: resolve(file) },

@@ -268,7 +268,9 @@ async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {
   const mails = await countSealedMails(db);
   const lost = [
     ...(links.some(({ by }) => by === undefined) ? ["the keys of unsubscribe links"] : []),
-    ...(mails.lost > 0 ? [`${mails.lost} mails, which are kept until ${asIso(mails.lostUntilMs)}`] : []),
+    ...(mails.lost > 0
+      ? [`waiting mails (${mails.lost}), the last of which expires at ${asIso(mails.lostUntilMs)}`]
+      : []),
   ];
   if (lost.length > 0) {
     return fault(
@@ -283,7 +285,7 @@ async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {
     .execute();
   const needed = [
     ...([...keys.map(findSecret), ...links.map(({ by }) => by)].includes("previous") ? ["keys"] : []),
-    ...(mails.ofPrevious > 0 ? [`${mails.ofPrevious} mails`] : []),
+    ...(mails.ofPrevious > 0 ? [`waiting mails (${mails.ofPrevious})`] : []),
     ...(rotation ? ["codes and registrations of apps of the last day"] : []),
   ];
   if (needed.length === 0) return fine("APP_SECRET_PREVIOUS can be unset");

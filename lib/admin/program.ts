@@ -83,7 +83,7 @@ function describeCommands(): Command {
   addOperatorCommands(program, run, confirm);
   addAuditCommands(program, run);
   addPersonCommands(program, run, confirm);
-  addBackupCommands(program, show);
+  addBackupCommands(program, show, confirm);
   addCheckCommand(program, show);
   addMigrateCommand(program, show);
   addStackCommand(program);

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { keyRing } from "@/lib/auth/key-ring";
+import { expressionBuilder } from "kysely";
+import { requireSigningKey } from "@/lib/auth/key-ring";
 import {
   type Confirmation,
+  confirmSession,
   endSessionsOf,
   mintSessionId,
   type StartedIn,
@@ -10,11 +12,18 @@ import {
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 
 /** Lifetime of a browser's `__session` token. An open page renews it before it expires. */
 export const sessionTokenSeconds = 60;
 /** How long a browser stays signed in: the default of Clerk's sessions. */
 export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
+
+/**
+ * How long the secret before the last confirmation still renews the token: other tabs have sent it meanwhile. It does
+ * nothing else, so whoever copied it adds no passkey after the owner's confirmation, and is out a minute later.
+ */
+const formerSecretMs = 60_000; // 1 minute
 
 /** How long a confirmation allows its browser to add and remove passkeys. */
 const confirmationMs = 5 * 60 * 1000; // 5 minutes
@@ -39,7 +48,7 @@ export async function startBrowserSession(
   { accountId, name, confirmedBy, startedIn, isNew }: NewBrowser,
   nowMs: number,
 ): Promise<string> {
-  const secret = randomBytes(32).toString("base64url");
+  const secret = makeSecret();
   await startSession(
     db,
     { by: "owner", what: "sign in" },
@@ -61,17 +70,40 @@ export async function startBrowserSession(
   return secret;
 }
 
-/** The session that this secret renews; `undefined` when it has ended. */
+/** Confirms a browser's session. Returns the secret that replaces the browser's. */
+export async function confirmBrowserSession(
+  db: Db,
+  session: { sessionId: string; accountId: string },
+  by: Confirmation,
+  nowMs: number,
+): Promise<string> {
+  const secret = makeSecret();
+  const confirmation = { by, clientHash: hashSecret(secret), formerUntilMs: nowMs + formerSecretMs };
+  await confirmSession(db, session, confirmation, nowMs);
+  return secret;
+}
+
+/** The session of this secret; `undefined` when it has ended, or the secret was replaced. */
 export async function findBrowserSession(db: Db, secret: string, nowMs: number) {
-  return db
+  const session = await findReadableSession(db, secret, nowMs);
+  return session?.formerUntilMs === undefined ? session : undefined;
+}
+
+/** The session of this secret, also if it was replaced in the last minute: then it has `formerUntilMs`. */
+export async function findReadableSession(db: Db, secret: string, nowMs: number) {
+  const hash = hashSecret(secret);
+  const row = await db
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
     .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs"])
     .select("local_sessions.confirmed_at_ms as confirmedAtMs")
-    .select(["accounts.id as accountId", "accounts.subject"])
-    .where("local_sessions.client_hash", "=", hashSecret(secret))
+    .select(["accounts.id as accountId", "accounts.subject", "client_hash", "former_until_ms"])
+    .where(isOfSecret(hash, nowMs))
     .where("local_sessions.expires_at_ms", ">", nowMs)
     .executeTakeFirst();
+  if (!row) return undefined;
+  const { client_hash, former_until_ms, ...session } = row;
+  return { ...session, formerUntilMs: client_hash === hash ? undefined : (former_until_ms ?? 0) };
 }
 
 /** Mints a new `__session` token for the holder of this secret; `undefined` when the session has ended. */
@@ -80,12 +112,12 @@ export async function renewBrowserSession(
   secret: string,
   nowMs: number,
 ): Promise<MintedToken | undefined> {
-  const session = await findBrowserSession(db, secret, nowMs);
+  const session = await findReadableSession(db, secret, nowMs);
   if (!session?.subject) return undefined;
-  const { subject, sessionId } = session;
-  const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs);
+  const { subject, sessionId, formerUntilMs = Number.POSITIVE_INFINITY } = session;
+  const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs);
   const terms = { subject, sessionId, origin: settings().appUrl, endsAtMs };
-  return mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
+  return mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
 }
 
 /**
@@ -100,10 +132,23 @@ export async function signOut(
   const proved = await db
     .selectFrom("local_sessions")
     .select(["id", "account_id"])
-    .where(({ or, eb }) => or([eb("client_hash", "=", hashSecret(secret)), eb("id", "=", sessionId)]))
+    .where(({ or, eb }) => or([isOfSecret(hashSecret(secret), nowMs), eb("id", "=", sessionId)]))
     .execute();
   for (const { id, account_id } of proved)
     await endSessionsOf(db, { by: "owner", what: "sign out" }, account_id, { id }, nowMs);
+}
+
+/** Whether a session has this secret, or had it until a minute ago. */
+function isOfSecret(hash: string, nowMs: number) {
+  const { or, and, eb } = expressionBuilder<Tables, "local_sessions">();
+  return or([
+    eb("client_hash", "=", hash),
+    and([eb("former_hash", "=", hash), eb("former_until_ms", ">", nowMs)]),
+  ]);
+}
+
+function makeSecret(): string {
+  return randomBytes(32).toString("base64url");
 }
 
 /** A fast hash is enough, because the secret has 256 random bits. */

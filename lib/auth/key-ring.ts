@@ -16,6 +16,7 @@ import {
 } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { type Db, queryTimeoutMs, store } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -25,6 +26,16 @@ export type RingKey = { kid: string; issuer: string; publicKey: KeyObject; priva
 
 /** A row of the ring. Its key is `undefined` if none of our secrets can decrypt it. */
 type Entry = { row: SigningKeyRow; key: RingKey | undefined };
+
+/** The key that signs. Throws an {@link ApiError} 503 if none can be read or opened. */
+export async function requireSigningKey(nowMs: number): Promise<RingKey> {
+  try {
+    return await keyRing().signing(nowMs);
+  } catch (failure) {
+    log().error({ err: failure }, "no token can be signed");
+    throw new ApiError("unavailable");
+  }
+}
 
 const readEveryMs = 20_000; // 20 seconds: a third of the minute within which every instance has the new ring
 

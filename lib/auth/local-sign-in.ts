@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   browserSessionSeconds,
-  findBrowserSession,
+  confirmBrowserSession,
+  findReadableSession,
   renewBrowserSession,
   sessionTokenSeconds,
+  signOut,
   startBrowserSession,
 } from "@/lib/auth/browser-session";
-import { type Confirmation, confirmSession } from "@/lib/auth/session";
+import { requireSigningKey } from "@/lib/auth/key-ring";
+import type { Confirmation } from "@/lib/auth/session";
 import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
@@ -28,6 +31,7 @@ const runnerGraceMs = 1000; // 1 second
  * timing shows whether the email has an account, because the runner checks that after the response was sent.
  */
 export async function sendCode(email: string, { headers, client, nowMs }: FormSubmission): Promise<Redirect> {
+  await requireSigningKey(nowMs); // without the right secret no runner could open the mail
   const requester = { email, address: client, isKnown: isKnownTo(headers, email) };
   const { browser, untilMs } = await makeCode(await store(), requester, nowMs);
   afterResponse(sendWithoutRunner);
@@ -44,8 +48,9 @@ async function sendWithoutRunner(): Promise<void> {
 }
 
 /**
- * Starts a session of a browser for the account of an email. A browser that is signed in to this account keeps its
- * session, which is confirmed. Returns the browser's secret; `undefined` if there is no such account.
+ * Starts a session of a browser for the account of an email, in place of one of another account. A browser that is signed
+ * in to this account keeps its session, which is confirmed. Returns the browser's new secret; `undefined` if there is no
+ * such account.
  *
  * @param by - how the owner has proved who they are
  */
@@ -62,11 +67,8 @@ export async function startOwnSession(
     .executeTakeFirst();
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
-  const client = readCookie(headers, "office-client");
-  if (client && current?.accountId === account.id) {
-    await confirmSession(db, current, by, nowMs);
-    return client;
-  }
+  if (current?.accountId === account.id) return confirmBrowserSession(db, current, by, nowMs);
+  if (current) await signOut(db, { secret: undefined, sessionId: current.sessionId }, nowMs);
   const startedIn = describeStart(headers);
   const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
   const name = describeBrowser(headers);
@@ -96,10 +98,10 @@ export async function signIn(
   };
 }
 
-/** The session that a browser is signed in with, if any. */
+/** The session that a browser is signed in with, if any; for a proof, which an answer of a minute ago may have been. */
 export async function findOwnSession(db: Db, headers: Headers, nowMs: number) {
   const client = readCookie(headers, "office-client");
-  return client ? findBrowserSession(db, client, nowMs) : undefined;
+  return client ? findReadableSession(db, client, nowMs) : undefined;
 }
 
 /**

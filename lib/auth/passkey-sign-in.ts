@@ -1,3 +1,4 @@
+import { requireSigningKey } from "@/lib/auth/key-ring";
 import { findOwnSession, signIn, startOwnSession } from "@/lib/auth/local-sign-in";
 import {
   CeremonyError,
@@ -70,6 +71,7 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
       throw new CeremonyError("the passkey is of another account");
     }
     const { counter } = await verifyAuthentication(party, authentication, passkey.publicKey);
+    await requireSigningKey(nowMs); // before anything is used up
     const current = await findOwnSession(db, headers, nowMs);
     if (current && current.accountId !== passkey.accountId) throw signedInElsewhere();
     if (!(await usePasskey(db, passkey, { challenge, counter }, nowMs))) {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import * as z from "zod";
-import { keyRing } from "@/lib/auth/key-ring";
+import { requireSigningKey } from "@/lib/auth/key-ring";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -70,7 +70,7 @@ export async function startProgramSession(
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
   const id = mintSessionId();
   const terms = { subject: account.subject, sessionId: id, endsAtMs };
-  const minted = await mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
+  const minted = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
   await startSession(
     db,
     { by, what: "token" },
@@ -119,7 +119,7 @@ export function currentSessions(db: Db, nowMs: number) {
 
 type SessionRow = Omit<
   Tables["local_sessions"],
-  "account_id" | "made_in" | "clerk_session" | "end_mail_at_ms"
+  "account_id" | "made_in" | "clerk_session" | "end_mail_at_ms" | "former_hash" | "former_until_ms"
 >;
 
 export function toSessions(rows: SessionRow[]): Session[] {
@@ -213,7 +213,9 @@ type SetAtStart =
   | "begun_by"
   | "begun_in"
   | "network"
-  | "app_origin";
+  | "app_origin"
+  | "former_hash"
+  | "former_until_ms";
 type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
   Partial<Pick<Tables["local_sessions"], "end_mail_at_ms" | "app_origin">> & {
     name: string;
@@ -250,6 +252,8 @@ export async function startSession(
           app_origin: null,
           ...session,
           confirmed_at_ms: session.confirmed_by ? nowMs : null,
+          former_hash: null,
+          former_until_ms: null,
           begun_at_ms: nowMs,
           last_seen_at_ms: null,
           begun_by: source.by,
@@ -321,18 +325,27 @@ export async function listEndedSessions(
   );
 }
 
-/** Records that the owner has proved again in this browser who they are. */
+/**
+ * Records that the owner has proved again in this browser who they are. The secret of this hash replaces the browser's,
+ * which can be read with until `formerUntilMs`.
+ */
 export async function confirmSession(
   db: Db,
   { sessionId, accountId }: { sessionId: string; accountId: string },
-  by: Confirmation,
+  { by, clientHash, formerUntilMs }: { by: Confirmation; clientHash: string; formerUntilMs: number },
   nowMs: number,
 ): Promise<void> {
   const find = async () => [sessionId];
   await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, find, (transaction) =>
     transaction
       .updateTable("local_sessions")
-      .set({ confirmed_at_ms: nowMs, confirmed_by: by })
+      .set(({ ref }) => ({
+        confirmed_at_ms: nowMs,
+        confirmed_by: by,
+        client_hash: clientHash,
+        former_hash: ref("client_hash"),
+        former_until_ms: formerUntilMs,
+      }))
       .where("id", "=", sessionId)
       .execute(),
   );

@@ -56,54 +56,42 @@ export async function lockEmail(transaction: Db, email: string): Promise<number>
   return row.long_code_until_ms;
 }
 
-/**
- * Deletes expired codes and their mails, and of each table the oldest rows beyond its ceiling, whether their emails have
- * accounts or not.
- */
-export async function sweepCodes(db: Db, nowMs: number, ceiling = maxRows): Promise<void> {
-  const endOfCodes = await findEnd(db, "sign_in_codes", "created_at_ms", ceiling);
-  if (endOfCodes > nowMs - codesKeptMs) ceilings().reachedAtMs = nowMs;
-  await sweep(
-    db,
-    "sign_in_codes",
-    "browser_hash",
-    "created_at_ms",
-    Math.max(endOfCodes, nowMs - codesKeptMs),
-  );
-  const endOfEmails = await findEnd(db, "sign_in_emails", "long_code_until_ms", ceiling);
-  await sweep(db, "sign_in_emails", "email", "long_code_until_ms", Math.max(endOfEmails, nowMs));
-  const endOfMails = await findEnd(db, "sign_in_mails", "expires_at_ms", ceiling);
-  await sweep(db, "sign_in_mails", "id", "expires_at_ms", Math.max(endOfMails, nowMs));
-}
+/** What {@link sweepCodes} deletes: by which key and time, and how long after that time. */
+const swept = [
+  ["sign_in_codes", "browser_hash", "created_at_ms", codesKeptMs],
+  ["sign_in_emails", "email", "long_code_until_ms", 0],
+  ["sign_in_mails", "id", "expires_at_ms", 0],
+] as const;
 
-/** When a table's ceiling was last reached: since then, not every short code of a day is counted. */
+/** When the ceiling of codes was last reached: since then, not every short code of a day is counted. */
 const ceilings = () =>
   processSingleton("ceilings of sign-in codes", () => ({ reachedAtMs: Number.NEGATIVE_INFINITY }));
 
-type SweptTable = "sign_in_codes" | "sign_in_emails" | "sign_in_mails";
-
-/** The time of the newest row beyond the ceiling; 0 if there is none. */
-async function findEnd(db: Db, table: SweptTable, column: string, ceiling: number): Promise<number> {
-  const rows = db.selectFrom(table).select(sql.ref<number>(column).as("at_ms"));
-  const row = await rows.orderBy("at_ms", "desc").offset(ceiling).limit(1).executeTakeFirst();
-  return row?.at_ms ?? 0;
-}
-
-/** Deletes all rows up to a time, in batches. */
-async function sweep(db: Db, table: SweptTable, key: string, column: string, untilMs: number): Promise<void> {
-  for (let isMore = true; isMore; ) {
-    const old = db
-      .selectFrom(table)
-      .select(sql.ref<string>(key).as("key"))
-      .where(sql.ref<number>(column), "<=", untilMs)
-      .limit(maxSwept)
-      .forUpdate()
-      .skipLocked();
-    const { numDeletedRows } = await db
-      .deleteFrom(table)
-      .where(sql.ref(key), "in", old)
-      .executeTakeFirstOrThrow();
-    isMore = Number(numDeletedRows) === maxSwept;
+/**
+ * Deletes expired codes and mails and, beyond a ceiling of each table, the oldest ones, whether their emails have accounts
+ * or not.
+ */
+export async function sweepCodes(db: Db, nowMs: number, ceiling = maxRows): Promise<void> {
+  for (const [table, key, column, keptMs] of swept) {
+    const rows = db.selectFrom(table).select(sql.ref<string>(key).as("key"));
+    const atMs = sql.ref<number>(column);
+    const beyond = await rows
+      .select(atMs.as("at_ms"))
+      .orderBy("at_ms", "desc")
+      .offset(ceiling)
+      .limit(1)
+      .executeTakeFirst();
+    const expiredMs = nowMs - keptMs;
+    const untilMs = Math.max(beyond?.at_ms ?? 0, expiredMs);
+    if (untilMs > expiredMs && table === "sign_in_codes") ceilings().reachedAtMs = nowMs;
+    const old = rows.where(atMs, "<=", untilMs).limit(maxSwept).forUpdate().skipLocked();
+    for (let isMore = true; isMore; ) {
+      const { numDeletedRows } = await db
+        .deleteFrom(table)
+        .where(sql.ref(key), "in", old)
+        .executeTakeFirstOrThrow();
+      isMore = Number(numDeletedRows) === maxSwept;
+    }
   }
 }
 

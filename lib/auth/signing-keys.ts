@@ -179,6 +179,14 @@ export async function resealKey(
   );
 }
 
+/** Seals every key that only the previous secret opens with the current one. */
+export async function resealKeys(db: Db): Promise<void> {
+  for (const row of await readSigningKeys(db)) {
+    const privateKey = row.sealed_key && openKey(row);
+    if (privateKey) await resealKey(db, row, privateKey);
+  }
+}
+
 /** Seals a key together with its id, so that it cannot be decrypted in the row of another id. */
 function sealKey(privateKey: KeyObject): string {
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();

@@ -7,9 +7,11 @@ const units = [
   ["minute", 60 * 1000],
 ] as const;
 
-/** Unix milliseconds as ISO 8601; `null` without a time. */
+/** Unix milliseconds as ISO 8601; `null` without a time, and the number if it is none. */
 export function asIso(atMs: number | null | undefined): string | null {
-  return atMs == null ? null : new Date(atMs).toISOString();
+  if (atMs == null) return null;
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? String(atMs) : date.toISOString();
 }
 
 /** A row, or a part of one, as JSON has it: times as ISO 8601, in fields without their unit. */

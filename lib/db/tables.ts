@@ -160,6 +160,9 @@ export type Tables = {
     expires_at_ms: number;
     /** The hash of the secret that renews a browser's session; null for a program's. */
     client_hash: string | null;
+    /** The hash of the secret before, which the last confirmation replaced, and until when it can still be read with. */
+    former_hash: string | null;
+    former_until_ms: number | null;
     /** Null in this and the following columns: the session was created by an older build. */
     kind: string | null;
     /** The name shown to its owner, for example "Chromium on Linux". */
@@ -351,6 +354,9 @@ export type Tables = {
     expires_at_ms: number;
     /** When the operator last used a passkey in this session. */
     proved_at_ms: number;
+    /** The hash of the cookie before, which the last proof replaced, and until when pages can still be read with it. */
+    former_hash: string | null;
+    former_until_ms: number | null;
   };
   /** The apps that the operator registered with the authorization server. */
   connect_clients: {

@@ -6,13 +6,29 @@ import { parseJson } from "@/lib/http/json";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { isSameSecret } from "@/lib/runtime/constant-time";
+import { log } from "@/lib/runtime/log";
 
 /** Processes one type of event, which may be delivered twice, late and out of order. */
 type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
 
+/** A handler of events with data of this schema. Other data is logged without its values, and is a 400. */
+export function eventWith<Schema extends z.ZodType>(
+  schema: Schema,
+  process: (data: z.output<Schema>, nowMs: number) => Promise<void>,
+): EventHandler {
+  return (data, nowMs) => {
+    const parsed = schema.safeParse(data);
+    if (parsed.success) return process(parsed.data, nowMs);
+    const fields = [...new Set(parsed.error.issues.map(({ path }) => path.join(".")))];
+    log().warn({ fields }, "a delivery was refused, because its data could not be read");
+    throw new ApiError("invalid_request");
+  };
+}
+
 /**
  * Creates the route handler of a provider's webhook: 204 after the event has been processed, and for unknown events; 400
- * `invalid_signature` if the signature is missing or wrong; 503 if processing fails, so that the provider delivers it
+ * `invalid_signature` if the signature is missing or wrong, and `invalid_request` if the event cannot be read; 503 if
+ * processing fails, so that the provider delivers it
  * again. The content of a delivery is never logged.
  *
  * @param key - returns the shared key; without one, no body is read

@@ -88,7 +88,7 @@ async function makeKeys(db: Db, nowMs: number): Promise<void> {
   const [current, previous] = derivedKeys("unsubscribe:onboarding:v1");
   const keys: [id: string, key: Buffer | undefined, makesFromMs: number][] = [
     ["before", previous, 0],
-    ["first", current, nowMs],
+    ["first", current, 1],
     ["random", randomBytes(32), nowMs + laterMs],
   ];
   const rows = keys.flatMap(([id, key, makes_from_ms]) =>

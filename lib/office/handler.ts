@@ -81,7 +81,7 @@ export function actsOf({ acts = [] }: OfficePage): { act: OfficeAct; route: Rout
 
 const byOperator: HandlerOptions<OfficeSession> = {
   identify: withStore(async (db, call) => {
-    const session = await findSession(db, call);
+    const session = await findSession(db, call, call.context.method === "POST" ? "to act" : "to read");
     if (session) return session;
     throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
   }),

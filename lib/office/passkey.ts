@@ -34,7 +34,7 @@ import { type OfficeSession, proveSession, startSession } from "@/lib/office/ses
 const kept = "operator-browser";
 const signInPurpose = "operator sign in";
 const linkPurpose = ({ id }: Operator) => `operator ${id} adds a passkey`;
-const proofPurpose = ({ idHash }: OfficeSession) => `operator session ${idHash}`;
+const proofPurpose = ({ operator }: OfficeSession) => `operator ${operator.id} proves`;
 
 /** The options to create a passkey, for the holder of the link. Its token is kept in a cookie until the passkey comes. */
 export async function startPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
@@ -77,19 +77,18 @@ export function signInWithPasskey(db: Db, call: HandlerRequest): Promise<Respons
   });
 }
 
-/** Records the proof in the session. A passkey of another operator proves nothing here. */
+/** Records the proof in the session, which gets another cookie. A passkey of another operator proves nothing here. */
 export function prove(db: Db, call: HandlerRequest, session: OfficeSession): Promise<ResponseParts> {
   return refuseCeremonyErrors(async () => {
     const { operator, use } = await verify(db, call, proofPurpose(session));
     if (operator.id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
     const change = { what: "operator proof", name: operator.name };
-    await changeOperator(db, change, call.nowMs, async (transaction) => {
+    const cookie = await changeOperator(db, change, call.nowMs, async (transaction) => {
       await use(transaction);
-      if (!(await proveSession(transaction, session.idHash, call.nowMs))) {
-        throw new CeremonyError("the session has ended");
-      }
+      const cookie = await proveSession(transaction, session.idHash, call.nowMs);
+      return cookie ?? Promise.reject(new CeremonyError("the session has ended"));
     });
-    return answer({}, []);
+    return answer({}, [cookie]);
   });
 }
 

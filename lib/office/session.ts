@@ -16,6 +16,7 @@ const sessionSeconds = 8 * 60 * 60; // 8 hours
 const idleMs = 60 * 60 * 1000; // 1 hour
 const noteUseAfterMs = 60_000; // 1 minute
 const proofLivesMs = 5 * 60 * 1000; // 5 minutes
+const formerMs = 60_000; // 1 minute: how long other tabs can read with the cookie before the last proof
 
 /**
  * Starts a session in the transaction that used the passkey up, and returns its `Set-Cookie`. It replaces the one that the
@@ -26,7 +27,7 @@ export async function startSession(
   operatorId: string,
   { headers, nowMs }: HandlerRequest,
 ): Promise<string> {
-  const id = randomBytes(32).toString("base64url");
+  const id = makeId();
   const earlier = readCookie(headers, "operator-session") ?? "";
   await transaction
     .deleteFrom("operator_sessions")
@@ -43,13 +44,22 @@ export async function startSession(
       last_used_at_ms: nowMs,
       expires_at_ms: nowMs + sessionSeconds * 1000,
       proved_at_ms: nowMs,
+      former_hash: null,
+      former_until_ms: null,
     })
     .execute();
   return writeCookie("operator-session", id, sessionSeconds);
 }
 
-/** The session of a request, unless it is more than 8 hours old or was not used for an hour. Notes its use. */
-export async function findSession(db: Db, call: HandlerRequest): Promise<OfficeSession | undefined> {
+/**
+ * The session of a request, unless it is more than 8 hours old or was not used for an hour. Notes its use. To read, the
+ * cookie before the last proof finds it for a minute as well.
+ */
+export async function findSession(
+  db: Db,
+  call: HandlerRequest,
+  use: "to act" | "to read" = "to act",
+): Promise<OfficeSession | undefined> {
   const { headers, nowMs } = call;
   const id = readCookie(headers, "operator-session");
   if (id === undefined) return undefined;
@@ -58,7 +68,12 @@ export async function findSession(db: Db, call: HandlerRequest): Promise<OfficeS
     .selectFrom("operator_sessions")
     .innerJoin("operators", "operators.id", "operator_sessions.operator_id")
     .select(["operators.id", "operators.name", "last_used_at_ms", "proved_at_ms"])
-    .where("id_hash", "=", idHash)
+    .where(({ or, and, eb, lit }) =>
+      or([
+        eb("id_hash", "=", idHash),
+        and([lit(use === "to read"), eb("former_hash", "=", idHash), eb("former_until_ms", ">", nowMs)]),
+      ]),
+    )
     .where("expires_at_ms", ">", nowMs)
     .where("last_used_at_ms", ">", nowMs - idleMs)
     .executeTakeFirst();
@@ -78,15 +93,32 @@ export function isRecentlyProved({ provedAtMs }: OfficeSession, nowMs: number): 
   return nowMs - provedAtMs < proofLivesMs;
 }
 
-/** Records in the transaction that used the passkey up that it was used in this session. */
-export async function proveSession(transaction: Db, idHash: string, nowMs: number): Promise<boolean> {
+/**
+ * Records in the transaction that used the passkey up that it was used in this session. Returns the `Set-Cookie` of the id
+ * that replaces the session's; `undefined` if it has ended.
+ */
+export async function proveSession(
+  transaction: Db,
+  idHash: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const id = makeId();
   const proved = await transaction
     .updateTable("operator_sessions")
-    .set({ proved_at_ms: nowMs })
+    .set({
+      proved_at_ms: nowMs,
+      id_hash: hashOf("session", id),
+      former_hash: idHash,
+      former_until_ms: nowMs + formerMs,
+    })
     .where("id_hash", "=", idHash)
     .returning("id_hash")
     .executeTakeFirst();
-  return proved !== undefined;
+  return proved && writeCookie("operator-session", id, sessionSeconds);
+}
+
+function makeId(): string {
+  return randomBytes(32).toString("base64url");
 }
 
 /** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */

@@ -4,7 +4,7 @@ export const mails: Mutant[] = [
   {
     file: "lib/mail/unsubscribe-token.ts",
     mistake: "a link's signature is not looked at",
-    was: "isSameSecret(token, sign(accountId, key))",
+    was: "isSameSecret(token, mintUnsubscribeToken(key, accountId))",
     becomes: "Boolean(key && token)",
     tests: ["tests/app/api/email/unsubscribe.test.ts"],
   },
@@ -81,8 +81,8 @@ export const mails: Mutant[] = [
   {
     file: "app/hooks/resend/route.ts",
     mistake: "a full mailbox gets no mail any more",
-    was: 'if (bounce?.type === "Transient") return;',
-    becomes: "",
+    was: 'if (bounce?.type !== "Transient") await',
+    becomes: "await",
     tests: ["tests/app/hooks/resend.test.ts"],
   },
   {

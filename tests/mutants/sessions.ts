@@ -200,7 +200,7 @@ export const sessions: Mutant[] = [
   {
     file: "lib/auth/browser-session.ts",
     mistake: "a session's last token outlives it",
-    was: "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs)",
+    was: "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs)",
     becomes: "nowMs + sessionTokenSeconds * 1000",
     tests: ["tests/app/pages/sign-in.test.ts"],
   },

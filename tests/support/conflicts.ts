@@ -18,10 +18,13 @@ function createReader(hasType: boolean) {
       if (rest.length < end) return;
       yield rest.subarray(0, end);
       rest = rest.subarray(end);
-      isTyped = true;
+      isTyped ||= end !== questionBytes;
     }
   };
 }
+
+/** The length of the question for encryption, which has no type either; its answer is a byte that is no message. */
+const questionBytes = 8;
 
 function toMessage(type: string, body: string): Buffer {
   const head = Buffer.alloc(5);
@@ -45,6 +48,7 @@ export function createConflicts(): () => Meddler {
     const [ofClient, ofServer] = [createReader(false), createReader(true)];
     let statements: string[] | undefined;
     let isUndoing = false;
+    let isAsking = false;
     const undo = (): boolean => {
       const transaction = statements?.join("; ");
       statements = undefined;
@@ -58,6 +62,7 @@ export function createConflicts(): () => Meddler {
         Buffer.concat(
           [...ofClient(bytes)].map((message) => {
             const type = String.fromCharCode(message[0] ?? 0);
+            isAsking = type === "\0" && message.length === questionBytes;
             const text = message.toString("latin1", 5);
             if (type === "P") statements?.push(text.split("\0")[1] ?? "");
             if (type !== "Q") return message;
@@ -67,15 +72,17 @@ export function createConflicts(): () => Meddler {
             return message;
           }),
         ),
-      toClient: (bytes) =>
-        Buffer.concat(
+      toClient: (bytes) => {
+        if (isAsking) return bytes;
+        return Buffer.concat(
           [...ofServer(bytes)].flatMap((message) => {
             if (!isUndoing) return [message];
             if (message[0] !== "Z".charCodeAt(0)) return [];
             isUndoing = false;
             return [conflict, message];
           }),
-        ),
+        );
+      },
     };
   };
 }

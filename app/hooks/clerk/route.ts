@@ -5,15 +5,14 @@ import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/pages";
-import { webhook } from "@/lib/http/webhook";
+import { eventWith, webhook } from "@/lib/http/webhook";
 
 const deletedUser = z.object({ id: z.string() });
 
-const sync = async (data: unknown, nowMs: number) =>
-  syncClerkUser(await store(), clerkUser.parse(data), nowMs);
+const sync = eventWith(clerkUser, async (user, nowMs) => syncClerkUser(await store(), user, nowMs));
 
-const end = (how: "ended" | "revoked") => async (data: unknown, nowMs: number) =>
-  endClerkSession(await store(), clerkSession.parse(data), how, nowMs);
+const end = (how: "ended" | "revoked") =>
+  eventWith(clerkSession, async (session, nowMs) => endClerkSession(await store(), session, how, nowMs));
 
 /** Clerk's webhooks about users and sessions: updates accounts, and ends tokens and app sessions with their session. */
 export const { POST } = webhook(
@@ -28,10 +27,9 @@ export const { POST } = webhook(
     "session.ended": end("ended"),
     "session.removed": end("ended"),
     "session.revoked": end("revoked"),
-    async "user.deleted"(data, nowMs) {
-      const { id } = deletedUser.parse(data);
+    "user.deleted": eventWith(deletedUser, async ({ id }, nowMs) => {
       await deleteCustomer(await store(), "subject", id);
       await deleteClerkUser(await store(), id, nowMs);
-    },
+    }),
   },
 );

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/pages";
-import { webhook } from "@/lib/http/webhook";
+import { eventWith, webhook } from "@/lib/http/webhook";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 
 const complained = z.object({ to: z.array(z.string()) });
@@ -10,15 +10,11 @@ const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optio
 
 /** Resend's webhooks: an address that bounces or reports spam gets no more mails of the onboarding series. */
 export const { POST } = webhook(hooks.resend, readKey, {
-  async "email.bounced"(data, nowMs) {
-    const { to, bounce } = bounced.parse(data);
+  "email.bounced": eventWith(bounced, async ({ to, bounce }, nowMs) => {
     // A transient bounce, such as a full mailbox, does not stop the mails.
-    if (bounce?.type === "Transient") return;
-    await suppress(to, nowMs);
-  },
-  async "email.complained"(data, nowMs) {
-    await suppress(complained.parse(data).to, nowMs);
-  },
+    if (bounce?.type !== "Transient") await suppress(to, nowMs);
+  }),
+  "email.complained": eventWith(complained, ({ to }, nowMs) => suppress(to, nowMs)),
 });
 
 function readKey(): Buffer | undefined {

@@ -160,6 +160,65 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     expect(await service.adminJson("account", "show", other.invited)).toMatchObject({ subject: other.id });
   });
 
+  it.each([
+    ["one that leaves it", ["c", "b"]],
+    ["one that takes its own, by way of a third", ["a", "b"]],
+    ["one that is deleted", [undefined, "b"]],
+  ])(
+    "gives an email to its user in whatever order %s and that user are reported",
+    async (_, [second, first]) => {
+      for (const isReversed of [false, true]) {
+        const [one, other] = [makeEvents(), makeEvents()];
+        const addresses: Record<string, string> = { a: one.invited, b: other.invited, c: other.moved };
+        for (const { invited } of [one, other]) await invite(invited);
+        await deliver(one.created, other.created);
+        const move = (id: string, to: string | undefined) =>
+          to === undefined
+            ? other.deleted
+            : ({ type: "user.updated", data: makeUser(id, addresses[to] ?? "", 3000) } as Event);
+        const events = [move(other.id, second), move(one.id, first)];
+        await deliver(...(isReversed ? events.reverse() : events));
+        const subjectAt = async (letter: string) =>
+          (await stage.query(`SELECT subject FROM accounts WHERE email = '${addresses[letter]}'`))[0]
+            ?.subject;
+        expect(await subjectAt("b")).toBe(one.id);
+        if (second) expect(await subjectAt(second)).toBe(other.id);
+      }
+    },
+  );
+
+  it.each([
+    ["another shape", { email_addresses: "none" }, "email_addresses"],
+    ["a time that is none", { updated_at: 1e300 }, "updated_at"],
+    [
+      "a lock that ends never before",
+      { locked: true, lockout_expires_in_seconds: -1e300 },
+      "lockout_expires_in_seconds",
+    ],
+  ])(
+    "answers 400 to a delivery with data of %s, with a line in the log, and the audit can be listed",
+    async (_, part, field) => {
+      const user = makeEvents();
+      await invite(user.invited);
+      await deliver(user.created);
+      const data = { ...makeUser(user.id, user.moved, 4000), ...part } as Event["data"];
+      const refused = await clerk.deliver(service, { type: "user.updated", data } as Event);
+      expectRefusal(service, refused, { status: 400, code: "invalid_request" });
+      await eventually(() =>
+        expect(service.log).toContain(`"fields":["${field}"],"msg":"a delivery was refused`),
+      );
+      expect(await service.admin("audit", "list")).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
+
+  it("lists an audit that has a time that is none", async () => {
+    await stage.query(
+      `INSERT INTO audit_entries (id, at_ms, who, what, whom, "after") VALUES ('odd', 1, 'clerk', 'user update', 'x', '{"updated_at_ms":1e300}')`,
+    );
+    const { code, stdout } = await service.admin("audit", "list");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("updated at 1e+300")]);
+  });
+
   it("keeps an account with its user if another user verifies the same email later", async () => {
     const [user, other] = [makeEvents(), makeEvents()];
     await invite(user.invited);

@@ -4,6 +4,7 @@ import { Authenticator, flag, type Lies, type Response } from "@/tests/support/a
 import { Browser } from "@/tests/support/browser";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
+import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import { add, ask, finishAdding, sendAssertion, signInWith, startAdding } from "@/tests/support/passkeys";
 import type { Answer, Service } from "@/tests/support/service";
 
@@ -159,6 +160,49 @@ describe.each(engines)("on $name", (engine) => {
     expect((await startAdding(mine.browser)).status, "still not confirmed").toBe(403);
     expect((await signInWith(mine.browser, mine.authenticator)).status).toBe(200);
     expect((await startAdding(mine.browser)).status).toBe(200);
+  });
+
+  it.each(["a passkey", "a code", "a sign-in to another account"])(
+    "a copied cookie gains nothing by the owner's proof with %s: it reads for a minute, and is then worth nothing",
+    async (way) => {
+      const { email, browser, authenticator } = await admit();
+      const thief = new Browser(service);
+      for (const [name, value] of browser.cookies) thief.cookies.set(name, value);
+      await stage.query("UPDATE local_sessions SET confirmed_at_ms = 0");
+      const isOther = way.startsWith("a sign-in");
+      if (way === "a passkey") expect((await signInWith(browser, authenticator)).status).toBe(200);
+      else await redeemIn(browser, isOther ? (await admit()).email : email);
+      expect(browser.valueOf("office-client")).not.toBe(thief.valueOf("office-client"));
+      expect((await startAdding(browser)).status).toBe(200);
+
+      expect((await startAdding(thief)).status).not.toBe(200);
+      expect((await thief.pressAtHome("/home/token")).status).not.toBe(200);
+      const renew = async (by: Browser) => (await by.post("/sign-in/renew")).status;
+      const kept = thief.valueOf("office-client");
+      expect(await renew(thief)).toBe(isOther ? 401 : 204);
+      await stage.query("UPDATE local_sessions SET former_until_ms = 0");
+      thief.cookies.set("office-client", kept);
+      expect([await renew(thief), await renew(browser)]).toEqual([401, 204]);
+    },
+  );
+
+  /** Signs in by a code in a browser that may be signed in. */
+  async function redeemIn(browser: Browser, email: string): Promise<void> {
+    const folders = [service.dataDir];
+    const earlier = await codesTo(folders, email);
+    await browser.submit("/sign-in/send", { email });
+    const code = await newCodeTo(folders, email, earlier);
+    expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
+  }
+
+  it("a proof whose answer was lost can be repeated in the minute, and its session goes on", async () => {
+    const { email, browser, authenticator } = await admit();
+    const kept = browser.valueOf("office-client");
+    await signInWith(browser, authenticator);
+    browser.cookies.set("office-client", kept);
+    await signInWith(browser, authenticator);
+    expect((await startAdding(browser)).status).toBe(200);
+    expect(await service.adminJson("session", "list", email)).toHaveLength(1);
   });
 
   it.each<[string, Lies]>([

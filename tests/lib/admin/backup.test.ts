@@ -49,7 +49,8 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     for (const stage of stages) await stage.clear();
   });
 
-  const backUp = () => operate(["backup", file], { ...service.environment, BACKUP_PASSPHRASE });
+  const backUp = (...options: string[]) =>
+    operate(["backup", file, ...options], { ...service.environment, BACKUP_PASSPHRASE });
 
   /** Settings of an empty location. */
   async function prepareEmpty(): Promise<Service["environment"]> {
@@ -121,6 +122,18 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     expect((await second.ask(link.pathname + link.search, { method: "POST" })).status).toBe(200);
     expect(readdirSync(environment.DATA_DIR ?? "").filter((name) => name.startsWith("copy-"))).toEqual([]);
     await second.stop();
+  });
+
+  it("ask before a file is replaced", async () => {
+    writeFileSync(file, "holiday pictures");
+    expect(await backUp()).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `invalid_request: This replaces ${file}. Nothing was changed. Repeat it with --yes to do it without being asked.\n`,
+    });
+    expect(readFileSync(file, "utf8")).toBe("holiday pictures");
+    expect(await backUp("--yes")).toMatchObject({ code: 0, stderr: "" });
+    expect(readFileSync(file, "latin1")).not.toContain("holiday");
   });
 
   it("write no unencrypted copy, and leave nothing behind after a signal or a kill", {

@@ -191,15 +191,19 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   const skipsLockedRows = async () => {
     for (let n = 0; n < 2; n++) await askForCode();
     const [held] = await rows();
-    const claimed = await db.transaction().execute(async (holder) => {
+    let claimed: Awaited<ReturnType<typeof claimSignInMails>>;
+    const release = new Error("the lock is released");
+    const holding = db.transaction().execute(async (holder) => {
       await holder
         .selectFrom("sign_in_mails")
         .select("id")
         .where("id", "=", held?.id ?? "")
         .forUpdate()
         .execute();
-      return claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
+      claimed = await claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
+      throw release;
     });
+    await expect(holding).rejects.toBe(release);
     expect(claimed).toHaveLength(1);
     expect(claimed?.[0]?.id).not.toBe(held?.id);
   };
@@ -235,13 +239,13 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   });
 
   it("sends an owner's code in one round behind thousands for emails without an account", async () => {
-    const untilMs = nowMs + 10 * minuteMs;
-    await db.transaction().execute(async (transaction) => {
-      for (let n = 0; n < 2000; n++) {
-        const mail = { kind: "code", to: `abc${n}@example.com`, code: "1", isLong: false } as const;
-        await enqueueSignInMail(transaction, mail, { nowMs: nowMs - 1, untilMs });
-      }
+    const flood = Array.from({ length: 2000 }, (_, n) => {
+      const id = `flood-${n}`;
+      const mail = { kind: "code", to: `abc${n}@example.com`, code: "1", isLong: false };
+      const sealed = seal("sign-in-mail:v1", id, JSON.stringify(mail));
+      return { id, kind: "code", sealed, next_attempt_at_ms: nowMs - 1, expires_at_ms: nowMs + minuteMs };
     });
+    await db.insertInto("sign_in_mails").values(flood).execute();
     const code = await askForCode();
     let statements = 0;
     const counted = db.withPlugin({

@@ -1,3 +1,4 @@
+import { requireSigningKey } from "@/lib/auth/key-ring";
 import { signIn, startOwnSession } from "@/lib/auth/local-sign-in";
 import { redeemCode } from "@/lib/auth/sign-in-code";
 import { store } from "@/lib/db/store";
@@ -16,6 +17,7 @@ export const POST = form(
   async (submission) => {
     const browser = submission.cookie("office-code");
     if (!browser) return over;
+    await requireSigningKey(submission.nowMs); // before the code is used up
     const db = await store();
     // In one transaction, so that an outage in between does not use the code up.
     const { redeemed, client } = await transact(db, async (transaction) => {
