@@ -293,6 +293,7 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
         "long-code",
         "new-browser",
         "new-app",
+        "replayed-app",
         "app-end",
         "passkey-added",
         "passkey-removed",
