@@ -115,7 +115,7 @@ function headOf(error: ParseError, socket: Socket): string {
 /** Waits until the complete requests before it are answered. A request with an incomplete body is not waited for. */
 function afterAnswers(socket: Socket, latest: ServerResponse | undefined, next: () => void): void {
   const proceed = () => afterAnswers(socket, undefined, next);
-  if (!latest) {
+  if (!latest || latest.closed) {
     if (socket.writable) next();
   } else if (latest.req.complete || latest.writableEnded) latest.once("close", proceed);
   // Node gives a response its socket when all responses before it are sent.
