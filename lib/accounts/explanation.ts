@@ -2,6 +2,7 @@ import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountIdOf } from "@/lib/accounts/accounts";
 import { adviceOn, decideForAccount } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
+import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/licence";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
 import { maxTries } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
@@ -48,7 +49,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .where("is_deleted", "=", 0),
     customers: db
       .selectFrom("billing_customers")
-      .select("licence")
+      .select(customerColumns)
       .where("account_id", "=", accountIdOf(db, email)),
   };
 }
@@ -68,7 +69,9 @@ export function toFacts({ accounts, codes, attempts, sessions, ...others }: Fact
     invitation,
     waiting,
     atClerk,
-    licence: others.customers[0]?.licence ?? null,
+    /** The account as an operator gives it, and the customer that Stripe gives a licence. */
+    given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }),
+    licensed: others.customers[0]?.licence ? others.customers[0] : undefined,
   };
 }
 
@@ -82,7 +85,7 @@ export function explain(facts: Facts) {
     apps: explainApps(facts),
     facts: {
       account: account ? describePlan(account, nowMs) : facts.hasAccount ? "not readable" : "none",
-      licence: describeLicence(facts.licence),
+      licence: facts.licensed ? describeLicence(facts.licensed) : null,
       credits: account ? toCredits(account.creditThousandths) : null,
       sessions: countSessions(sessions),
       lastSeen: at(Math.max(0, ...sessions.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null),
@@ -169,10 +172,10 @@ function describePlan(account: Account, nowMs: number): string {
   return `trial, ${has} ${asInstant(account.trialEndsAtMs, nowMs)}`;
 }
 
-/** The part of Stripe in the plan; null if it has none. */
-export function describeLicence(licence: string | null): string | null {
-  if (licence === "given") return "Stripe gives the plan while the subscription is paid";
-  return licence && "Stripe is paid for a licence, but an operator has set the plan since";
+/** What Stripe gives a customer. */
+export function describeLicence({ limit_given }: { limit_given: number | null }): string {
+  const terms = describeTerms({ plan: "licensed", assistant_limit: limit_given });
+  return `Stripe gives ${terms}, while the subscription is paid`;
 }
 
 /** For example `2 browser sessions and 1 app session`. */

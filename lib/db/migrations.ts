@@ -346,6 +346,17 @@ export const migrations: Record<string, SchemaChange> = {
       accounts_plan: 'accounts (plan, (email collate "C"))',
     },
   },
+  "120-billing-readings": {
+    up: statements(
+      "alter table billing_subscriptions add column unpaid_since_ms bigint",
+      "alter table billing_subscriptions add column price_id text",
+      "alter table billing_subscriptions add column invoice_id text",
+      "alter table billing_subscriptions add column invoice_status text",
+      "alter table billing_subscriptions add column amount_due bigint",
+      "alter table billing_subscriptions add column currency text",
+      "alter table billing_checkouts add column taken_thousandths bigint",
+    ),
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */

@@ -88,7 +88,7 @@ async function show(call: OfficeCall) {
                 <code>{answerInJson(current, nowMs)}</code>
               </pre>
             </details>
-            <Terms call={call} account={current} licence={facts.licence} />
+            <Terms call={call} given={facts.given ?? current} licensed={facts.licensed} />
             <Credits call={call} account={current} entries={found.entries} />
             <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
           </>

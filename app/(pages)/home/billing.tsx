@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { type BillingSummary, readBilling } from "@/lib/billing/customer";
 import { type Offer, readOffers } from "@/lib/billing/prices";
@@ -14,16 +15,23 @@ export async function Billing({ account, nowMs }: BillingProps) {
   const { billing } = settings();
   const bought = billing && (await read(account.id));
   if (!billing || !bought) return null;
-  const isLicensed = account.plan === "licensed" || bought.licence !== undefined;
+  const live = bought.subscriptions.filter(({ status }) => !endedStates.includes(status));
+  const isLicensed = account.plan === "licensed" || live.length > 0;
   const [licences, credits] = await Promise.all([
     isLicensed ? [] : readOffers(billing.licencePrices, "Licence", nowMs),
     account.plan === "licensed" ? readOffers(billing.creditPrices, "Credits", nowMs) : [],
   ]);
   if (licences.length + credits.length === 0 && !bought.hasBought) return null;
+  const [licence] = live.length > 0 ? live : bought.subscriptions;
   return (
     <section className="billing" id="billing" aria-labelledby="billing-heading">
       <h2 id="billing-heading">{isLicensed ? "Your licence" : "Choose a licence"}</h2>
-      {bought.licence && <Licence licence={bought.licence} />}
+      {live.filter(({ licence_until_ms }) => licence_until_ms > 0).length > 1 && (
+        <Alert>
+          You pay for more than one licence. Open “Manage billing” and cancel those you do not need.
+        </Alert>
+      )}
+      {licence && <Licence licence={licence} />}
       <Offers offers={licences} kind="licence" accountId={account.id} />
       {licences.length > 0 && (
         <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
@@ -42,6 +50,10 @@ export async function Billing({ account, nowMs }: BillingProps) {
   );
 }
 
+/** The states of a subscription after which another one can be bought. */
+const endedStates = ["canceled", "incomplete_expired", "gone"];
+const unpaidStates = ["past_due", "unpaid", "incomplete", "paused"];
+
 /** Returns `undefined` if it cannot be read: the rest of the page does not need it. */
 async function read(accountId: string): Promise<BillingSummary | undefined> {
   try {
@@ -52,24 +64,43 @@ async function read(accountId: string): Promise<BillingSummary | undefined> {
   }
 }
 
-function Licence({ licence }: { licence: NonNullable<BillingSummary["licence"]> }) {
-  const isPastDue = licence.status === "past_due";
+/** When a licence renews, ends or ended, and what to pay so that it goes on. */
+function Licence({ licence }: { licence: BillingSummary["subscriptions"][number] }) {
+  const { status, ends_at_ms, period_ends_ms, licence_until_ms } = licence;
+  const runs = licence_until_ms > 0;
+  const isUnpaid = unpaidStates.includes(status);
+  const words = !runs
+    ? "Your licence ended on "
+    : isUnpaid
+      ? "It ends without a payment on "
+      : ends_at_ms !== null
+        ? "It is cancelled and ends on "
+        : "It renews on ";
   return (
     <>
-      {isPastDue && (
-        <p className="problem ours" role="alert">
-          Your last payment failed. Open “Manage billing” and check your card, or the licence will end.
+      {isUnpaid && (
+        <Alert>
+          {runs ? "Your last payment failed." : "Your licence is not paid."} Open “Manage billing” and pay it
+          there
+          {runs ? ", or the licence will end." : "; your company may run again as soon as it is paid."}
+        </Alert>
+      )}
+      {status === "refunded" && <Alert>Your payment was returned to you, so the licence ended.</Alert>}
+      {(runs || ends_at_ms !== null) && (
+        <p>
+          {words}
+          <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />.
         </p>
       )}
-      <p>
-        {licence.ends_at_ms !== null
-          ? "It is cancelled and ends on "
-          : isPastDue
-            ? "Its period ends on "
-            : "It renews on "}
-        <Clock atMs={licence.ends_at_ms ?? licence.period_ends_ms} shows="date" />.
-      </p>
     </>
+  );
+}
+
+function Alert({ children }: { children: ReactNode }) {
+  return (
+    <p className="problem ours" role="alert">
+      {children}
+    </p>
   );
 }
 

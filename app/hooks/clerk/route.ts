@@ -30,7 +30,7 @@ export const { POST } = webhook(
     "session.revoked": end("revoked"),
     async "user.deleted"(data, nowMs) {
       const { id } = deletedUser.parse(data);
-      await deleteCustomer(await store(), "subject", id);
+      await deleteCustomer(await store(), "subject", id, nowMs);
       await deleteClerkUser(await store(), id, nowMs);
     },
   },

@@ -13,7 +13,7 @@ export const POST = form(
     requireBilling();
     const owner = await requireOwner(submission, submission.field("account"));
     await rejectImpersonator(owner, "billing portal refused", submission.nowMs);
-    return { away: await openPortal(await store(), owner.account.id) };
+    return { away: await openPortal(await store(), owner.account, submission.nowMs) };
   },
   ["billing_not_configured", "portal_failed", "paid_only"],
 );
