@@ -42,18 +42,30 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
       : known && termsOfGone(known, nowMs);
     if (!terms) return;
     const what = `subscription ${terms.status}`;
-    const isStored = await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
-      const current = await findSubscription(transaction, id);
-      if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;
-      const created_at_ms = current?.created_at_ms ?? (subscription?.created ?? 0) * 1000;
-      await storeTerms(transaction, { id, account_id: buyer.id, created_at_ms, ...terms }, current);
-      if (terms.licence_until_ms > 0 && !current?.licence_until_ms)
-        await tellOfSecond(transaction, buyer, id, nowMs);
-      await settleTerms(transaction, account, nowMs);
-      return true;
-    });
+    const isSame = known && !differs(known, terms);
+    const isStored =
+      isSame ||
+      (await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
+        const current = await findSubscription(transaction, id);
+        if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;
+        const created_at_ms = current?.created_at_ms ?? (subscription?.created ?? 0) * 1000;
+        const row = { ...terms, version: (current?.version ?? 0) + 1 };
+        await transaction
+          .insertInto("billing_subscriptions")
+          .values({ id, account_id: buyer.id, created_at_ms, ...row })
+          .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+          .execute();
+        if (terms.licence_until_ms > 0 && !current?.licence_until_ms)
+          await tellOfSecond(transaction, buyer, id, nowMs);
+        await settleTerms(transaction, account, nowMs);
+        return true;
+      }));
     if (!isStored) continue;
-    const noted = { last_event: event, last_event_at_ms: nowMs, ...(subscription && invoiceColumns(subscription)) };
+    const noted = {
+      last_event: event,
+      last_event_at_ms: nowMs,
+      ...(subscription && invoiceColumns(subscription)),
+    };
     await db.updateTable("billing_subscriptions").set(noted).where("id", "=", id).execute();
     const customer = subscription?.customer;
     if (typeof customer === "object" && !customer.deleted) await alignEmail(customer, buyer.email);
@@ -186,21 +198,6 @@ function termsOfGone(known: Row, nowMs: number): Terms {
     ends_at_ms: known.status === "gone" ? known.ends_at_ms : Math.max(untilMs, known.ends_at_ms ?? 0),
     licence_until_ms: untilMs > nowMs ? untilMs : 0,
   };
-}
-
-/** Stores what differs. */
-async function storeTerms(
-  transaction: Db,
-  { id, account_id, created_at_ms, ...terms }: Terms & Pick<Row, "id" | "account_id" | "created_at_ms">,
-  known: Row | undefined,
-): Promise<void> {
-  if (known && !differs(known, terms)) return;
-  const row = { ...terms, version: (known?.version ?? 0) + 1 };
-  await transaction
-    .insertInto("billing_subscriptions")
-    .values({ id, account_id, created_at_ms, ...row })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
-    .execute();
 }
 
 /** Writes to the audit that an account pays for a second licence. */

@@ -214,7 +214,7 @@ async function atOnce<T>(workers: number, items: readonly T[], work: (item: T, a
 }
 
 /** Random numbers that are the same in each run (mulberry32). */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

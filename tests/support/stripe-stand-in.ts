@@ -484,6 +484,22 @@ export class StripeStandIn {
     send(reply);
   }
 
+  /** Answers without a connection, for a library in this process. */
+  fetch = async (
+    url: string | URL | Request,
+    { method = "GET", body, headers }: RequestInit = {},
+  ): Promise<Response> => {
+    const { pathname, searchParams } = new URL(String(url));
+    const fault = await this.faultOf(`${method} ${pathname}`);
+    const fields = method === "GET" ? searchParams : new URLSearchParams(String(body ?? ""));
+    const key = new Headers(headers).get("idempotency-key") ?? "";
+    const known = await this.remembered.get(key)?.answer;
+    const reply =
+      known ?? (fault === "none" ? this.answer(method, pathname, fields) : refuse(500, undefined, "Away."));
+    if (key) this.remembered.set(key, { body: "", answer: Promise.resolve(reply), isDone: true });
+    return Response.json(reply.body, { status: reply.status });
+  };
+
   /** Answers a request to the API. */
   answer(method: string, path: string, fields: URLSearchParams): Reply {
     const [, , kind = "", id = "", action] = path.replace("checkout/sessions", "sessions").split("/");
