@@ -1,3 +1,4 @@
+import { changeAccount, findCustomer } from "@/lib/accounts/purchases";
 import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -95,12 +96,6 @@ export async function settleTerms(
     await transaction.updateTable("accounts").set(terms).where("id", "=", account.id).execute();
 }
 
-/** The customer at Stripe of an account, by our id of the account. */
-export function findCustomer(db: Db, accountId: string): Promise<Customer | undefined> {
-  const customers = db.selectFrom("billing_customers").selectAll();
-  return customers.where("account_id", "=", accountId).executeTakeFirst();
-}
-
 /** Whether a row has another value in one of these columns. */
 export function differs<Row extends object>(row: Row, values: Partial<Row>): boolean {
   return Object.entries(values).some(([name, value]) => row[name as keyof Row] !== value);
@@ -122,4 +117,26 @@ export function describeTerms({ plan, trial_ends_at_ms, assistant_limit }: Parti
 export function dashboardUrl(customerId: string): string {
   const isTest = settings().billing?.secretKey.includes("_test_");
   return `https://dashboard.stripe.com/${isTest ? "test/" : ""}customers/${customerId}`;
+}
+
+/** Ends the licences whose end has come, also while Stripe cannot be asked. */
+export async function endDueLicences(db: Db, nowMs: number): Promise<void> {
+  const due = await db
+    .selectFrom("billing_subscriptions")
+    .innerJoin("accounts", "accounts.id", "billing_subscriptions.account_id")
+    .select(["billing_subscriptions.id as subscription", "accounts.id", "accounts.email"])
+    .where("licence_until_ms", ">", 0)
+    .where("licence_until_ms", "<=", nowMs)
+    .execute();
+  for (const { subscription, ...buyer } of due) {
+    await changeAccount(db, buyer, "licence ended", nowMs, async (transaction, account) => {
+      await transaction
+        .updateTable("billing_subscriptions")
+        .set(({ eb }) => ({ licence_until_ms: 0, version: eb("version", "+", 1) }))
+        .where("id", "=", subscription)
+        .where("licence_until_ms", "<=", nowMs)
+        .execute();
+      await settleTerms(transaction, account, nowMs);
+    });
+  }
 }

@@ -11,7 +11,8 @@ import {
 } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { toCredits } from "@/lib/accounts/ledger";
-import { dashboardUrl, describeTerms, findCustomer, givenTerms } from "@/lib/accounts/licence";
+import { dashboardUrl, describeTerms, givenTerms } from "@/lib/accounts/licence";
+import { findCustomer } from "@/lib/accounts/purchases";
 import {
   type Confirm,
   parseBalance,

@@ -1,16 +1,8 @@
 import type { Stripe } from "stripe";
-import { customerDeletion, keepCustomer } from "@/lib/billing/customer";
+import { type Buyer, keepCustomer, tellOnce } from "@/lib/accounts/purchases";
+import { customerDeletion } from "@/lib/billing/customer";
 import { idOf } from "@/lib/billing/stripe";
-import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
-import { log } from "@/lib/runtime/log";
-
-/** The account that a purchase is for. */
-export type Buyer = { id: string; email: string };
-
-/** The event that made us read an object at Stripe, for `billing show`. */
-export type Cause = { event: string; nowMs: number };
 
 type Bought = {
   id: string;
@@ -49,36 +41,4 @@ async function wasGiven(db: Db, customerId: string, checkout: string): Promise<b
   const entries = db.selectFrom("audit_entries").select("after").where("whom", "=", customerId);
   const rows = await entries.where("what", "=", customerDeletion).execute();
   return rows.some(({ after }) => after?.includes(JSON.stringify(checkout)));
-}
-
-/** Writes to the audit and the log what an operator has to look at, once. */
-export async function tellOnce(
-  db: Db,
-  { what, whom, after }: { what: string; whom: string; after: object },
-  nowMs: number,
-): Promise<void> {
-  const entries = db
-    .selectFrom("audit_entries")
-    .select("id")
-    .where("whom", "=", whom)
-    .where("what", "=", what);
-  if (await entries.executeTakeFirst()) return;
-  log().warn({ purchase: whom }, `${what}: nothing was given, look at it at Stripe`);
-  await recordAudit(db, { by: "stripe", what, whom, after }, nowMs);
-}
-
-/** Changes an account, whose row it locks. Returns `undefined` if the account is gone. */
-export async function changeAccount<T>(
-  db: Db,
-  { id, email: whom }: Buyer,
-  what: string,
-  nowMs: number,
-  work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
-): Promise<T | undefined> {
-  const look = (transaction: Db) =>
-    transaction.selectFrom("accounts").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
-  return auditedTransaction(db, { by: "stripe", what, whom, look }, nowMs, async (transaction) => {
-    const account = await look(transaction);
-    return account && work(transaction, account);
-  });
 }

@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
-import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { findCustomer } from "@/lib/accounts/licence";
+import { type Checkout, giveUp, openCheckout, type Sale } from "@/lib/accounts/checkouts";
+import { findCustomer } from "@/lib/accounts/purchases";
 import { ensureCustomer, openPortal } from "@/lib/billing/customer";
 import { fulfil } from "@/lib/billing/fulfilment";
 import { creditsOf, readPrice } from "@/lib/billing/prices";
@@ -16,15 +15,11 @@ import {
 import { findLiveSubscriptions } from "@/lib/billing/subscription";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { actions } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
-import { metrics } from "@/lib/runtime/metrics";
 
-type Checkout = Selectable<Tables["billing_checkouts"]>;
 type Kind = "licence" | "credits";
-type Sale = Pick<Checkout, "kind" | "price_id" | "thousandths">;
 
 const maxRounds = 3;
 const paidStates: string[] = ["active", "trialing"];
@@ -52,7 +47,7 @@ export async function beginCheckout(
       if (live.some(({ status }) => !paidStates.includes(status)))
         return await openPortal(db, account, nowMs);
       if (kind === "licence" && (account.plan === "licensed" || live.length > 0)) return undefined;
-      const checkout = await openCheckout(db, account, sale, nowMs);
+      const checkout = await openCheckout(db, account.id, sale, nowMs);
       const session = await findOrCreateSession(db, account, checkout, nowMs);
       if (session?.status === "open" && session.url && checkout.price_id === priceId) return session.url;
       if (session?.status === "open") await expireSession(session.id);
@@ -80,25 +75,6 @@ async function describeSale(account: Account, kind: Kind, price_id: string, nowM
   const credits = price && creditsOf(price);
   if (!credits) throw new ApiError("checkout_failed");
   return { kind, price_id, thousandths: credits * 1000 };
-}
-
-/** Returns the account's open checkout of this kind, or begins one. */
-async function openCheckout(db: Db, account: Account, sale: Sale, nowMs: number): Promise<Checkout> {
-  const shared = { account_id: account.id, kind: sale.kind, state: "open" };
-  const open = await db
-    .selectFrom("billing_checkouts")
-    .selectAll()
-    .where((row) => row.and(shared))
-    .executeTakeFirst();
-  if (open) return open;
-  const begun = await db
-    .insertInto("billing_checkouts")
-    .values({ id: randomUUID(), ...sale, ...shared, created_at_ms: nowMs })
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-  if (begun) metrics()?.purchases.inc({ outcome: "begun" });
-  return begun ?? openCheckout(db, account, sale, nowMs);
 }
 
 /** The checkout at Stripe; `undefined` if Stripe no longer has it, or a concurrent request has given it up. */
@@ -160,14 +136,4 @@ function describeSession(customer: string, checkout: Checkout): Stripe.Checkout.
       customer_update: { address: "auto", name: "auto" },
     }),
   };
-}
-
-/** Ends a checkout that no one can pay, so that the next one is a new one. */
-async function giveUp(db: Db, { id, session_id }: Checkout, state: "expired" | "failed"): Promise<void> {
-  const open = db
-    .updateTable("billing_checkouts")
-    .set({ state })
-    .where("id", "=", id)
-    .where("state", "=", "open");
-  await open.where("session_id", session_id ? "=" : "is", session_id).execute();
 }

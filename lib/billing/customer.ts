@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { findCustomer } from "@/lib/accounts/licence";
+import { findCustomer, keepCustomer, readBilling } from "@/lib/accounts/purchases";
 import { changeAtStripe, expireSession, findAtStripe, readAtStripe } from "@/lib/billing/stripe";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
@@ -61,41 +61,6 @@ export async function alignEmail(
   }
 }
 
-/**
- * Stores the customer of an account, unless there is one. Returns the stored one; `undefined` without the account.
- *
- * @param replaced - a customer that is gone at Stripe
- */
-export async function keepCustomer(
-  db: Db,
-  accountId: string,
-  customerId: string,
-  nowMs: number,
-  replaced = "",
-): Promise<string | undefined> {
-  await db
-    .insertInto("billing_customers")
-    .columns(["account_id", "customer_id", "created_at_ms"])
-    .expression((from) =>
-      from
-        .selectFrom("accounts")
-        .select(({ val, cast }) => [
-          "id",
-          val(customerId).as("customer_id"),
-          cast<number>(val(nowMs), "bigint").as("at"),
-        ])
-        .where("id", "=", accountId),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .column("account_id")
-        .doUpdateSet({ customer_id: customerId })
-        .where("billing_customers.customer_id", "=", replaced),
-    )
-    .execute();
-  return (await findCustomer(db, accountId))?.customer_id;
-}
-
 /** The audit's name for a deleted customer. Its entry has the checkouts that were fulfilled before. */
 export const customerDeletion = "customer deleted";
 
@@ -135,26 +100,6 @@ export async function deleteCustomer(
   const fulfilled = checkouts.flatMap(({ session_id, state }) => (state === "fulfilled" ? [session_id] : []));
   const about = { by: "service", what: customerDeletion, whom: customer_id } as const;
   await recordAudit(db, { ...about, after: { fulfilled } }, nowMs);
-}
-
-export type BillingSummary = Awaited<ReturnType<typeof readBilling>>;
-
-/** The purchases of an account, as we last read them at Stripe: its subscriptions, the best one first, and whether it has bought anything. */
-export async function readBilling(db: Db, accountId: string) {
-  const subscriptions = await db
-    .selectFrom("billing_subscriptions")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .orderBy("licence_until_ms", "desc")
-    .orderBy("created_at_ms", "desc")
-    .execute();
-  const paid = await db
-    .selectFrom("billing_checkouts")
-    .select("id")
-    .where("account_id", "=", accountId)
-    .where("state", "=", "fulfilled")
-    .executeTakeFirst();
-  return { subscriptions, hasBought: subscriptions.length > 0 || paid !== undefined };
 }
 
 /** Opens Stripe's billing portal for an account that has bought something. Returns its address. */

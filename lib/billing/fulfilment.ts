@@ -1,4 +1,4 @@
-import type { Cause } from "@/lib/billing/buyer";
+import type { Cause } from "@/lib/accounts/purchases";
 import { fulfilCheckout } from "@/lib/billing/paid-checkout";
 import { findSubscriptionsOf } from "@/lib/billing/returned";
 import { readAtStripe } from "@/lib/billing/stripe";

@@ -1,16 +1,11 @@
-import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
-import { writeCreditEntry } from "@/lib/accounts/ledger";
-import { type Buyer, type Cause, changeAccount, findBuyer } from "@/lib/billing/buyer";
+import { findCheckout, keepCheckout, settleCheckout } from "@/lib/accounts/checkouts";
+import type { Cause } from "@/lib/accounts/purchases";
+import { findBuyer } from "@/lib/billing/buyer";
 import { readReturned } from "@/lib/billing/returned";
 import { findAtStripe, idOf } from "@/lib/billing/stripe";
 import { fulfilSubscription } from "@/lib/billing/subscription";
-import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
-import { metrics } from "@/lib/runtime/metrics";
-
-type Checkout = Selectable<Tables["billing_checkouts"]>;
 
 const maxReadings = 5;
 
@@ -32,76 +27,16 @@ export async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<
     const buyer = await findBuyer(db, session, isCharged, cause.nowMs);
     if (!buyer) return;
     if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), cause);
-    const known = before ?? (await keepCheckout(db, buyer.id, session));
-    if (await settleCheckout(db, buyer, { session, known, ...returned }, cause)) return;
+    const known = before ?? (await keepCheckout(db, toRow(buyer.id, session)));
+    if (await settleCheckout(db, buyer, { known, state: stateOf(session), ...returned }, cause)) return;
   }
   throw new Error("a checkout changed while it was read");
 }
 
-type Reading = { session: Stripe.Checkout.Session; known: Checkout; share: number; isDisputeLost: boolean };
-
-/** Stores the state of a checkout with the credits that it gives or takes back. Returns false for an older reading. */
-async function settleCheckout(
-  db: Db,
-  buyer: Buyer,
-  { session, known, share, isDisputeLost }: Reading,
-  { event, nowMs }: Cause,
-): Promise<boolean> {
-  const state = known.state === "fulfilled" ? known.state : (stateOf(session) ?? known.state);
-  const isNew = state !== known.state && state === "fulfilled";
-  const refunded = Math.floor(known.thousandths * share);
-  const due = refunded - known.refunded_thousandths;
-  const reason = due < 0 ? "refund failed" : isDisputeLost ? "dispute lost" : "refunded";
-  const what = due === 0 ? "credits" : `credits ${reason}`;
-  const isStored = await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
-    const current = await findCheckout(transaction, session.id);
-    const isSame =
-      current?.state === known.state && current.refunded_thousandths === known.refunded_thousandths;
-    if (!isSame) return false;
-    const write = async (thousandths: number, reason: string) => {
-      const entry = { accountId: account.id, thousandths, reason };
-      if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
-    };
-    const given = isNew ? known.thousandths : 0;
-    await write(given, "bought");
-    const takenBefore = known.taken_thousandths ?? known.refunded_thousandths;
-    const taken = due < 0 ? -Math.min(-due, takenBefore) : Math.min(due, account.credit_thousandths + given);
-    await write(-taken, reason);
-    if (due > taken && due > 0) {
-      const after = { not_taken_back_thousandths: due - taken };
-      const about = { by: "stripe", what: "credits not taken back", whom: buyer.email, after } as const;
-      await recordAudit(transaction, about, nowMs);
-    }
-    const settled = { state, refunded_thousandths: refunded, taken_thousandths: takenBefore + taken };
-    await transaction
-      .updateTable("billing_checkouts")
-      .set({ ...settled, last_event: event, last_event_at_ms: nowMs })
-      .where("id", "=", known.id)
-      .execute();
-    return true;
-  });
-  if (isStored && isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
-  return isStored !== false;
-}
-
-function findCheckout(db: Db, session: string): Promise<Checkout | undefined> {
-  return db.selectFrom("billing_checkouts").selectAll().where("session_id", "=", session).executeTakeFirst();
-}
-
-/** Our row of a checkout. A store that was restored from a backup may not have it. */
-async function keepCheckout(
-  db: Db,
-  account_id: string,
-  { id, mode, metadata, created }: Stripe.Checkout.Session,
-): Promise<Checkout> {
+function toRow(account_id: string, { id, mode, metadata, created }: Stripe.Checkout.Session) {
   const kind = mode === "subscription" ? "licence" : "credits";
   const sold = { kind, price_id: metadata?.price ?? "", thousandths: Number(metadata?.thousandths) || 0 };
-  const row = { id, account_id, ...sold, state: "unpaid", created_at_ms: created * 1000, session_id: id };
-  const adding = db.insertInto("billing_checkouts").values(row);
-  await adding.onConflict((conflict) => conflict.doNothing()).execute();
-  const kept = await findCheckout(db, id);
-  if (!kept) throw new Error("a checkout could not be stored");
-  return kept;
+  return { id, account_id, ...sold, state: "unpaid", created_at_ms: created * 1000, session_id: id };
 }
 
 /** The state of a checkout that is no longer open; a licence's is fulfilled once its subscription is stored. */

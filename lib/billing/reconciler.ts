@@ -1,8 +1,8 @@
 import type { NotNull } from "kysely";
-import { findCustomer } from "@/lib/accounts/licence";
+import { endDueLicences } from "@/lib/accounts/licence";
+import { findCustomer } from "@/lib/accounts/purchases";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
 import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";
-import { endDueLicences } from "@/lib/billing/subscription";
 import { dayMs } from "@/lib/config/durations";
 import { type Db, store } from "@/lib/db/store";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";

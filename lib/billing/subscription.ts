@@ -1,12 +1,12 @@
 import type { Stripe } from "stripe";
 import { differs, settleTerms } from "@/lib/accounts/licence";
-import { type Buyer, type Cause, changeAccount, findBuyer, tellOnce } from "@/lib/billing/buyer";
+import { type Buyer, type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
+import { findBuyer } from "@/lib/billing/buyer";
 import { alignEmail } from "@/lib/billing/customer";
 import { findLicenceItems, limitOf } from "@/lib/billing/prices";
 import { isWhollyReturned } from "@/lib/billing/returned";
 import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
-import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
@@ -72,28 +72,6 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
     return;
   }
   throw new Error("a subscription changed while it was read");
-}
-
-/** Ends the licences whose end has come, also while Stripe cannot be asked. */
-export async function endDueLicences(db: Db, nowMs: number): Promise<void> {
-  const due = await db
-    .selectFrom("billing_subscriptions")
-    .innerJoin("accounts", "accounts.id", "billing_subscriptions.account_id")
-    .select(["billing_subscriptions.id as subscription", "accounts.id", "accounts.email"])
-    .where("licence_until_ms", ">", 0)
-    .where("licence_until_ms", "<=", nowMs)
-    .execute();
-  for (const { subscription, ...buyer } of due) {
-    await changeAccount(db, buyer, "licence ended", nowMs, async (transaction, account) => {
-      await transaction
-        .updateTable("billing_subscriptions")
-        .set(({ eb }) => ({ licence_until_ms: 0, version: eb("version", "+", 1) }))
-        .where("id", "=", subscription)
-        .where("licence_until_ms", "<=", nowMs)
-        .execute();
-      await settleTerms(transaction, account, nowMs);
-    });
-  }
 }
 
 /** The account's subscriptions for a licence at Stripe that have not ended, after they were fulfilled. */
@@ -198,20 +176,6 @@ function termsOfGone(known: Row, nowMs: number): Terms {
     ends_at_ms: known.status === "gone" ? known.ends_at_ms : Math.max(untilMs, known.ends_at_ms ?? 0),
     licence_until_ms: untilMs > nowMs ? untilMs : 0,
   };
-}
-
-/** Writes to the audit that an account pays for a second licence. */
-async function tellOfSecond(transaction: Db, buyer: Buyer, id: string, nowMs: number): Promise<void> {
-  const others = transaction
-    .selectFrom("billing_subscriptions")
-    .select("id")
-    .where("account_id", "=", buyer.id)
-    .where("id", "<>", id)
-    .where("status", "in", ["active", "trialing", "past_due"]);
-  const other = await others.executeTakeFirst();
-  if (!other) return;
-  const about = { by: "stripe", what: "second subscription", whom: buyer.email } as const;
-  await recordAudit(transaction, { ...about, after: { subscription: id, other: other.id } }, nowMs);
 }
 
 /** What operators see of a subscription. */

@@ -114,7 +114,7 @@ async function show(call: OfficeCall) {
             ["Valid until", ({ expires_at_ms }) => <Instant atMs={expires_at_ms} nowMs={nowMs} />],
             ["Wrong tries", ({ tries }) => tries],
           ]}
-          whenEmpty="No code was asked for."
+          whenEmpty="None is kept: no code was asked for, or it was used."
         />
         <h2>Mails</h2>
         <Table

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import { type BillingSummary, readBilling } from "@/lib/billing/customer";
-import { type Offer, readOffers } from "@/lib/billing/prices";
+import { type BillingSummary, readBilling } from "@/lib/accounts/purchases";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
+import { type Offer, readOffers } from "./offers";
 
 type BillingProps = { account: Account; nowMs: number };
 
