@@ -1,6 +1,6 @@
 import type { NextConfig } from "next";
 import { assetsVersion } from "@/lib/http/assets";
-import { clerkRoutes, clerkSignsIn, documentPages, files, markdownPath } from "@/lib/http/pages";
+import { documentPages, files, markdownPath } from "@/lib/http/pages";
 
 const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }];
 
@@ -46,21 +46,13 @@ const config: NextConfig = {
     { source: files.serif.path, headers: forGood },
   ],
   rewrites: async () => ({
-    beforeFiles: Object.entries(clerkRoutes).map(([source, destination]) => ({
-      source,
-      has: [{ type: "header" as const, key: clerkSignsIn, value: "yes" }],
-      destination,
-    })),
+    beforeFiles: [],
     afterFiles: Object.values(documentPages).map(({ path }) => ({
       source: markdownPath(path),
       destination: `/markdown${path}`,
     })),
     fallback: [],
   }),
-  env: {
-    // Clerk's middleware and components send no telemetry.
-    NEXT_PUBLIC_CLERK_TELEMETRY_DISABLED: "1",
-  },
 };
 
 export default config;

@@ -58,9 +58,6 @@ for (const name of Object.keys(pages) as Name[]) {
     const scripts = listenForScripts(page);
     await (ways[name]?.(page, office) ?? page.goto(pages[name].path));
     await settle(page);
-    // The framework's scripts give no signal when hydration is done.
-    const { loads }: RegisteredPage = pages[name];
-    if (loads.includes("framework")) await page.waitForLoadState("networkidle");
     await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
     await test.step("axe, in both themes, on a screen and a phone", () => expectAccessible(page));
     await test.step("axe, in forced colours", () => expectAccessibleInForcedColours(page));
@@ -75,7 +72,9 @@ for (const name of Object.keys(pages) as Name[]) {
 }
 
 /** Compressed sizes, as sent. */
-const maxScriptBytes = { documents: 10 * 1024, pages: 2 * 1024 };
+const maxScriptBytes = { documents: 10 * 1024, pages: 2 * 1024, home: 10 * 1024 };
+
+const scriptFiles = { documents: files.documentsScript, pages: files.script, home: files.homeScript };
 
 /** Collects the scripts that the finally open page loads. */
 function listenForScripts(page: Page): Request[] {
@@ -88,13 +87,14 @@ function listenForScripts(page: Page): Request[] {
 }
 
 async function expectScripts({ loads }: RegisteredPage, page: Page, scripts: Request[]): Promise<void> {
-  if (loads.includes("framework")) return;
   expect(await page.locator("script:not([src])").count()).toBe(0);
-  const [own] = (["documents", "pages"] as const).filter((name) => loads.includes(name));
-  const named = own ? [own === "documents" ? files.documentsScript.path : files.script.path] : [];
-  expect(scripts.map((script) => new URL(script.url()).pathname)).toEqual(named);
-  for (const script of own ? scripts : []) {
-    expect((await script.sizes()).responseBodySize).toBeLessThanOrEqual(maxScriptBytes[own ?? "pages"]);
+  const own = (["documents", "pages", "home"] as const).filter((name) => loads.includes(name));
+  expect(scripts.map((script) => new URL(script.url()).pathname)).toEqual(
+    own.map((name) => scriptFiles[name].path),
+  );
+  for (const [at, script] of scripts.entries()) {
+    const { responseBodySize } = await script.sizes();
+    expect(responseBodySize).toBeLessThanOrEqual(maxScriptBytes[own[at] ?? "pages"]);
   }
 }
 

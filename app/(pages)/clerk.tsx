@@ -1,22 +1,44 @@
-import { headers } from "next/headers";
 import { settings } from "@/lib/config/settings";
-import { pathAfterSignIn } from "@/lib/oauth/approval";
-import { LazyClerkPart } from "./clerk-lazy";
-import type { ClerkPartProps } from "./clerk-part";
+import { pages } from "@/lib/http/pages";
 
-/** One of Clerk's components. Only pages that render this load Clerk's script and code. */
-export async function Clerk({ part }: Pick<ClerkPartProps, "part">) {
+type ClerkProps = {
+  part: "SignIn" | "SignUp" | "UserButton";
+  /** Where a person goes on after signing in. */
+  leadsTo?: string;
+};
+
+/** The place of one of Clerk's components: the page's script mounts it there (`browser/clerk.ts`). */
+export function Clerk({ part, leadsTo = pages.home.path }: ClerkProps) {
   const { signIn } = settings();
   if (signIn.kind !== "clerk") return null;
-  const requestHeaders = await headers();
-  const policy = requestHeaders.get("content-security-policy") ?? "";
-  const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
+  const options = {
+    signInUrl: pages.signIn.path,
+    signUpUrl: pages.invitation.path,
+    waitlistUrl: pages.waitlist.path,
+    signInForceRedirectUrl: leadsTo,
+    signUpForceRedirectUrl: leadsTo,
+    afterSignOutUrl: pages.front.path,
+  };
   return (
-    <LazyClerkPart
-      part={part}
-      publishableKey={signIn.publishableKey}
-      nonce={nonce}
-      pathAfterSignIn={await pathAfterSignIn(requestHeaders)}
-    />
+    <div
+      id="clerk"
+      data-kept=""
+      data-part={part}
+      data-key={signIn.publishableKey}
+      data-host={signIn.issuer}
+      data-options={JSON.stringify(options)}
+    >
+      {part !== "UserButton" && (
+        <p className="quiet with-script" role="status">
+          Loading…
+        </p>
+      )}
+      <p className="problem" role="alert" hidden>
+        The sign-in service cannot be reached. Reload this page in a moment.
+      </p>
+      <noscript>
+        <p className="problem">Signing in needs JavaScript.</p>
+      </noscript>
+    </div>
   );
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { settings } from "@/lib/config/settings";
 import { colours } from "@/lib/config/theme";
 import { versioned } from "@/lib/http/assets";
+import { isClerks } from "@/lib/http/content-security-policy";
 import { files, type Page, pages } from "@/lib/http/pages";
 import { Mark } from "./mark";
 
@@ -33,6 +34,8 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
         <HeadLinks style={isDocument ? files.documentsStyle : files.style} />
         {isDocument && <script defer src={versioned(files.documentsScript)} />}
         {page.loads.includes("pages") && <script defer src={versioned(files.script)} />}
+        {page.loads.includes("home") && <script defer src={versioned(files.homeScript)} />}
+        {isClerks(page) && <script defer src={versioned(files.clerkScript)} />}
       </head>
       <Body at={page} isSignedIn={isSignedIn}>
         {/* lib/http/notice.ts inserts the current notice when the page is sent. */}
@@ -44,11 +47,7 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
 }
 
 /** The styles, fonts and icons of every page. */
-export function HeadLinks({
-  style = files.style,
-}: {
-  style?: typeof files.style | typeof files.documentsStyle;
-}) {
+function HeadLinks({ style }: { style: typeof files.style | typeof files.documentsStyle }) {
   return (
     <>
       <link rel="preload" href={files.serif.path} as="font" type="font/woff2" crossOrigin="anonymous" />
@@ -85,11 +84,11 @@ function SocialCard({ page, title, description }: Omit<FrameProps, "children" | 
   );
 }
 
-type BodyProps = { at?: Page; isSignedIn: boolean; children: ReactNode };
+type BodyProps = { at: Page; isSignedIn: boolean; children: ReactNode };
 
 /** The body of every page: navigation, content and footer. */
-export function Body({ at, isSignedIn, children }: BodyProps) {
-  const isDocument = at?.loads.includes("documents");
+function Body({ at, isSignedIn, children }: BodyProps) {
+  const isDocument = at.loads.includes("documents");
   return (
     <body>
       <a className="skip" href="#main">

@@ -6,6 +6,7 @@ import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import type { Page } from "@/lib/http/pages";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
+import { ownTurn } from "@/lib/runtime/own-turn";
 import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import { Support } from "./support";
@@ -26,8 +27,8 @@ type HtmlPageOptions = {
 };
 
 /**
- * Creates the route handler of a page that Next does not hydrate: its only script is the one that its entry names.
- * The callback returns the content, or a `Response` to send instead.
+ * Creates the route handler of a page: its only scripts are those that its entry names. The callback returns the
+ * content, or the parts of a response to send instead.
  */
 export function htmlPage(
   page: Page,
@@ -63,6 +64,7 @@ async function render(
       {content}
     </Frame>
   );
+  await ownTurn();
   return `<!doctype html>${renderToStaticMarkup(whole)}`;
 }
 

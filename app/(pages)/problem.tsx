@@ -5,7 +5,7 @@ export type Problem = {
   isTyped?: true;
 };
 
-type Query = Record<string, string | string[] | undefined>;
+type Query = Record<string, string | undefined>;
 
 /** Finds the problem that the address names, among the page's own and those common to all forms. */
 export function findProblem(
@@ -28,7 +28,7 @@ export function findProblem(
     },
     ...own,
   };
-  return typeof problem === "string" && Object.hasOwn(problems, problem) ? problems[problem] : undefined;
+  return problem && Object.hasOwn(problems, problem) ? problems[problem] : undefined;
 }
 
 function waitInWords(seconds: number): string {

@@ -1,10 +1,7 @@
-import type { ClerkClient } from "@clerk/backend";
 import { invitationDays } from "@/lib/auth/invitation-token";
-import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
-import { processSingleton } from "@/lib/process-singleton";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 const timeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
@@ -20,7 +17,9 @@ export async function createClerkInvitation(email: string): Promise<string> {
     expiresInDays: invitationDays,
     ignoreExisting: true,
   };
-  const calling = clerkClient().then(({ invitations }) => invitations.createInvitation(invitation));
+  // Loaded on demand: the package is large, and most commands never call Clerk.
+  const { clerkClient } = await import("@/lib/auth/clerk-client");
+  const calling = clerkClient().invitations.createInvitation(invitation);
   const { url } = await withTimeout(timeoutMs, calling).catch((failure) => {
     throw noInvitation(describeFailure(failure));
   });
@@ -42,14 +41,4 @@ function describeFailure({ status, errors }: ClerkFailure): string {
   if (status >= 500) return `Clerk failed (${status}).`;
   const [error] = errors ?? [];
   return `Clerk refused (${status}): ${(error?.longMessage ?? error?.message ?? "no reason given").replace(/\.$/, "")}.`;
-}
-
-/** Loaded on demand: the package is large, and most commands never call Clerk. */
-function clerkClient(): Promise<ClerkClient> {
-  return processSingleton("clerk", async () => {
-    const { createClerkClient } = await import("@clerk/backend");
-    const { secretKey, publishableKey, apiUrl } = settings().signIn as ClerkSettings;
-    const ours = { secretKey, publishableKey, telemetry: { disabled: true } };
-    return createClerkClient({ ...ours, ...(apiUrl ? { apiUrl } : {}) });
-  });
 }

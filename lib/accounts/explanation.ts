@@ -47,6 +47,12 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .select("barred_until_ms")
       .where("email", "=", email)
       .where("is_deleted", "=", 0),
+    subscriptions: db
+      .selectFrom("billing_subscriptions")
+      .select(["id", "status", "period_ends_ms", "ends_at_ms", "licence_until_ms", "price_id"])
+      .select(["invoice_id", "invoice_status", "amount_due", "currency"])
+      .where("account_id", "=", accountIdOf(db, email))
+      .orderBy("created_at_ms", "desc"),
     customers: db
       .selectFrom("billing_customers")
       .select(customerColumns)
@@ -54,7 +60,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
   };
 }
 
-type FactRows = Awaited<ReturnType<typeof readTogether<ReturnType<typeof factQueries>>>>;
+export type FactRows = Awaited<ReturnType<typeof readTogether<ReturnType<typeof factQueries>>>>;
 
 export function toFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
   const [row] = accounts;
@@ -118,7 +124,7 @@ function explainSignIn(facts: Facts): string {
   const mail = attempts.find(({ kind }) => kind === "code");
   if (!code || code.created_at_ms < Math.max(0, ...sessions.map(({ confirmedAtMs }) => confirmedAtMs ?? 0))) {
     if (browsers > 0) return `They are signed in, in ${browsers} browser${browsers === 1 ? "" : "s"}.`;
-    return `Nothing stops them, and no code was asked for in a day: they can, at ${appUrl}${pages.signIn.path}.`;
+    return `Nothing stops them, and no code of theirs is open: they can sign in, at ${appUrl}${pages.signIn.path}.`;
   }
   const isAbout = mail !== undefined && mail.at_ms >= code.created_at_ms;
   if (isAbout && mail.state !== "sent") {

@@ -113,10 +113,13 @@ export function describeTerms({ plan, trial_ends_at_ms, assistant_limit }: Parti
   return `${plan}${end}${assistant_limit == null ? "" : `, at most ${assistant_limit} assistants`}`;
 }
 
-/** The page of a customer in Stripe's dashboard. */
-export function dashboardUrl(customerId: string): string {
+/** The page of an object in Stripe's dashboard. */
+export function dashboardUrl(
+  id: string,
+  kind: "customers" | "subscriptions" | "invoices" = "customers",
+): string {
   const isTest = settings().billing?.secretKey.includes("_test_");
-  return `https://dashboard.stripe.com/${isTest ? "test/" : ""}customers/${customerId}`;
+  return `https://dashboard.stripe.com/${isTest ? "test/" : ""}${kind}/${id}`;
 }
 
 /** Ends the licences whose end has come, also while Stripe cannot be asked. */

@@ -6,12 +6,7 @@ import {
   readRegistration,
   verifyRegistration,
 } from "@/lib/auth/passkey-ceremony";
-import {
-  challengeBrowser,
-  expectedOf,
-  refuseCeremonyErrors,
-  requireFormAllowance,
-} from "@/lib/auth/passkey-sign-in";
+import { challengeBrowser, expectedOf, refuseCeremonyErrors } from "@/lib/auth/passkey-sign-in";
 import { addPasskey, listPasskeys, maxPasskeys, relyingParty } from "@/lib/auth/passkeys";
 import { describeBrowser } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
@@ -37,7 +32,6 @@ export async function startPasskey(call: HandlerRequest, shownAccountId: string)
 
 /** Adds the passkey that the owner's browser has created. Throws an {@link ApiError}. */
 export async function finishPasskey(call: HandlerRequest): Promise<void> {
-  await requireFormAllowance(call.headers);
   const owner = await requireConfirmedOwner(call);
   await refuseCeremonyErrors(async () => {
     const party = relyingParty();

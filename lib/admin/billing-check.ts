@@ -17,7 +17,12 @@ const tolerantForMs = 7 * dayMs; // after the grace
 type Problem = { what: string; remedy: string };
 
 /** Checks what billing needs at Stripe, and what Stripe has told us of subscriptions. */
-export async function checkBilling({ licencePrices, creditPrices, hasTax, graceDays }: BillingSettings): Promise<CheckResult> {
+export async function checkBilling({
+  licencePrices,
+  creditPrices,
+  hasTax,
+  graceDays,
+}: BillingSettings): Promise<CheckResult> {
   const problems: Problem[] = [];
   const see = (what: string | undefined, remedy: string) => {
     if (what) problems.push({ what, remedy });
@@ -59,7 +64,9 @@ export async function checkBilling({ licencePrices, creditPrices, hasTax, graceD
   const lateMs = Date.now() - graceDays * dayMs - tolerantForMs;
   const [gone, late] = await Promise.all([
     countSubscriptions((row) => row("status", "=", "gone")),
-    countSubscriptions((row) => row.and([row("status", "=", "past_due"), row("unpaid_since_ms", "<", lateMs)])),
+    countSubscriptions((row) =>
+      row.and([row("status", "=", "past_due"), row("unpaid_since_ms", "<", lateMs)]),
+    ),
   ]);
   see(
     gone > 0 ? `Stripe no longer knows ${gone} of the subscriptions` : undefined,

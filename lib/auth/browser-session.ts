@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { keyRing } from "@/lib/auth/key-ring";
 import {
   type Confirmation,
-  endSession,
+  endSessionsOf,
   mintSessionId,
   type StartedIn,
   startSession,
@@ -88,14 +88,23 @@ export async function renewBrowserSession(
   return mintSessionToken(terms, await keyRing().signing(nowMs), nowMs);
 }
 
-/** Signs a browser out: ends the session of this secret, so that it cannot be renewed and its tokens are refused. */
-export async function endBrowserSession(db: Db, secret: string, nowMs: number): Promise<void> {
-  const found = await findBrowserSession(db, secret, nowMs);
-  if (found) await endSession(db, signOut, found.sessionId, nowMs);
+/**
+ * Signs a browser out: ends the session of its secret and that of its token, so that they cannot be renewed and their
+ * tokens are refused.
+ */
+export async function signOut(
+  db: Db,
+  { secret = "", sessionId = "" }: { secret: string | undefined; sessionId: string | undefined },
+  nowMs: number,
+): Promise<void> {
+  const proved = await db
+    .selectFrom("local_sessions")
+    .select(["id", "account_id"])
+    .where(({ or, eb }) => or([eb("client_hash", "=", hashSecret(secret)), eb("id", "=", sessionId)]))
+    .execute();
+  for (const { id, account_id } of proved)
+    await endSessionsOf(db, { by: "owner", what: "sign out" }, account_id, { id }, nowMs);
 }
-
-/** How the audit records a sign-out, also when the browser proves its session by a token. */
-export const signOut = { by: "owner", what: "sign out" } as const;
 
 /** A fast hash is enough, because the secret has 256 random bits. */
 function hashSecret(secret: string): string {

@@ -10,8 +10,8 @@ import { isChallenge, makeBrowserSecret, makeChallenge } from "@/lib/auth/passke
 import { findPasskey, relyingParty, usePasskey } from "@/lib/auth/passkeys";
 import { store } from "@/lib/db/store";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
-import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import { consumeFormAllowance, type Redirect } from "@/lib/http/form";
+import { ApiError } from "@/lib/http/errors";
+import type { Redirect } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { log } from "@/lib/runtime/log";
 
@@ -55,12 +55,11 @@ export function askForPasskey(call: HandlerRequest) {
 /**
  * Signs a browser in by a passkey, or confirms the session of a browser that is signed in to the passkey's account.
  * Throws an {@link ApiError}: 400 without a reason, which only the log has; 409 if the browser is signed in to another
- * account; 429.
+ * account.
  */
 export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect> {
   return refuseCeremonyErrors(async () => {
     const { headers, nowMs, body } = call;
-    await requireFormAllowance(headers);
     const party = relyingParty();
     const authentication = readAuthentication(party, body, expectedOf(call, signInPurpose));
     const db = await store();
@@ -94,14 +93,6 @@ export async function refuseCeremonyErrors<T>(work: () => Promise<T>): Promise<T
       hint: "Try again, or sign in with a code.",
     });
   }
-}
-
-/** Counts towards the limit of forms. Throws a 429 beyond it. */
-export async function requireFormAllowance(headers: Headers): Promise<void> {
-  const { allowed, retryAfterSeconds } = await consumeFormAllowance(headers);
-  if (allowed) return;
-  const message = "Too many attempts from your network.";
-  throw tooManyRequests({ message, retryAfterSeconds });
 }
 
 function signedInElsewhere(): ApiError {

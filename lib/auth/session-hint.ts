@@ -1,9 +1,9 @@
-import { readCookies } from "@/lib/http/cookies";
+import { sendsCookie } from "@/lib/http/cookies";
 
 /**
  * Whether a browser sends a session cookie or the cookie that renews it. The session may have ended, so this only
  * decides where a link leads; the home page redirects to sign-in if there is no session.
  */
 export function hasSessionCookie(headers: Pick<Headers, "get">): boolean {
-  return readCookies(headers, "__session").length + readCookies(headers, "office-client").length > 0;
+  return sendsCookie(headers, "__session") || sendsCookie(headers, "office-client");
 }

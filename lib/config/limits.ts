@@ -1,5 +1,3 @@
-import { clientHeaderCharacters, serverActionCharacters } from "@/lib/config/next-internals";
-
 /** Limits for the request line and headers of one request together; beyond them the server answers 431. */
 export const headBounds = { bytes: 16 * 1024, lines: 100 };
 
@@ -70,41 +68,6 @@ export const renderConcurrency = {
 /** Rendered pages per client address: enough for a whole office behind one address. */
 export const renderRateLimit = { requests: 300, windowSeconds: 60 };
 
-/**
- * The part of a request that Next receives: the headers that Next, Clerk and our pages read, each cut to the length it
- * needs, and a limited number of cookies and query parameters. Next's time grows with the square of each of these: 15
- * KB cost one or two seconds.
- */
-export const forwardedLimits = {
-  characters: {
-    accept: 512,
-    "accept-encoding": 256,
-    "accept-language": 512,
-    authorization: 9 * 1024, // a token of up to 8 KiB
-    cookie: headBounds.bytes,
-    origin: 512,
-    referer: 2048,
-    "if-match": 1024,
-    "if-modified-since": 64,
-    "if-none-match": 1024,
-    "if-range": 256,
-    range: 256,
-    "user-agent": 256,
-    "x-request-id": 128,
-    "sec-fetch-dest": 32,
-    "sec-fetch-mode": 32,
-    "sec-fetch-site": 32,
-    "sec-fetch-user": 32,
-    ...clientHeaderCharacters,
-  },
-  /** Additional headers of a POST. */
-  charactersOfPost: { "content-type": 256, ...serverActionCharacters },
-  /** Clerk sets about ten, we set eight. */
-  cookies: 32,
-  /** Query parameters; the authorization server's library reads no more either. */
-  parameters: 64,
-};
-
 /** Default rate limits per client address. */
 export const quotas = {
   health: { requests: 120, windowSeconds: 60 },
@@ -114,13 +77,51 @@ export const quotas = {
 
 export type QuotaName = keyof typeof quotas;
 
+/**
+ * Requests in a window: of one client (a browser that has signed in before, an IPv4 address or an IPv6 /64), of one
+ * network (an IPv4 address or an IPv6 /48, which one customer may hold), and of all clients together. Browsers that have
+ * signed in before, and others in their networks, do not count in all and are not refused by it: strangers cannot use up
+ * their share. Where addresses are unknown, only the last holds.
+ */
+export type RateLimit = {
+  perClient?: number;
+  perNetwork?: number;
+  inAll?: number;
+  windowSeconds: number;
+  /** The error of a refusal; by default `unavailable` with status 429. */
+  refusedAs?: "upstream_failed";
+};
+
+const tenMinutes = { windowSeconds: 10 * 60 };
+const minute = { windowSeconds: 60 };
+
+/** The limits of requests without a published quota. */
+export const rateLimits = {
+  /** Forms of any kind, and what a page's script sends instead. */
+  forms: { perClient: 30, perNetwork: 300, inAll: 6000, ...tenMinutes },
+  /** Counted apart, so that no one is kept signed in. */
+  signOut: { perClient: 60, perNetwork: 600, inAll: 6000, ...tenMinutes },
+  /** Each open page renews its session once a minute. */
+  renewals: { perClient: 3000, perNetwork: 12_000, ...tenMinutes },
+  /** Challenges for passkeys, which use no store. */
+  challenges: { perClient: 120, perNetwork: 1200, ...tenMinutes },
+  /** Mail services send for all their users from few addresses, and try again after a 502. */
+  unsubscribe: { perClient: 600, ...minute, refusedAs: "upstream_failed" },
+  /** A provider sends from few addresses, and delivers again what was refused. */
+  webhooks: { perClient: 6000, ...minute },
+  /** Authorization requests: all together in 15 minutes are fewer than `oauthBounds.pendingRows`, so that none is evicted. */
+  connect: { perClient: 300, perNetwork: 1000, inAll: 6000, ...tenMinutes },
+  /** An office of 50 people with six apps each, within ten minutes. */
+  registrations: { perClient: 300, perNetwork: 1000, inAll: 6000, ...tenMinutes },
+  /** Emails that join the waitlist, in a day. */
+  waitlist: { perNetwork: 50, inAll: 5000, windowSeconds: 24 * 60 * 60 },
+} as const satisfies Record<string, RateLimit>;
+
+export type RateLimitName = keyof typeof rateLimits;
+
 /** Limits on unauthenticated use of the authorization server, and on what it stores for it. */
 export const oauthBounds = {
-  windowSeconds: 10 * 60, // 10 minutes, for every limit here
-  /** Authorization requests, per client address and for all unknown addresses together. */
-  requests: { ofOne: 300, ofAllUnknown: 3000 },
-  /** Registrations, counted the same way: an office of 50 people with six apps each, within ten minutes. */
-  registrations: { ofOne: 300, ofAllUnknown: 3000 },
+  windowSeconds: 10 * 60, // 10 minutes, for every limit of `credentials`
   /** Requests per credential that is valid. */
   credentials: {
     Interaction: 20,
@@ -132,6 +133,8 @@ export const oauthBounds = {
   },
   /** Maximum refresh tokens stored per session, used ones included: 0.5 KB each. */
   refreshTokens: 1000,
+  /** Maximum parameters of a request: the library's time grows with the square of their number. */
+  parameters: 64,
   /** Maximum bytes stored per authorization request, without the client id. */
   requestBytes: 2 * 1024,
   /** Maximum bytes of the metadata of a self-registered client, which its id carries. */
@@ -150,8 +153,6 @@ export const waitlistBounds = {
    * push anyone out.
    */
   waiting: 50_000,
-  /** Joins per day and network (an IPv4 address or an IPv6 /48), and for all unknown networks together. */
-  joins: { ofOne: 50, ofAllUnknown: 2000, windowSeconds: 24 * 60 * 60 },
   /** Above this number of joins in a day, `check` warns that they may not be people. */
   usualJoins: 1000,
 };

@@ -357,6 +357,10 @@ export const migrations: Record<string, SchemaChange> = {
       "alter table billing_checkouts add column taken_thousandths bigint",
     ),
   },
+  // For the operator's overview.
+  "121-billing-attention": {
+    makeIndexes: { billing_subscriptions_status: "billing_subscriptions (status)" },
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync, writeFileSync } from "node
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
-import { createFolder, requireCreator } from "@/lib/runtime/data-dir";
+import { createFolder } from "@/lib/runtime/data-dir";
 
 const maxBlockMs = 1; // of the event loop, by one native call that waits: a tenth of the time while a lock is held
 const retryDelayMs = 10;
@@ -54,7 +54,6 @@ export class SqliteFile {
   /** Never recreates a removed store: an empty one would look as if no account had ever existed. */
   private create(): void {
     if (this.hasBeenOpen) throw new Error("the store's file was removed while it was open");
-    requireCreator(this.path);
     createFolder(dirname(this.path));
     writeFileSync(this.path, "", { flag: "a", mode: 0o600 });
   }

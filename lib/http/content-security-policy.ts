@@ -21,35 +21,19 @@ export function isClerks(page: Page): boolean {
   return settings().signIn.kind === "clerk" && page.loads.includes("clerk");
 }
 
-/** Whether Next renders a page, and its scripts run there. */
-export function isFrameworks(page: Page): boolean {
-  return page.loads.includes("framework") || isClerks(page);
-}
-
 /**
- * The Content-Security-Policy of a page (CSP Level 3). It allows the scripts that the page's entry names, and Next's own
- * inline scripts. Clerk's components load a script from Clerk's Frontend API.
- *
- * @param nonce - allows Next's inline scripts; a new one for each request
+ * The Content-Security-Policy of a page (CSP Level 3). It allows the scripts that the page's entry names, and no inline
+ * ones. Clerk's components load theirs from Clerk's Frontend API.
  */
-export function pagePolicy(page: Page, nonce: string): string {
-  const { production, signIn } = settings();
-  if (!isFrameworks(page)) {
-    const scripts = page.loads.some((script) => script !== "clerk") ? "'self'" : "'none'";
-    const trustedTypes = { "require-trusted-types-for": "'script'", "trusted-types": "'none'" };
-    return join({ ...base, "script-src": scripts, ...trustedTypes });
+export function pagePolicy(page: Page): string {
+  if (isClerks(page)) {
+    const own = { ...base, "script-src": "'self'" };
+    return join(extend(own, clerk((settings().signIn as ClerkSettings).issuer)));
   }
-  const own = { ...base, "script-src": `'self' 'nonce-${nonce}'` };
-  if (!production) return join(extend(own, hotReload));
-  return join(isClerks(page) ? extend(own, clerk((signIn as ClerkSettings).issuer)) : own);
+  const scripts = page.loads.some((script) => script !== "clerk") ? "'self'" : "'none'";
+  const trustedTypes = { "require-trusted-types-for": "'script'", "trusted-types": "'none'" };
+  return join({ ...base, "script-src": scripts, ...trustedTypes });
 }
-
-/** The sources of Next's hot reload in development. */
-const hotReload = {
-  "script-src": "'unsafe-eval'",
-  "style-src": "'unsafe-inline'",
-  "connect-src": "ws: wss:",
-};
 
 /** The sources of Clerk's components: their script and API, profile pictures, the bot check, inline styles. */
 function clerk(frontendApi: string): Record<string, string> {

@@ -28,32 +28,41 @@ type CookieHeaders = Pick<Headers, "get">;
  * §8.6), and nothing shows which is ours.
  */
 export function readCookie(headers: CookieHeaders, name: AnyCookieName): string | undefined {
-  const [value, another] = readCookies(headers, name);
+  const [value, another] = readFirstTwo(headers, name);
   return another === undefined ? value : undefined;
 }
 
-/** Every non-empty cookie with this name. */
-export function readCookies(headers: CookieHeaders, name: AnyCookieName): string[] {
-  const sent = headers.get("cookie");
-  if (sent === null) return [];
+/** Whether a browser sends a cookie with this name, be it one or several. */
+export function sendsCookie(headers: CookieHeaders, name: AnyCookieName): boolean {
+  return readFirstTwo(headers, name).length > 0;
+}
+
+/** The first two non-empty cookies with this name. The others cost no time: a header has room for a thousand. */
+function readFirstTwo(headers: CookieHeaders, name: AnyCookieName): string[] {
+  const sent = headers.get("cookie") ?? "";
   const start = `${nameSent(name)}=`;
-  return sent
-    .split(";")
-    .map(trimBlanks)
-    .filter((cookie) => cookie.startsWith(start) && cookie.length > start.length)
-    .map((cookie) => cookie.slice(start.length));
+  const found: string[] = [];
+  let at = sent.indexOf(start);
+  while (at >= 0 && found.length < 2) {
+    const from = at + start.length;
+    const next = sent.indexOf(";", from);
+    const end = next < 0 ? sent.length : next;
+    const value = withoutBlanksAtEnd(sent.slice(from, end));
+    const before = withoutBlanksAtEnd(sent.slice(sent.lastIndexOf(";", at) + 1, at));
+    if (value !== "" && before === "") found.push(value);
+    at = sent.indexOf(start, end);
+  }
+  return found;
 }
 
 /**
- * Trims only spaces and tabs. To a browser, a no-break space before `__Host-` makes another name, which a sibling host
+ * Removes only spaces and tabs. To a browser, a no-break space before `__Host-` makes another name, which a sibling host
  * may set.
  */
-function trimBlanks(text: string): string {
-  const isBlank = (at: number) => text[at] === " " || text[at] === "\t";
-  let [start, end] = [0, text.length];
-  while (start < end && isBlank(start)) start++;
-  while (end > start && isBlank(end - 1)) end--;
-  return text.slice(start, end);
+function withoutBlanksAtEnd(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === " " || text[end - 1] === "\t") end--;
+  return text.slice(0, end);
 }
 
 /** A `Set-Cookie` that is HttpOnly, SameSite=Lax, and Secure if the service has HTTPS. */

@@ -1,7 +1,9 @@
-import { bodyLimits } from "@/lib/config/limits";
+import { bodyLimits, type RateLimit, type RateLimitName, rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { readBody } from "@/lib/http/body";
+import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import { readKnownBrowser } from "@/lib/http/known-browser";
 import type { Operation } from "@/lib/http/operations";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
 import {
@@ -14,7 +16,7 @@ import {
 import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
 import { isEnabled } from "@/lib/http/router";
-import { consumeRateLimit } from "@/lib/rate-limit/rate-limit";
+import { consumeLimit, consumeRateLimit, refundLimit, type Sender } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
 const noBody = Buffer.alloc(0);
@@ -23,8 +25,9 @@ const noBody = Buffer.alloc(0);
 export class HandlerRequest {
   /** The body of a POST, up to the limit of its route. */
   body: Buffer = noBody;
-  readonly headers: Headers;
+  headers: Headers;
   readonly nowMs = Date.now();
+  private known: { browser: string | undefined } | undefined;
 
   constructor(
     private readonly request: Request,
@@ -35,6 +38,12 @@ export class HandlerRequest {
 
   get url(): URL {
     return new URL(this.request.url);
+  }
+
+  /** The id of its browser, if that has signed in before. */
+  get browser(): string | undefined {
+    this.known ??= { browser: readKnownBrowser(this.headers) };
+    return this.known.browser;
   }
 }
 
@@ -83,14 +92,21 @@ export function createHandler(route: Route, handler: Handler, options: HandlerOp
         rateLimitHeaders = consumed.headers;
         if (consumed.refused) throw tooManyRequests(consumed.refused); // 429
       }
+      if (method === "POST" && !acceptsAnyOrigin) requireOwnOrigin(headers); // 403
+      if (route.needsCookies && readCookie(headers, "office-probe") === undefined)
+        return finalize(route, context, probeCookies(call), rateLimitHeaders); // 307
+      if (route.limit) await requireWithinLimit(route.limit, call); // 429
       if (method === "POST") {
-        if (!acceptsAnyOrigin) requireOwnOrigin(headers); // 403
         checkPost?.(headers); // 415 Content-Type, 400 invalid_signature
         call.body = await readBody(request, route.takes ? bodyLimits[route.takes] : 0); // 413, 400
+        if (route.takes === "form" && !acceptsAnyOrigin) requireStorable(call.body); // 400
       }
       parts = await handler(call);
     } catch (thrown) {
-      parts = await renderError(thrown instanceof ApiError ? thrown : unexpectedError(thrown, context), call);
+      const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, context);
+      // What failed for a reason of ours is not the sender's to pay for.
+      if (route.limit && isOurs(error)) refundLimit(route.limit, rateLimits[route.limit], call);
+      parts = await renderError(error, call);
     }
     return finalize(route, context, parts, rateLimitHeaders);
   };
@@ -160,6 +176,48 @@ function requireOwnOrigin(headers: Headers): void {
     message: `Open this form at ${appUrl} instead.`,
     hint: "Forms are only accepted from our own pages.",
   });
+}
+
+export const probeSeconds = 10 * 60; // 10 minutes
+
+/** Why a form was refused: its browser keeps no cookies. */
+export const keepsNoCookies = new ApiError("invalid_request", {
+  message: "This form needs a cookie.",
+  hint: "Allow this site to set cookies, then try again.",
+});
+
+/**
+ * Sends a form that needs cookies back to its own address by a 307, which keeps its method and fields (RFC 9110 §15.4.8)
+ * and sets a cookie: pages from a shared cache cannot set one. Throws if it comes back without.
+ */
+function probeCookies({ url, context }: HandlerRequest): ResponseParts {
+  if (url.searchParams.has("probed")) throw keepsNoCookies;
+  const cookies = cookieHeaders([writeCookie("office-probe", "1", probeSeconds)]);
+  return { status: 307, body: null, headers: ["location", `${context.path}?probed`, ...cookies] };
+}
+
+/** Spends one request of the sender's. Throws a 429, or the error that the limit names. */
+export async function requireWithinLimit(
+  name: RateLimitName,
+  sender: Sender,
+  counter: string = name,
+): Promise<void> {
+  const limit: RateLimit = rateLimits[name];
+  const wait = await consumeLimit(counter, limit, sender);
+  if (wait === undefined) return;
+  if (limit.refusedAs) throw new ApiError(limit.refusedAs, { headers: { "retry-after": String(wait) } });
+  throw tooManyRequests({ message: "Too many attempts from your network.", retryAfterSeconds: wait });
+}
+
+/** Whether a request failed because of the store or of us, and not of another service. */
+function isOurs({ code, status }: ApiError): boolean {
+  return code === "internal_error" || (code === "unavailable" && status === 503);
+}
+
+/** Refuses the byte that PostgreSQL can store in no text, in any field. */
+function requireStorable(body: Buffer): void {
+  if (!body.includes(0) && !body.includes("%00")) return;
+  throw new ApiError("invalid_request", { message: "A field of the form contains a NUL." });
 }
 
 /** Logs an unexpected failure, and returns the error that the client gets: fixed words without the cause. */

@@ -97,6 +97,7 @@ export const operations = {
   unsubscribe: {
     path: "/api/email/unsubscribe",
     methods: ["POST", "OPTIONS"],
+    limit: "unsubscribe",
     takes: "unsubscribe",
     summary: "Stops the later onboarding emails (RFC 8058).",
     access: "signed link",

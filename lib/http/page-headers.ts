@@ -19,10 +19,8 @@ const showNothing = "default-src 'none'; frame-ancestors 'none'";
 /**
  * The default headers of every response outside `/api` and `/hooks`. An unknown path gets those of the page
  * `/nothing-here`.
- *
- * @param nonce - allows the inline scripts of Next, on the pages that it renders
  */
-export function headersAt(path: string, nonce: string): HeaderList {
+export function headersAt(path: string): HeaderList {
   const route = routeAt(path);
   const page = pageAt(path) ?? (route ? undefined : pages.nothingHere);
   const { hsts } = settings();
@@ -39,7 +37,7 @@ export function headersAt(path: string, nonce: string): HeaderList {
   return [
     ...headers,
     "content-security-policy",
-    pagePolicy(page, nonce),
+    pagePolicy(page),
     "cross-origin-opener-policy",
     "same-origin",
     "permissions-policy",

@@ -1,7 +1,7 @@
 import type { Route } from "@/lib/http/route";
 
-/** A script that a page loads: for documents, for forms, Next's, or Clerk's if Clerk signs in. */
-export type Script = "documents" | "pages" | "framework" | "clerk";
+/** A script that a page loads: for documents, for forms, for home, or Clerk's if Clerk signs in. */
+export type Script = "documents" | "pages" | "home" | "clerk";
 
 /** A page for people. */
 export type Page = Route & {
@@ -57,12 +57,13 @@ export const pages = {
   },
   code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"] },
   invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["pages", "clerk"] },
-  home: { path: "/home", ...closed, access: "session", loads: ["framework", "clerk"] },
+  home: { path: "/home", ...closed, access: "session", loads: ["home", "clerk"] },
   unsubscribe: {
     path: "/unsubscribe",
     ...closed,
     access: "signed link",
     methods: ["GET", "HEAD", "POST"],
+    limit: "unsubscribe",
     takes: "unsubscribe",
   },
   connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
@@ -73,7 +74,7 @@ export const pages = {
   ...documentPages,
 } as const satisfies Record<string, Page>;
 
-const form = { methods: post, takes: "form" } as const;
+const form = { methods: post, takes: "form", limit: "forms" } as const;
 
 /** The targets of forms, and what the scripts of pages fetch. */
 export const actions = {
@@ -81,17 +82,22 @@ export const actions = {
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
   sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
-  askForPasskey: { path: "/sign-in/passkey/options", methods: post, under: ["local"] },
-  signInWithPasskey: { path: "/sign-in/passkey", methods: post, takes: "passkey", under: ["local"] },
-  signOut: { path: "/sign-in/out", ...form, under: ["local"] },
+  askForPasskey: { path: "/sign-in/passkey/options", methods: post, limit: "challenges", under: ["local"] },
+  signInWithPasskey: { path: "/sign-in/passkey", ...form, takes: "passkey", under: ["local"] },
+  signOut: { path: "/sign-in/out", ...form, limit: "signOut", under: ["local"] },
   findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"], needsCookies: true },
   answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
-  renewSession: { path: "/sign-in/renew", methods: ["GET", "HEAD", "POST"], under: ["local"] },
+  renewSession: {
+    path: "/sign-in/renew",
+    methods: ["GET", "HEAD", "POST"],
+    limit: "renewals",
+    under: ["local"],
+  },
   endSession: { path: "/home/sessions/end", ...form, under: ["local", "clerk"] },
   extendApp: { path: "/home/sessions/extend", ...form, under: ["local", "clerk"] },
   switchAppMails: { path: "/home/app-mails", ...form, under: ["local", "clerk"] },
-  startPasskey: { path: "/home/passkeys/options", ...form, under: ["local"] },
-  addPasskey: { path: "/home/passkeys/add", methods: post, takes: "passkey", under: ["local"] },
+  startPasskey: { path: "/home/passkeys/options", ...form, limit: "challenges", under: ["local"] },
+  addPasskey: { path: "/home/passkeys/add", ...form, takes: "passkey", under: ["local"] },
   renamePasskey: { path: "/home/passkeys/rename", ...form, under: ["local"] },
   removePasskey: { path: "/home/passkeys/remove", ...form, under: ["local"] },
   declinePasskeys: { path: "/home/passkeys/decline", ...form, under: ["local"] },
@@ -120,14 +126,16 @@ export const connectEndpoints = {
   token: { path: "/oauth/token", ...endpoint },
   device: { path: "/oauth/device", ...endpoint },
   revocation: { path: "/oauth/revoke", ...endpoint },
-  registration: { path: "/oauth/register", ...endpoint, onlyWithRegistration: true },
+  registration: { path: "/oauth/register", ...endpoint, limit: "registrations", onlyWithRegistration: true },
 } as const satisfies Record<string, Route>;
+
+const hook = { methods: post, limit: "webhooks", takes: "webhook" } as const;
 
 /** Webhooks of our providers. */
 export const hooks = {
-  clerk: { path: "/hooks/clerk", methods: post, takes: "webhook" },
-  resend: { path: "/hooks/resend", methods: post, takes: "webhook" },
-  stripe: { path: "/hooks/stripe", methods: post, takes: "webhook" },
+  clerk: { path: "/hooks/clerk", ...hook },
+  resend: { path: "/hooks/resend", ...hook },
+  stripe: { path: "/hooks/stripe", ...hook },
 } as const satisfies Record<string, Route>;
 
 /** For load balancers. */
@@ -189,6 +197,8 @@ export const files = {
   style: { path: "/pages.css", ...published },
   documentsStyle: { path: "/documents.css", ...published },
   script: { path: "/pages.js", ...published },
+  homeScript: { path: "/home.js", ...published },
+  clerkScript: { path: "/clerk.js", ...published },
   documentsScript: { path: "/documents.js", ...published },
   serif: { path: "/newsreader-2.woff2", ...published },
   serifLicence: { path: "/newsreader-licence.txt", ...published },
@@ -201,18 +211,6 @@ export const routesOfMany = [
   "/docs/client/[version]/[file]",
   "/markdown/[...path]",
 ] as const;
-
-/**
- * Next's names of the pages that are only Clerk's component. If Clerk signs in, they are shown at the address of the page;
- * their own addresses are a 404.
- */
-export const clerkRoutes = {
-  [pages.signIn.path]: "/clerk/sign-in",
-  [pages.invitation.path]: "/clerk/invitation",
-} as const;
-
-/** The request header that tells Next's rewrites that Clerk signs in. */
-export const clerkSignsIn = "x-office-clerk";
 
 /** The path of a document's Markdown form. */
 export function markdownPath<Path extends Page["path"]>(path: Path): `${Path}.md` {

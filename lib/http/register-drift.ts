@@ -1,5 +1,5 @@
 import { mcpServer, operations } from "@/lib/http/operations";
-import { clerkRoutes, clientFiles, documentPages, routes, routesOfMany } from "@/lib/http/pages";
+import { clientFiles, documentPages, routes, routesOfMany } from "@/lib/http/pages";
 
 /** The contents of the build. */
 export type Built = {
@@ -23,7 +23,6 @@ export function findRegisterDrift({ builtRoutes, files }: Built): string[] {
     ...mcpServer.paths,
     ...routes.map(({ path }) => path).filter((path) => !isOfMany(path)),
     ...routesOfMany,
-    ...Object.values(clerkRoutes),
   ];
   return [
     ...built

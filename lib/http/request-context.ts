@@ -1,6 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
-import { nextPaths } from "@/lib/config/next-internals";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { files, routes } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
@@ -79,15 +78,14 @@ const registered = new Set<string>([
 ]);
 
 const knownMethods = new Set(METHODS);
-const frameworkFiles = `${nextPaths.assets}*`;
-const filePaths = new Set<string>([frameworkFiles, ...Object.values(files).map(({ path }) => path)]);
+const filePaths = new Set<string>(Object.values(files).map(({ path }) => path));
 
 /** The path if a register has it, else only its first segment, because someone may paste a token into an address. */
 function routeName(path: string): string {
   if (registered.has(path)) return path;
   const [bare = ""] = path.split(queryOrFragment, 1);
   if (registered.has(bare)) return bare;
-  return `${/^\/(?:api|mcp|hooks|docs|_next)\//.exec(bare)?.[0] ?? "/"}*`;
+  return `${/^\/(?:api|mcp|hooks|docs)\//.exec(bare)?.[0] ?? "/"}*`;
 }
 
 // The hash costs more than the rest of the line, so recent ones are cached, only in memory.

@@ -1,4 +1,4 @@
-import type { bodyLimits, QuotaName } from "@/lib/config/limits";
+import type { bodyLimits, QuotaName, RateLimitName } from "@/lib/config/limits";
 import type { SignIn } from "@/lib/config/settings";
 
 /** A method that at least one route accepts. */
@@ -15,8 +15,10 @@ export type Route = {
   onlyInDevelopment?: true;
   /** The route exists only if apps may register themselves. */
   onlyWithRegistration?: true;
-  /** The name of its rate limit; without one, requests are not counted. */
+  /** The name of its published quota, which its answers report. */
   quota?: QuotaName;
+  /** The name of its rate limit, if it has no quota. */
+  limit?: RateLimitName;
   /** The name of its body limit; without one, a POST has no body. */
   takes?: keyof typeof bodyLimits;
   /** `Cache-Control` of a 200, unless its handler returns another. Every other response is `no-store`. */

@@ -1,4 +1,3 @@
-import { nextPaths } from "@/lib/config/next-internals";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { mcpServer, operations } from "@/lib/http/operations";
@@ -46,23 +45,11 @@ export function isWebhookPath(path: string): boolean {
   return hookPaths.has(path);
 }
 
-/** Whether a path is one of Next's own files or, in development, of its tools. */
-export function isFrameworks(path: string): boolean {
-  return path.startsWith(nextPaths.assets) || path.startsWith(nextPaths.development);
-}
-
 const readMethods = ["GET", "HEAD"];
 
 /** The methods accepted at a path; `undefined` if the path is unknown. */
 function methodsAt(path: string): readonly string[] | undefined {
-  if (isFrameworks(path)) return settings().production ? readMethods : [...readMethods, "POST"];
-  const methods = (apiRouteAt(path) ?? routeAt(path))?.methods;
-  return methods && acceptsClerkAction(path) ? [...methods, "POST"] : methods;
-}
-
-/** After sign-in and sign-out, Clerk's component makes Next revalidate its pages: a server action, by POST. */
-function acceptsClerkAction(path: string): boolean {
-  return settings().signIn.kind === "clerk" && pageAt(path)?.loads.includes("clerk") === true;
+  return (apiRouteAt(path) ?? routeAt(path))?.methods;
 }
 
 /**

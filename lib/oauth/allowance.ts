@@ -1,25 +1,10 @@
 import { oauthBounds } from "@/lib/config/limits";
 import { readCookie } from "@/lib/http/cookies";
 import { tooManyRequests } from "@/lib/http/errors";
-import type { HandlerRequest } from "@/lib/http/handler";
-import { readKnownBrowser } from "@/lib/http/known-browser";
+import { type HandlerRequest, requireWithinLimit } from "@/lib/http/handler";
 import { connectEndpoints } from "@/lib/http/pages";
 import { hash, OAuthState } from "@/lib/oauth/adapter";
-import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { counter } from "@/lib/rate-limit/rate-limit";
-
-/**
- * Counts one authorization request. A browser that signed in before has its own rate limit, and so has a known client
- * address; all other clients share a larger one. Throws a 429 when the limit is reached.
- *
- * @param name - the counter: requests with a dead credential are counted apart, by its kind
- */
-export async function consumeRequestLimit(headers: Headers, name = "connect"): Promise<void> {
-  const { ofOne, ofAllUnknown } = oauthBounds.requests;
-  const client = readKnownBrowser(headers) ?? knownClientKey(headers);
-  if (client) await consume(name, ofOne, client);
-  else await consume(`${name}-of-unknown`, ofAllUnknown, "all");
-}
 
 /**
  * Counts one request to the authorization server. A valid credential that the server has issued has its own rate limit,
@@ -29,11 +14,11 @@ export async function consumeRequestLimit(headers: Headers, name = "connect"): P
  */
 export async function consumeExchangeLimit(call: HandlerRequest): Promise<void> {
   const credential = readCredential(call);
-  if (!credential) return consumeRequestLimit(call.headers);
+  if (!credential) return requireWithinLimit("connect", call);
   const { kind, id } = credential;
   const name = `connect-${kind}`;
   const live = await new OAuthState(kind).find(id);
-  if (!live) await consumeRequestLimit(call.headers, `${name}-refused`);
+  if (!live) await requireWithinLimit("connect", call, `${name}-refused`);
   else
     await consume(name, oauthBounds.credentials[kind], (kind === "RefreshToken" && live.grantId) || hash(id));
 }

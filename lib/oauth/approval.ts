@@ -14,8 +14,6 @@ import { lifetimes } from "@/lib/oauth/lifetimes";
 import { RegisteredClients } from "@/lib/oauth/registered-clients";
 import { describeClient, nameSession, type RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
-import { knownClientKey } from "@/lib/rate-limit/client-address";
-import { counter } from "@/lib/rate-limit/rate-limit";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 /** A request that waits for approval: by an app in this browser, or by a device whose code was typed in it. */
@@ -131,22 +129,6 @@ export async function decline(
     onRequest: { error: "access_denied", error_description: description },
     onDevice: { error: "access_denied", errorDescription: description },
   });
-}
-
-/**
- * The maximum number of code lookups in ten minutes, from one client address and from all unknown addresses together.
- * There are 20^8 codes, and each lives for ten minutes: thirty guesses find a given code with a probability of 1 in 850
- * million (RFC 8628 §5.1).
- */
-const maxLookups = { ofOne: 30, ofAllUnknown: 3000 };
-const windowSeconds = 10 * 60; // 10 minutes
-
-/** Counts one lookup of a device code. Returns false when the limit is reached. */
-export async function consumeLookupLimit(headers: Headers): Promise<boolean> {
-  const client = knownClientKey(headers);
-  const ofAll = counter("user-codes-of-unknown", maxLookups.ofAllUnknown, { windowSeconds });
-  const of = client ? counter("user-codes", maxLookups.ofOne, { windowSeconds }) : ofAll;
-  return (await of.consume(client ?? "all", performance.now())).allowed;
 }
 
 async function readPending(authorizationRequest: AuthorizationRequest): Promise<AdapterPayload | undefined> {

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
-import { tooManyRequests } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import type { ResponseParts } from "@/lib/http/response";
@@ -9,10 +8,8 @@ import { readableName } from "@/lib/oauth/client-name";
 import { clientDefaults, unnamedClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { issueClient } from "@/lib/oauth/registered-clients";
-import { knownClientKey } from "@/lib/rate-limit/client-address";
-import { counter } from "@/lib/rate-limit/rate-limit";
 
-const { registrationBytes, registrations, windowSeconds } = oauthBounds;
+const { registrationBytes } = oauthBounds;
 
 /** The metadata that we accept (RFC 7591 §2). Others are replaced by our defaults, which the response shows. */
 const application = z.object({
@@ -33,8 +30,7 @@ export function register(route: Route): (request: Request) => Promise<Response> 
   return createHandler(route, answer, { acceptsAnyOrigin: true });
 }
 
-async function answer({ headers, body, nowMs }: HandlerRequest): Promise<ResponseParts> {
-  await consumeRegistrationLimit(headers);
+async function answer({ body, nowMs }: HandlerRequest): Promise<ResponseParts> {
   const requested = application.safeParse(parseJson(body));
   if (!requested.success) {
     const isRedirectUri = requested.error.issues.some(({ path }) => path[0] === "redirect_uris");
@@ -44,16 +40,6 @@ async function answer({ headers, body, nowMs }: HandlerRequest): Promise<Respons
     return refuse("invalid_client_metadata");
   }
   return { status: 201, body: { ...clientDefaults, ...issueClient(requested.data, nowMs) } };
-}
-
-/** Counts one registration, apart from authorization requests. Throws a 429 when the limit is reached. */
-async function consumeRegistrationLimit(headers: Headers): Promise<void> {
-  const client = knownClientKey(headers);
-  const limit = client
-    ? counter("registrations", registrations.ofOne, { windowSeconds })
-    : counter("registrations-of-unknown", registrations.ofAllUnknown, { windowSeconds });
-  const { allowed, retryAfterSeconds } = await limit.consume(client ?? "all", performance.now());
-  if (!allowed) throw tooManyRequests({ retryAfterSeconds: retryAfterSeconds ?? windowSeconds });
 }
 
 /** An error response (RFC 7591 §3.2.2). */

@@ -32,7 +32,6 @@ async function show(call: OfficeCall): Promise<Shown> {
     );
   }
   const rows = await query.execute();
-  const emails = rows.slice(0, perPage).map(({ email }) => email);
   return {
     title: "Waitlist",
     content: (
@@ -40,14 +39,24 @@ async function show(call: OfficeCall): Promise<Shown> {
         <h1>Waitlist</h1>
         <Outcome call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
         <Form act={inviteMany} className="stack">
-          <label htmlFor="emails">Emails to invite, one a line</label>
-          <textarea
-            id="emails"
-            name="emails"
-            rows={8}
-            spellCheck={false}
-            defaultValue={typed("emails") ?? emails.join("\n")}
+          <LongTable
+            caption="Waiting for an invitation"
+            rows={rows}
+            columns={[
+              [
+                "Invite",
+                ({ email }) => (
+                  <input type="checkbox" name="emails" value={email} aria-label={`Invite ${email}`} />
+                ),
+              ],
+              ["Email", ({ email }) => <Person email={email} />],
+              ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
+            ]}
+            whenEmpty="No one waits."
+            hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
           />
+          <label htmlFor="emails">Others to invite, one a line</label>
+          <textarea id="emails" name="emails" rows={4} spellCheck={false} defaultValue={typed("emails")} />
           <div className="filter">
             <PlanFields call={call} plan="trial" assistantLimit={null}>
               <Field
@@ -61,23 +70,13 @@ async function show(call: OfficeCall): Promise<Shown> {
             <button type="submit">Invite</button>
           </div>
         </Form>
-        <h2>Waiting for an invitation</h2>
-        <LongTable
-          rows={rows}
-          columns={[
-            ["Email", ({ email }) => <Person email={email} />],
-            ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
-          ]}
-          whenEmpty="No one waits."
-          hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
-        />
       </>
     ),
   };
 }
 
-/** Invites every email that the form lists, with one plan. Refused ones are listed with the reason. */
-const inviteMany: OfficeAct = {
+/** Invites every email that the form lists or that is ticked, with one plan. Refused ones are listed with the reason. */
+export const inviteMany: OfficeAct = {
   path: "/waiting/invite",
   name: "send invitations",
   needsProof: true,

@@ -74,12 +74,19 @@ export function exactRatelimit(store: CounterStore, { name, limit, windowMs, clo
     redis: store as unknown as RatelimitConfig["redis"],
     // We call no more than `limit` of an algorithm.
     limiter: () => algorithm as ReturnType<RatelimitConfig["limiter"]>,
-    prefix: `corner-office:${name}`,
+    prefix: prefixOf(name),
     // Its own timeout allows with a limit of 0, and its cache goes by the wall clock.
     timeout: 0,
     ephemeralCache: false,
     enableTelemetry: false,
   });
+}
+
+const prefixOf = (name: string) => `corner-office:${name}`;
+
+/** Takes the latest accepted request of a client back. */
+export async function removeLatest(store: CounterStore, name: string, key: string): Promise<void> {
+  await store.eval('return redis.call("RPOP", KEYS[1])', [`${prefixOf(name)}:${key}`], []);
 }
 
 /** Whether the store refused because it does not have the script yet. */

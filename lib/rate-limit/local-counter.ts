@@ -40,6 +40,11 @@ export class LocalCounter {
     return { allowed: true, remaining: this.limit - recent.count };
   }
 
+  /** Takes the latest request of this key back. */
+  refund(key: string): void {
+    (this.keys.get(key) ?? this.keysBefore.get(key))?.removeLatest();
+  }
+
   private windowOf(key: string): ClientWindow {
     const known = this.keys.get(key);
     if (known) return known;
@@ -85,6 +90,10 @@ class ClientWindow {
     // Most clients send one request, and a push would allocate room for seventeen.
     if (this.atMs.length === 0) this.atMs = [nowMs];
     else this.atMs.push(nowMs);
+  }
+
+  removeLatest(): void {
+    if (this.count > 0) this.atMs.pop();
   }
 
   expireUntil(ms: number): void {

@@ -1,13 +1,14 @@
-import { type QuotaName, quotas } from "@/lib/config/limits";
+import { type QuotaName, quotas, type RateLimit } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
-import { rateLimitKey } from "@/lib/rate-limit/client-address";
+import { knownClientKey, ownNetworkKey, rateLimitKey } from "@/lib/rate-limit/client-address";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
+import { LruCache } from "@/lib/runtime/lru-cache";
 import { metrics } from "@/lib/runtime/metrics";
 
 const storeTimeoutMs = 400; // the shared store, a round
@@ -91,6 +92,54 @@ export function rateLimitMessage(
 function rateLimitHeaders({ name, fixed }: Quota, left: number, wait = ""): readonly string[] {
   const remaining = String(left);
   return [...fixed, "ratelimit", `"${name}";r=${remaining}${wait}`, "ratelimit-remaining", remaining];
+}
+
+/** Who sent a request: its headers, and the id of its browser if that has signed in before. */
+export type Sender = { headers: Headers; browser: string | undefined };
+
+const maxKnownNetworks = 10_000;
+const knownNetworks = () => processSingleton("known networks", () => new LruCache<true>(maxKnownNetworks));
+
+/**
+ * Spends one request of a limit: of the client's, of its network's, and of all. Returns the seconds to wait if one of them
+ * is spent. A network is known while one of its browsers has signed in before, to this process.
+ *
+ * @param name - of its counters; several may have the same limit
+ */
+export async function consumeLimit(
+  name: string,
+  { perClient, perNetwork, inAll, windowSeconds }: RateLimit,
+  { headers, browser }: Sender,
+): Promise<number | undefined> {
+  const [client, network] = [browser ?? knownClientKey(headers), ownNetworkKey(headers)];
+  if (browser && network) knownNetworks().set(network, true);
+  const isKnown = browser !== undefined || (network !== undefined && knownNetworks().get(network) === true);
+  const layers: [name: string, limit: number | undefined, key: string | undefined][] = [
+    [name, perClient, client],
+    [`${name}-of-network`, perNetwork, browser ? network && `known ${network}` : network],
+    [`${name}-in-all`, inAll, isKnown ? undefined : "all"],
+  ];
+  for (const [layer, limit, key] of layers) {
+    if (limit === undefined || key === undefined) continue;
+    const { allowed, retryAfterSeconds } = await counter(layer, limit, { windowSeconds }).consume(
+      key,
+      performance.now(),
+    );
+    if (allowed) continue;
+    metrics()?.quotaRefusals.inc({ quota: layer });
+    return retryAfterSeconds ?? windowSeconds;
+  }
+  return undefined;
+}
+
+/** Gives a request back to the client's limit, because it failed for a reason of ours. Its network's counts it still. */
+export function refundLimit(
+  name: string,
+  { perClient, windowSeconds }: RateLimit,
+  { headers, browser }: Sender,
+): void {
+  const client = browser ?? knownClientKey(headers);
+  if (perClient && client) counter(name, perClient, { windowSeconds }).refund(client);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Ratelimit } from "@upstash/ratelimit";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
-import { exactRatelimit, type Policy } from "@/lib/rate-limit/exact-window";
+import { exactRatelimit, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
 import { LruCache } from "@/lib/runtime/lru-cache";
@@ -53,6 +53,12 @@ export class SharedCounter {
       this.waiting.push({ key, nowMs, decide });
       if (!this.isAsking) this.consumeInBatches();
     });
+  }
+
+  /** Takes the latest request of this key back, if the store answers. */
+  refund(key: string): void {
+    this.refusedUntilMs.set(key, 0);
+    removeLatest(this.store, this.options.name, `{${key}}`).catch(() => {});
   }
 
   private async consumeInBatches(): Promise<void> {

@@ -12,21 +12,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { processSingleton } from "@/lib/process-singleton";
-
-const creation = () => processSingleton("who makes what DATA_DIR keeps", () => ({ isDisabled: false }));
-
-/**
- * Forbids this process to create files in `DATA_DIR`: only its parent does, so a file that disappears stays missing.
- */
-export function disableCreation(): void {
-  creation().isDisabled = true;
-}
-
-/** Throws a {@link DataDirError} if this process must not create the missing file. */
-export function requireCreator(path: string): void {
-  if (creation().isDisabled) throw new DataDirError(`DATA_DIR: ${path} was removed`);
-}
 
 /** The data folder cannot be used; `message` is one line for the operator. */
 export class DataDirError extends Error {
@@ -105,7 +90,6 @@ function readIfExists(file: string): string | undefined {
 
 /** Flushes a draft to disk before it gets the name that others read. */
 function createFile(dataDir: string, name: string, generate: () => string): void {
-  requireCreator(join(dataDir, name));
   createFolder(dataDir);
   const draft = join(dataDir, `${draftPrefix(name)}${process.pid}`);
   try {

@@ -1,5 +1,3 @@
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import pino from "pino";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
@@ -35,7 +33,7 @@ function makeLog(level: string): pino.Logger {
       level,
       base: null,
       formatters: { level: (name) => ({ level: name }) },
-      serializers: { err: serializeError },
+      serializers: { err: (failure) => serializeError(failure) },
     },
     destination(),
   );
@@ -54,26 +52,25 @@ const destination = () =>
     };
   });
 
-/** Copies the output of a child process to the log: log lines unchanged, everything else as a warning. */
-export function relayToLog(written: Readable): void {
-  createInterface({ input: written }).on("line", (line) => {
-    if (isLogLine(line)) destination().write(`${line}\n`);
-    else if (line.trim()) log().warn({ from: "the pages" }, line);
-  });
-}
+const maxCauses = 8;
 
-function isLogLine(line: string): boolean {
-  if (!line.startsWith('{"level":')) return false;
-  try {
-    return typeof JSON.parse(line) === "object";
-  } catch {
-    return false;
-  }
-}
-
-/** Serializes an error for the log. It leaves out other fields: a database driver's `detail` quotes the row. */
-function serializeError(failure: unknown) {
+/**
+ * Serializes an error for the log, with the errors that caused it: those of an `AggregateError`, and its `cause`s. It
+ * leaves out other fields: a database driver's `detail` quotes the row.
+ */
+function serializeError(failure: unknown, depth = 0): object {
   if (!(failure instanceof Error)) return { message: String(failure) };
-  const { name, message, stack } = failure;
-  return { name, code: (failure as NodeJS.ErrnoException).code, message, stack };
+  const { name, message, stack, cause } = failure;
+  const { code, errors = [] } = failure as NodeJS.ErrnoException & { errors?: unknown[] };
+  const causes = [...errors, ...(cause === undefined ? [] : [cause])].slice(
+    0,
+    depth < maxCauses ? maxCauses : 0,
+  );
+  return {
+    name,
+    code,
+    message,
+    stack,
+    ...(causes.length > 0 && { causes: causes.map((one) => serializeError(one, depth + 1)) }),
+  };
 }

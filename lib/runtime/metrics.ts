@@ -57,17 +57,6 @@ function makeMetrics() {
       labelNames: ["state"],
       registers,
     }),
-    renders: new Counter({
-      name: "corner_office_renders_total",
-      help: "Pages requested from the page renderer, by outcome.",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    pagesRestarts: new Counter({
-      name: "corner_office_pages_restarts_total",
-      help: "Restarts of the page renderer.",
-      registers,
-    }),
     sunset: new Gauge({
       name: "corner_office_sunset_timestamp_seconds",
       help: "When an operation that is being retired begins to answer 410, in Unix seconds.",

@@ -1,7 +1,7 @@
 import { processSingleton } from "@/lib/process-singleton";
 
 /** Dependencies that this process uses only occasionally. */
-type Dependency = "mail" | "pages";
+type Dependency = "mail";
 
 const since = () => processSingleton("outages", () => new Map<Dependency, number>());
 

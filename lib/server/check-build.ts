@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { buildFiles } from "@/lib/config/next-internals";
+import { builtRoutesFile } from "@/lib/config/next-internals";
 import { isDocumentPath } from "@/lib/docs/documents";
 import { compressFiles } from "@/lib/http/compressed-files";
 import { findRegisterDrift } from "@/lib/http/register-drift";
@@ -10,7 +10,7 @@ import { checkRetirements, listRetirements } from "@/lib/http/retirement";
  * valid, then compresses static files.
  */
 
-const builtRoutes = JSON.parse(readFileSync(buildFiles.routes, "utf8"));
+const builtRoutes = JSON.parse(readFileSync(builtRoutesFile, "utf8"));
 const drift = findRegisterDrift({ builtRoutes: Object.values(builtRoutes), files: readdirSync("public") });
 if (drift.length > 0) {
   process.stderr.write(

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { connectionBounds } from "@/lib/config/limits";
 import { groupAddress } from "@/lib/rate-limit/client-address";
 
-const reservedFiles = 256; // for the store, the log, the page renderer and other files
+const reservedFiles = 256; // for the store, the log and other files
 
 /**
  * An entry in a ring of idle connections, after whose empty start comes the longest idle one. A Set would be slower:

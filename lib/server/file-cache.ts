@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { nextPaths } from "@/lib/config/next-internals";
 import { assetsVersion } from "@/lib/http/assets";
-import { compressedFolder, fileFolders } from "@/lib/http/compressed-files";
+import { compressedFolder, listFiles } from "@/lib/http/compressed-files";
 import { headersAt } from "@/lib/http/page-headers";
 import { files } from "@/lib/http/pages";
 import { CachedResponse } from "@/lib/server/cached-response";
@@ -33,20 +32,14 @@ export class FileCache {
   };
 
   constructor() {
-    for (const [address, folder] of Object.entries(fileFolders)) {
-      for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-        const file = join(folder, name);
-        if (statSync(file).isFile()) this.files.set(address + name, file);
-      }
-    }
+    for (const name of listFiles()) this.files.set(`/${name}`, join("public", name));
   }
 
   /** The file at this path, immutable if its name or query contains its version; `undefined` if there is none. */
   find(path: string, query: string): CachedResponse | undefined {
     const file = this.files.get(path);
     if (!file) return undefined;
-    const isNamedByVersion = path.startsWith(nextPaths.assets) || path === files.serif.path;
-    const caching = isNamedByVersion || query === `v=${assetsVersion()}` ? immutable : revalidate;
+    const caching = path === files.serif.path || query === `v=${assetsVersion()}` ? immutable : revalidate;
     let kept = this.kept[caching].get(path);
     if (!kept) {
       kept = read(path, file, caching);
@@ -58,7 +51,7 @@ export class FileCache {
 
 function read(path: string, file: string, caching: string): CachedResponse {
   const type = types[extname(file)] ?? "application/octet-stream";
-  const fields = [...headersAt(path, ""), "content-type", type, "cache-control", caching];
+  const fields = [...headersAt(path), "content-type", type, "cache-control", caching];
   const encoded = Object.fromEntries(
     Object.entries({ br: ".br", gzip: ".gz" })
       .map(([encoding, ending]) => [encoding, join(compressedFolder, path + ending)] as const)

@@ -1,8 +1,8 @@
 import { hasSessionCookie } from "@/lib/auth/session-hint";
-import { middlewareHeaders } from "@/lib/config/next-internals";
-import { settings } from "@/lib/config/settings";
+import { isClerks } from "@/lib/http/content-security-policy";
 import { readCookie } from "@/lib/http/cookies";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
+import { headersAt } from "@/lib/http/page-headers";
 import { type Page, pages } from "@/lib/http/pages";
 import type { HeaderList } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
@@ -10,7 +10,6 @@ import { pageAt, routeAt } from "@/lib/http/router";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { CachedResponse } from "@/lib/server/cached-response";
-import type { RenderedPage } from "@/lib/server/page-renderer";
 import { readSiteBanner } from "@/lib/site-banner";
 
 const maxAgeMs = 1000;
@@ -19,7 +18,10 @@ const maxShown = 4; // variants of a page, by notice
 type CookieHeaders = Pick<Headers, "get">;
 
 /** Renders the page at a path for a browser that sends this cookie. */
-type RenderPage = (path: string, cookie: string | undefined) => Promise<RenderedPage>;
+type RenderPage = (path: string, cookie: string | undefined) => Promise<Response>;
+
+/** A rendered page; its headers are names and values in turn. */
+type RenderedPage = { status: number; headers: string[]; content: Buffer };
 
 /** Headers of a single response, and those that {@link CachedResponse} sets itself. */
 const notCached = new Set([
@@ -29,7 +31,6 @@ const notCached = new Set([
   "etag",
   "last-modified",
   "vary",
-  middlewareHeaders.rewrite,
   "x-request-id",
 ]);
 
@@ -71,8 +72,11 @@ export class PageCache {
 
   private async renew(key: string, path: string, cookie: string | undefined): Promise<CachedPage> {
     const made = await this.make(path, cookie);
-    if (made.status >= 500) throw new Error(`${path} cannot be made: ${made.status}`);
-    const page = new CachedPage(made, pageAt(path)?.freshForMs);
+    const { status } = made;
+    if (status >= 500) throw new Error(`${path} cannot be made: ${status}`);
+    const headers = [...headersAt(path), ...[...made.headers].flat()];
+    const rendered = { status, headers, content: Buffer.from(await made.arrayBuffer()) };
+    const page = new CachedPage(rendered, pageAt(path)?.freshForMs);
     this.kept.set(key, page);
     return page;
   }
@@ -80,10 +84,11 @@ export class PageCache {
 
 function isShared(route: Route, query: string, headers: CookieHeaders): boolean {
   if (route.isShared || !route.isSharedWithoutCookies) return route.isShared === true;
-  // Clerk's component gets a nonce of its own in each response.
-  const isRenderedEachTime =
-    pageAt(route.path)?.loads.includes("clerk") && settings().signIn.kind === "clerk";
-  return !isRenderedEachTime && query === "" && !hasSessionCookie(headers) && readTypedEmail(headers) === "";
+  // Clerk may have to renew the session of a browser that opens one of its pages.
+  const page = pageAt(route.path);
+  return (
+    !(page && isClerks(page)) && query === "" && !hasSessionCookie(headers) && readTypedEmail(headers) === ""
+  );
 }
 
 class CachedPage {

@@ -12,7 +12,10 @@ import * as securityTxt from "@/app/.well-known/security.txt/route";
 import * as changes from "@/app/(pages)/changes/route";
 import * as answerApp from "@/app/(pages)/connect/answer/route";
 import * as findDevice from "@/app/(pages)/connect/device/route";
+import * as connect from "@/app/(pages)/connect/route";
 import * as document from "@/app/(pages)/docs/[[...path]]/route";
+import * as search from "@/app/(pages)/docs/search/route";
+import * as findHits from "@/app/(pages)/docs/search.json/route";
 import * as switchAppMails from "@/app/(pages)/home/app-mails/route";
 import * as returnFromCheckout from "@/app/(pages)/home/checkout/return/route";
 import * as beginCheckout from "@/app/(pages)/home/checkout/route";
@@ -23,13 +26,16 @@ import * as startPasskey from "@/app/(pages)/home/passkeys/options/route";
 import * as removePasskey from "@/app/(pages)/home/passkeys/remove/route";
 import * as renamePasskey from "@/app/(pages)/home/passkeys/rename/route";
 import * as openPortal from "@/app/(pages)/home/portal/route";
+import * as home from "@/app/(pages)/home/route";
 import * as endSession from "@/app/(pages)/home/sessions/end/route";
 import * as extendApp from "@/app/(pages)/home/sessions/extend/route";
 import * as mintToken from "@/app/(pages)/home/token/route";
 import * as acceptInvitation from "@/app/(pages)/invitation/accept/route";
+import * as invitation from "@/app/(pages)/invitation/route";
 import * as nothingHere from "@/app/(pages)/nothing-here/route";
 import * as dismissNotice from "@/app/(pages)/notice/dismiss/route";
 import * as front from "@/app/(pages)/route";
+import * as code from "@/app/(pages)/sign-in/code/route";
 import * as signOut from "@/app/(pages)/sign-in/out/route";
 import * as askForPasskey from "@/app/(pages)/sign-in/passkey/options/route";
 import * as signInWithPasskey from "@/app/(pages)/sign-in/passkey/route";
@@ -98,7 +104,6 @@ const ofMcp: Record<(typeof mcpServer.paths)[number], Handlers> = {
   "/mcp/account": mcpAccount,
 };
 
-/** Handled in this process, so that they work while no page can be rendered. */
 const ofActions: Record<Exclude<keyof typeof actions, "findHits">, Handlers> = {
   joinWaitlist,
   acceptInvitation,
@@ -181,11 +186,26 @@ const ofPublications: Record<Exclude<keyof typeof publications, "jwks" | "emailP
   robots,
 };
 
-const ofSharedPages = { front, waitlist, signIn, changes, status, nothingHere };
+type PageName = Exclude<keyof typeof pages, keyof typeof documentPages | "unsubscribe">;
 
-const shared = new Map<string, Handler>([
+const ofPages: Record<PageName, { GET: Handler }> = {
+  front,
+  waitlist,
+  signIn,
+  code,
+  invitation,
+  home,
+  connect,
+  search,
+  changes,
+  status,
+  nothingHere,
+};
+
+const rendered = new Map<string, Handler>([
   ...Object.entries(ofPublications).map(getAt(publications)),
-  ...Object.entries(ofSharedPages).map(getAt(pages)),
+  ...Object.entries(ofPages).map(getAt(pages)),
+  [actions.findHits.path, findHits.GET],
   ...Object.values(clientFiles).map(({ path }): [string, Handler] => [
     path,
     async (request) => clientFile.GET(request),
@@ -207,9 +227,9 @@ function getAt(register: Record<string, { path: string }>) {
   };
 }
 
-/** The handler of a GET whose response is the same for everyone. Throws if there is none. */
-export function sharedHandler(path: string): Handler {
-  const handler = shared.get(path);
+/** The handler of a page or a publication, whose answers are kept or whose renders are limited. Throws if there is none. */
+export function pageHandler(path: string): Handler {
+  const handler = rendered.get(path);
   if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
   return handler;
 }

@@ -96,13 +96,11 @@ function trackRequest(context: RequestContext, incoming: IncomingMessage, outgoi
   outgoing.on("finish", () => logRequest(context, outgoing.statusCode));
 }
 
-const noNonce = ""; // no response from here has an inline script of Next's
-
 /** The headers that `middleware.ts` sets where Next answers. */
 function defaultHeaders(path: string, { headers }: IncomingMessage): HeaderList {
   const isShared = routeAt(path)?.isShared;
   const requestId = isShared ? [] : ["x-request-id", String(headers["x-request-id"])];
-  return [...headersAt(path, noNonce), ...requestId];
+  return [...headersAt(path), ...requestId];
 }
 
 /** Appends the peer to `X-Forwarded-For`, as a proxy does. */

@@ -22,7 +22,6 @@ import { blockReadiness } from "@/lib/runtime/readiness";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
 import { createOfficeServer } from "@/lib/server/office-server";
-import { PageRenderer } from "@/lib/server/page-renderer";
 import { createPageHandler } from "@/lib/server/render-page";
 import { createFrontServer } from "@/lib/server/server";
 import { stopOnSignal } from "@/lib/server/stop";
@@ -41,19 +40,14 @@ export async function start(): Promise<void> {
     logUncaught();
   }
   prepareDataDir();
-  const pages = production ? startPages() : startDevelopment();
-  const pagesReady = blockReadiness("the pages are starting");
-  const server = createFrontServer({ handlePage: pages.show, throughNext: !production });
+  const handlePage = production ? createPageHandler() : showThroughNext();
+  const server = createFrontServer({ handlePage, throughNext: !production });
   const runners: { stop: () => Promise<void> }[] = [];
   stopOnSignal(server, {
     drainSeconds,
     finish: () => Promise.all(runners.map((runner) => runner.stop())),
-    async close() {
-      await pages.stop();
-      await closeStore();
-    },
+    close: closeStore,
   });
-  const started = pages.started.then(pagesReady, (failure: Error) => exitWithError(failure.message));
   const measured = metrics();
   if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
   if (office) {
@@ -70,7 +64,6 @@ export async function start(): Promise<void> {
   runners.push(startRunner(), startSignInRunner(), startRetention(), startStateSweep(), startAppEndRunner());
   runners.push(startTrialMailRunner(), startOutageWatch());
   if (billing) runners.push(startReconciler());
-  await started;
 }
 
 function readSettings() {
@@ -102,30 +95,13 @@ function prepareDataDir(): void {
   }
 }
 
-type Pages = {
-  /** Handles a request that has no handler in `routes.ts`. */
-  show: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
-  started: Promise<void>;
-  stop: () => Promise<void>;
-};
-
-/** Production: pages are rendered in a second process. Operations answer before it is ready. */
-function startPages(): Pages {
-  const pages = new PageRenderer();
-  return { show: createPageHandler(pages), started: pages.start(), stop: () => pages.stop() };
-}
-
 /** Development: Next handles everything in this process, with hot reload. */
-function startDevelopment(): Pages {
-  const preparing = prepareNext();
-  return {
-    async show(incoming, outgoing) {
-      const handle = await preparing;
-      incoming.headers["x-forwarded-for"] = clientAddress(toHeaders(incoming));
-      await handle(incoming, outgoing);
-    },
-    started: preparing.then(() => {}),
-    stop: async () => {},
+function showThroughNext() {
+  const preparing = prepareNext().catch((failure: Error) => exitWithError(failure.message));
+  return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
+    const handle = await preparing;
+    incoming.headers["x-forwarded-for"] = clientAddress(toHeaders(incoming));
+    await handle(incoming, outgoing);
   };
 }
 

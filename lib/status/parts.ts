@@ -31,7 +31,6 @@ export async function listParts(nowMs: number): Promise<Part[]> {
     tellOfMail(oldestDueAtMs, nowMs),
     tellOfCounters(areCountersThere),
     tellOfMcp(isStoreThere),
-    tellOfPages(),
   ];
 }
 
@@ -140,14 +139,6 @@ function tellOfMcp(isStoreThere: boolean): Part {
   const name = "MCP server";
   if (isStoreThere) return { ...tellOfApi(), name };
   return { name, colour: "soon", says: "Works, except the tools that read an account", isOutage: true };
-}
-
-function tellOfPages(): Part {
-  const name = "Pages and documents";
-  const awaySinceMs = outageSince("pages");
-  if (awaySinceMs === undefined) return { name, colour: "good", says: "Works" };
-  const says = `Only cached pages are available since ${clock(awaySinceMs)}`;
-  return { name, colour: "soon", says, isOutage: true };
 }
 
 /** A time in UTC, to the second: the reader's time zone is not known here. */

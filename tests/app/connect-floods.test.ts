@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { oauthBounds } from "@/lib/config/limits";
+import { oauthBounds, rateLimits } from "@/lib/config/limits";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
@@ -196,7 +196,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
 
   it("of registrations from one address is refused after 300 in ten minutes, and nothing else is", async () => {
     const from = "127.8.4.1";
-    const answers = await flood(oauthBounds.registrations.ofOne + 5, () => register(from));
+    const answers = await flood(rateLimits.registrations.perClient + 5, () => register(from));
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(({ status }) => status)).toEqual(Array(5).fill(429));
     for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { clerkSignsIn, files, type Page, pages, type Script } from "@/lib/http/pages";
+import { files, type Page, pages, type Script } from "@/lib/http/pages";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
@@ -8,23 +8,20 @@ import { unconfigured } from "@/tests/support/unconfigured";
 
 const scriptsOf = (html: string) =>
   [...html.matchAll(/<script([^>]*)>/g)].map(([, attributes = ""]) => ({
-    nonce: /nonce="([^"]*)"/.exec(attributes)?.[1],
     src: /src="([^"?]*)/.exec(attributes)?.[1],
   }));
 
 /** The register's name of a script's URL. */
 const nameOf = (src = ""): Script | string => {
-  if (src.startsWith("/_next/static/")) return "framework";
   const own: Record<string, Script> = {
     [files.documentsScript.path]: "documents",
     [files.script.path]: "pages",
+    [files.homeScript.path]: "home",
   };
   return own[src] ?? src;
 };
 
-const htmlPages = Object.values<Page>(pages).filter(
-  ({ path, loads }) => !loads.includes("framework") && path !== "/sign-in/code",
-);
+/** Those that need no session. */
 const open = Object.values<Page>(pages).filter(({ path }) => path !== "/home" && path !== "/sign-in/code");
 
 describe.each([
@@ -61,26 +58,12 @@ describe.each([
     });
     expect(text).toMatch(/href="\/(pages|documents)\.css\?v=/);
     expect(text).not.toMatch(/ style="| on[a-z]+="/);
-    const scripts = scriptsOf(text);
-    const nonce = /^'self' 'nonce-([^']+)'$/.exec(allowed)?.[1];
-    if (loads.includes("framework")) {
-      expect(nonce).toBeDefined();
-      for (const script of scripts) expect(script.nonce ?? nonce).toBe(nonce);
-    } else {
-      expect(allowed).toBe(loads.some((script) => script !== "clerk") ? "'self'" : "'none'");
-      expect(others).toMatchObject({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });
-    }
-    for (const { src } of scripts) {
-      if (src || !nonce) expect(loads, `${src}`).toContain(nameOf(src));
-    }
+    expect(allowed).toBe(loads.some((script) => script !== "clerk") ? "'self'" : "'none'");
+    expect(others).toMatchObject({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });
+    for (const { src } of scriptsOf(text)) expect(loads, `${src}`).toContain(nameOf(src));
   });
 
-  it("ignores a client's claim that Clerk handles sign-in", async () => {
-    const { text } = await service.ask(pages.signIn.path, { headers: { [clerkSignsIn]: "yes" } });
-    expect(text).toContain("We send a six-digit code to your email.");
-  });
-
-  it.each(htmlPages)("$path is open to crawlers if its entry says so", async ({ path, isCrawled }) => {
+  it.each(open)("$path is open to crawlers if its entry says so", async ({ path, isCrawled }) => {
     const { text } = await service.ask(path);
     expect(text.includes('<meta name="robots" content="noindex"/>')).toBe(!isCrawled);
     expect(text.includes('<meta property="og:title"')).toBe(isCrawled);
@@ -97,17 +80,6 @@ describe.each([
       "strict-transport-security": expect.stringContaining("max-age=31536000"),
     });
   });
-
-  it.each(Object.values<Page>(pages).filter(({ loads }) => loads.includes("framework")))(
-    "$path has another nonce every time",
-    async ({ path }) => {
-      const policies = [await service.ask(path), await service.ask(path)].map(({ headers }) =>
-        policyOf(headers),
-      );
-      expect(policies[0]?.["script-src"]).toContain("'nonce-");
-      expect(policies[0]).not.toEqual(policies[1]);
-    },
-  );
 
   it("shows a real response of this service on the front page", async () => {
     const { headers, text } = await service.ask("/api/health");
@@ -137,7 +109,7 @@ describe.each([
   });
 
   it("is not cached past an upgrade: documents are revalidated, and files have versioned names", async () => {
-    for (const { path } of htmlPages.filter(({ isShared, path }) => isShared && path !== "/nothing-here")) {
+    for (const { path } of open.filter(({ isShared, path }) => isShared && path !== "/nothing-here")) {
       expect((await service.ask(path)).headers["cache-control"]).toBe("public, no-cache");
     }
     const { text } = await service.ask(pages.quickStart.path);
@@ -224,7 +196,7 @@ describe("with sign-in", () => {
     it("is shown on the pages of its kind, in the HTML itself, as text", async () => {
       await show("Closed on <Friday> & $& after");
       const notice = `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>Closed on &#60;Friday&#62; &#38; $&#38; after</p>`;
-      for (const { path } of htmlPages) {
+      for (const { path } of open) {
         const { text } = await service.ask(path === "/nothing-here" ? "/no/such/page" : path);
         const isShownHere = kind === "warning" || path !== "/unsubscribe";
         expect(text.split(notice), path).toHaveLength(isShownHere ? 2 : 1);

@@ -6,7 +6,7 @@ import { judge, print } from "@/tests/bench/verdict";
 import { Browser } from "@/tests/support/browser";
 import { openidClient } from "@/tests/support/oauth-libraries";
 import { answerApp } from "@/tests/support/owner";
-import { processorTimeOf, withChildren } from "@/tests/support/process-accounts";
+import { processorTimeOf } from "@/tests/support/process-accounts";
 import type { Service } from "@/tests/support/service";
 
 const { health, siteBanner, entitlement } = operations;
@@ -73,7 +73,7 @@ export async function measureRefusalCost(service: Service): Promise<void> {
   await measureCost(service, "health, refused (429)", 2, { path: health.path, status: 429 });
 }
 
-/** Measures the CPU time of both processes for each page that is rendered anew for each request. */
+/** Measures the CPU time for each page that is rendered anew for each request. */
 export async function measureRenderedPages(service: Service): Promise<void> {
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
   const { cookies } = await Browser.signIn(service, "ceo@example.com");
@@ -90,14 +90,12 @@ export async function measureRenderedPages(service: Service): Promise<void> {
     const script = scriptOf({ path, headers, addresses });
     const url = `http://localhost:${service.port}`;
     await load(url, { seconds: 1, script });
-    const before = withChildren(service.pid).map(processorTimeOf).reduce(sum);
+    const before = processorTimeOf(service.pid);
     const { requests, failed } = await load(url, { seconds: 4, script });
-    const micros = withChildren(service.pid).map(processorTimeOf).reduce(sum) - before;
+    const micros = processorTimeOf(service.pid) - before;
     print(`${path}: ${(micros / requests / 1000).toFixed(1)} ms, ${failed} of ${requests} not 200`);
   }
 }
-
-const sum = (a: number, b: number) => a + b;
 
 /** Measures the same for a granted entitlement. */
 export async function measureEntitlementCost(service: Service, engine: string, most: number): Promise<void> {
@@ -110,7 +108,7 @@ const apps = 8;
 /** Renewals of each app: the sum with those of all rounds stays within its rate limit. */
 const renewals = { first: 100, round: 50 };
 
-/** Measures the CPU time of both processes for a renewal by connected apps, in the best of some rounds. */
+/** Measures the CPU time of a renewal by connected apps, in the best of some rounds. */
 export async function measureRefreshCost(service: Service, engine: string): Promise<void> {
   const email = "apps@example.com";
   await service.adminJson("account", "add", email, "--plan", "licensed");
@@ -136,9 +134,9 @@ export async function measureRefreshCost(service: Service, engine: string): Prom
   let latest = await renewAll(tokens, renewals.first);
   const millis: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const before = withChildren(service.pid).map(processorTimeOf).reduce(sum);
+    const before = processorTimeOf(service.pid);
     latest = await renewAll(latest, renewals.round);
-    const micros = withChildren(service.pid).map(processorTimeOf).reduce(sum) - before;
+    const micros = processorTimeOf(service.pid) - before;
     millis.push(micros / (apps * renewals.round) / 1000);
   }
   print(`app refresh on ${engine}: ${Math.min(...millis).toFixed(1)} ms`);

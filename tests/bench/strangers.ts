@@ -4,7 +4,7 @@ import { operations } from "@/lib/http/operations";
 import { actions, pages } from "@/lib/http/pages";
 import { latenciesAt, load, scriptOf } from "@/tests/bench/load";
 import { judge } from "@/tests/bench/verdict";
-import { memoryOf, withChildren } from "@/tests/support/process-accounts";
+import { memoryOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
 
 const { health } = operations;
@@ -39,7 +39,7 @@ async function measureBesidePages(service: Service): Promise<void> {
 
 /** A thousand page requests in one write, on a connection that is closed at once. */
 async function measureBurst(service: Service): Promise<void> {
-  const before = memoryOfBoth(service);
+  const before = memoryOf(service.pid).now;
   const socket = connect(service.port, "127.0.0.1");
   socket.on("error", () => {});
   await new Promise((resolve) => socket.once("connect", resolve));
@@ -56,12 +56,12 @@ async function measureBurst(service: Service): Promise<void> {
     "ms",
   );
   await sleep(calmMs);
-  judge("memory kept of them", memoryOfBoth(service) - before, { most: 50 }, "MB");
+  judge("memory kept of them", memoryOf(service.pid).now - before, { most: 50 }, "MB");
 }
 
 /** A thousand connections that each announce a form body of 10 MiB and start to send it. */
 async function measureAnnounced(service: Service): Promise<void> {
-  const before = memoryOfBoth(service);
+  const before = memoryOf(service.pid).now;
   const head = `POST ${actions.sendCode.path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${10 * mebibytes}\r\n\r\n`;
   const some = Buffer.alloc(64 * 1024, "x");
   const sockets: Socket[] = [];
@@ -75,11 +75,11 @@ async function measureAnnounced(service: Service): Promise<void> {
     sockets.push(socket);
     if (n % 50 === 0) {
       await sleep(10);
-      most = Math.max(most, memoryOfBoth(service));
+      most = Math.max(most, memoryOf(service.pid).now);
     }
   }
   await sleep(500);
-  most = Math.max(most, memoryOfBoth(service));
+  most = Math.max(most, memoryOf(service.pid).now);
   for (const socket of sockets) socket.destroy();
   judge("memory for 1,000 connections that announce 10 MiB", most - before, { most: 100 }, "MB");
 }
@@ -95,15 +95,6 @@ export async function measureMemory(): Promise<void> {
     if (failed > 0) throw new Error(`${failed} of the addresses were refused`);
     sent += requests;
   }
-  const parts = withChildren(service.pid).map((pid) => memoryOf(pid).now);
-  judge("memory after a million addresses", parts.reduce(sum), { most: 400 }, "MB", parts.join(" + "));
+  judge("memory after a million addresses", memoryOf(service.pid).now, { most: 220 }, "MB");
   await service.stop();
 }
-
-function memoryOfBoth(service: Service): number {
-  return withChildren(service.pid)
-    .map((pid) => memoryOf(pid).now)
-    .reduce(sum);
-}
-
-const sum = (a: number, b: number) => a + b;

@@ -21,7 +21,6 @@ export async function startTarget(environment: Environment): Promise<Service> {
   const program = ["--import=./tests/hostile/collect-garbage.mjs", "dist/server/main.js"];
   const settings = { RATE_LIMIT_HEALTH: "100000000", RATE_LIMIT_MCP: "100000000", TRUSTED_PROXY_HOPS: "1" };
   const service = await Service.start({ LOG_LEVEL: "warn", ...settings, ...environment }, { program });
-  // The page renderer starts later.
   await service.ask(`${pages.search.path}?q=token`);
   return service;
 }

@@ -94,20 +94,6 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/server/joined-message.test.ts"],
   },
   {
-    file: "lib/http/forwarded-request.ts",
-    mistake: "the framework reads headers as long as they come",
-    was: "value?.slice(0, length)",
-    becomes: "value",
-    tests: ["tests/lib/http/forwarded-request.test.ts", "tests/lib/server/dear-requests.test.ts"],
-  },
-  {
-    file: "lib/http/forwarded-request.ts",
-    mistake: "the framework reads as many cookies as are sent",
-    was: 'cookies.length > forwardedLimits.cookies ? "" : ',
-    becomes: "",
-    tests: ["tests/lib/http/forwarded-request.test.ts", "tests/lib/server/dear-requests.test.ts"],
-  },
-  {
     file: "lib/oauth/provider-bridge.ts",
     mistake: "the authorization server reads as many parameters as are sent",
     was: "limitQuery(pathFor(url, uid) + searchFor(url))",

@@ -88,8 +88,8 @@ export const caching: Mutant[] = [
   {
     file: "lib/server/render-page.ts",
     mistake: "that a page cannot be shown now is kept",
-    was: 'const defaults = ["cache-control", "no-store",',
-    becomes: 'const defaults = ["cache-control", "public, max-age=60",',
+    was: 'const defaults = ["cache-control", "no-store", ...requestId',
+    becomes: 'const defaults = ["cache-control", "public, max-age=60", ...requestId',
     tests: ["tests/lib/server/render-page.test.ts"],
   },
   {

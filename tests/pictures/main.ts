@@ -251,7 +251,7 @@ async function showOutages(page: Page): Promise<void> {
   const now = clock.now();
   const rows = [
     ["Rate limits", now - 2 * hourMs, now + hourMs, "null"],
-    ["Pages and documents", now - 80 * hourMs, now - 78.4 * hourMs, now - 78.4 * hourMs],
+    ["MCP server", now - 80 * hourMs, now - 78.4 * hourMs, now - 78.4 * hourMs],
     ["Accounts and credits", now - 1999 * hourMs, now - 1999 * hourMs + 9000, now - 1999 * hourMs + 9000],
   ].map(([part, ...times]) => `('${part}', ${times.join(", ")})`);
   changeStore(

@@ -2,7 +2,6 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
 import { load, scriptOf } from "@/tests/bench/load";
-import { withChildren } from "@/tests/support/process-accounts";
 import type { World } from "./world";
 
 /** How long each fault lasts. */
@@ -24,7 +23,6 @@ export const faults: Fault[] = [
     },
   },
   { name: "mail is refused", strike: (world) => disturbMail(world, "busy") },
-  { name: "the page renderer is killed", strike: (world) => signalRenderer(world, "SIGKILL") },
   {
     name: "the store is cut off (embedded: a reader stays)",
     async strike({ store }) {
@@ -42,7 +40,6 @@ export const faults: Fault[] = [
     },
   },
   { name: "the mail server is silent", strike: (world) => disturbMail(world, "silent") },
-  { name: "the page renderer is frozen", strike: (world) => signalRenderer(world, "SIGSTOP") },
   { name: "400 clients send half a head", strike: openHalfHeads },
   { name: "counters are slow", strike: (world) => disturbCounters(world, "slow") },
   {
@@ -66,11 +63,6 @@ async function disturbCounters({ bridge }: World, fault: "reset" | "slow"): Prom
   bridge.fault = fault;
   await sleep(lastingMs);
   bridge.fault = "none";
-}
-
-async function signalRenderer({ service }: World, signal: NodeJS.Signals): Promise<void> {
-  for (const pid of withChildren(service.pid).slice(1)) process.kill(pid, signal);
-  await sleep(lastingMs);
 }
 
 async function openHalfHeads({ service }: World): Promise<void> {

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
-import { memoryOf, processorTimeOf, withChildren } from "@/tests/support/process-accounts";
+import { memoryOf, processorTimeOf } from "@/tests/support/process-accounts";
 import type { Call } from "./calls";
 import type { World } from "./world";
 
@@ -15,8 +15,7 @@ export type Minute = {
   wrong: number;
   /** Parts of one core. */
   processor: number;
-  server: number;
-  renderer: number;
+  memory: number;
   descriptors: number;
   connections: number;
   store: number;
@@ -31,7 +30,7 @@ const columns = [
   "entitlement p50, p99",
   "good, late, wrong",
   "core",
-  "server, renderer",
+  "memory",
   "descriptors",
   "connections",
   "store, its log ",
@@ -51,8 +50,7 @@ export async function readMinute(
   calls: Call[],
   { minute, fault, processor }: { minute: number; fault: string; processor: number },
 ): Promise<Minute> {
-  const pids = withChildren(service.pid);
-  const [server = 0, ...others] = pids.map((pid) => memoryOf(pid).now);
+  const { pid } = service;
   const { store: size, log } = await store.sizes();
   const count = (outcome: Call["outcome"]) => calls.filter((call) => call.outcome === outcome).length;
   return {
@@ -65,9 +63,8 @@ export async function readMinute(
     late: count("late"),
     lateKinds: [...new Set(calls.filter(({ outcome }) => outcome === "late").map(({ kind }) => kind))],
     wrong: count("wrong"),
-    server,
-    renderer: others.reduce((sum, one) => sum + one, 0),
-    descriptors: pids.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0),
+    memory: memoryOf(pid).now,
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
     connections: await store.connections(),
     store: size,
     writeAheadLog: log,
@@ -75,20 +72,18 @@ export async function readMinute(
   };
 }
 
-/** The processor time of the service and its renderer since it was last read, in seconds. */
+/** The processor time of the service since it was last read, in seconds. */
 export class ProcessorTime {
-  private known = new Map<number, number>();
+  private known = 0;
 
   constructor(private readonly world: World) {
     this.take();
   }
 
   take(): number {
-    const pids = withChildren(this.world.service.pid);
-    const now = new Map(pids.map((pid) => [pid, processorTimeOf(pid) / 1e6]));
-    const used = pids.map((pid) => (now.get(pid) ?? 0) - (this.known.get(pid) ?? 0));
-    this.known = now;
-    return used.reduce((sum, one) => sum + one, 0);
+    const before = this.known;
+    this.known = processorTimeOf(this.world.service.pid) / 1e6;
+    return this.known - before;
   }
 }
 
@@ -100,7 +95,7 @@ export function toLine(row: Minute): string {
     inMs(row.entitlement),
     `${row.good}, ${row.late}, ${row.wrong}`,
     row.processor.toFixed(2),
-    `${row.server}, ${row.renderer} MB`,
+    `${row.memory} MB`,
     String(row.descriptors),
     String(row.connections),
     `${row.store.toFixed(1)}, ${row.writeAheadLog.toFixed(1)} MB`,

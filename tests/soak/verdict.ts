@@ -6,8 +6,7 @@ export const everyMinutes = 5;
 
 /** Figures that must not grow by more than the noise: this factor and this much. */
 const steady: { what: string; read: (row: Minute) => number; factor: number; more: number }[] = [
-  { what: "memory of the server in MB", read: ({ server }) => server, factor: 1.1, more: 10 },
-  { what: "memory of the renderer in MB", read: ({ renderer }) => renderer, factor: 1.1, more: 10 },
+  { what: "memory in MB", read: ({ memory }) => memory, factor: 1.1, more: 10 },
   { what: "descriptors", read: ({ descriptors }) => descriptors, factor: 1, more: 10 },
   { what: "connections", read: ({ connections }) => connections, factor: 1, more: 2 },
   { what: "the store's log in MB", read: ({ writeAheadLog }) => writeAheadLog, factor: 2, more: 20 },

@@ -2,12 +2,6 @@ import { readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ, which Linux fixes at 100
 
-/** The ids of a process and its children, for example of the API server and the page renderer. */
-export function withChildren(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
-  return [pid, ...children.split(" ").filter(Boolean).map(Number)];
-}
-
 /** Resident and peak memory of a process, in megabytes. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");

@@ -7,9 +7,9 @@ import type { Answer, Environment, Service } from "@/tests/support/service";
 
 /**
  * How it handles a request. `lost` carries it out and drops the connection, `late` answers after the service's deadline,
- * `silent` never answers.
+ * `silent` never answers, `done500` carries it out and answers 500.
  */
-export type Fault = "none" | "429" | "500" | "401" | "late" | "silent" | "reset" | "lost";
+export type Fault = "none" | "429" | "500" | "401" | "late" | "silent" | "done500" | "reset" | "lost";
 
 type Session = Pick<
   Stripe.Checkout.Session,
@@ -473,7 +473,12 @@ export class StripeStandIn {
       // Stripe remembers a failure of its own as well.
       if (fault === "500") return refuse(500, undefined, "Something went wrong.");
       if (!isOurs) return refuse(401, undefined, "Invalid API Key provided.");
-      return this.answer(method, pathname, method === "GET" ? searchParams : new URLSearchParams(body));
+      const answer = this.answer(
+        method,
+        pathname,
+        method === "GET" ? searchParams : new URLSearchParams(body),
+      );
+      return fault === "done500" ? refuse(500, undefined, "Something went wrong.") : answer;
     };
     const answer = known?.answer ?? work();
     const kept = { body, answer, isDone: false };

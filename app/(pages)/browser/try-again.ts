@@ -1,16 +1,15 @@
 const againAfterMs = 5000;
 
-/** Reloads a page that could not be shown; its retry link marks such a page. */
+/**
+ * Reloads a page that could not be shown; its retry link marks such a page. It navigates only when the service responds:
+ * the browser's own error page could not retry.
+ */
 export function lookAgain(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-tries-again]");
-  if (link) openOnceAnswered(link.href);
-}
-
-/** Navigates only when the service responds: the browser's own error page could not retry. */
-export function openOnceAnswered(address: string): ReturnType<typeof setInterval> {
+  if (!link) return;
   const tryAgain = () =>
-    fetch(address, { method: "HEAD" })
-      .then(() => location.replace(address))
+    fetch(link.href, { method: "HEAD" })
+      .then(() => location.replace(link.href))
       .catch(() => {});
-  return setInterval(tryAgain, againAfterMs);
+  setInterval(tryAgain, againAfterMs);
 }

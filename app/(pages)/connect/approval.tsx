@@ -4,7 +4,7 @@ import { ApiError } from "@/lib/http/errors";
 import { actions, documentPages } from "@/lib/http/pages";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScopeWords } from "@/lib/oauth/resources";
-import { tellMoment } from "../moment";
+import { Clock } from "../clock";
 
 /** The signed-in owner, or why there is none. Pressing a button repeats the same check. */
 type Reader = Owner | ApiError;
@@ -101,11 +101,8 @@ function Origin({ origin, userCode, readersNetwork }: OriginProps) {
         <>
           <p>
             A device or program that shows the code <strong className="unbroken">{userCode}</strong> is asking
-            for access. It can be anywhere. It asked at{" "}
-            <time dateTime={new Date(origin.requestedAtMs).toISOString()} data-shows="time">
-              {tellMoment(origin.requestedAtMs, "time", "UTC")} UTC
-            </time>
-            , from {nameNetwork(origin.network, readersNetwork)}.
+            for access. It can be anywhere. It asked at <Clock atMs={origin.requestedAtMs} shows="time" />,
+            from {nameNetwork(origin.network, readersNetwork)}.
           </p>
           <p className="problem">
             Approve only if you have just started this yourself and the code is on the device in front of you.

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { requireOwner } from "@/lib/accounts/owner";
+import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
 import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
@@ -15,7 +16,6 @@ import { RefusedApp } from "./refused-app";
 
 const problems: Record<string, Problem> = {
   again: { words: "Your session had expired, so your answer was not saved. Answer again." },
-  codes: { words: "Too many codes from your network. Try again in ten minutes." },
   code: {
     words: "This code is mistyped, already used or expired. Check it, or start again on the device.",
     isTyped: true,
@@ -23,37 +23,41 @@ const problems: Record<string, Problem> = {
 };
 
 /** The page where an owner approves or declines an app, and types a device code. */
-export const GET = htmlPage(pages.connect, async (call) => {
-  const query = Object.fromEntries(call.url.searchParams);
-  const problem = findProblem(query, problems);
-  const refusedUrl = readRefusal(query.refused);
-  if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };
-  const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
-  if (fault) {
-    const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
-    return { title: "Nothing was connected", status: 400, content };
-  }
-  const isApproved = query.outcome === "approved";
-  if (query.answered === "user_code") return returnToDevice(isApproved);
-  if (query.answered === "request") return returnToApp(isApproved);
-  return {
-    title: "Connect an app",
-    content: (
-      <div className="narrow">
-        {!problem?.isTyped && <ProblemNote problem={problem} />}
-        {query.away !== undefined && (
-          <Onward
-            heading="One moment"
-            to={`${pages.connect.path}?problem=again`}
-            link="See the request again"
-          />
-        )}
-        {query.away === undefined && (await findQuestion(call, problem))}
-        <Support />
-      </div>
-    ),
-  };
-});
+export const GET = htmlPage(
+  pages.connect,
+  // An app usually sends its owner here when their last token, which lives for a minute, has expired.
+  renewingAtClerk(async (call) => {
+    const query = Object.fromEntries(call.url.searchParams);
+    const problem = findProblem(query, problems);
+    const refusedUrl = readRefusal(query.refused);
+    if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };
+    const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
+    if (fault) {
+      const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
+      return { title: "Nothing was connected", status: 400, content };
+    }
+    const isApproved = query.outcome === "approved";
+    if (query.answered === "user_code") return returnToDevice(isApproved);
+    if (query.answered === "request") return returnToApp(isApproved);
+    return {
+      title: "Connect an app",
+      content: (
+        <div className="narrow">
+          {!problem?.isTyped && <ProblemNote problem={problem} />}
+          {query.away !== undefined && (
+            <Onward
+              heading="One moment"
+              to={`${pages.connect.path}?problem=again`}
+              link="See the request again"
+            />
+          )}
+          {query.away === undefined && (await findQuestion(call, problem))}
+          <Support />
+        </div>
+      ),
+    };
+  }),
+);
 
 /**
  * Shows the pending request of this browser, or the field for a device code. While a code is being typed no request is

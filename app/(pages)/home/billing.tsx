@@ -8,24 +8,47 @@ import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
 import { type Offer, readOffers } from "./offers";
 
-type BillingProps = { account: Account; nowMs: number };
+type BillingProps = {
+  account: Account;
+  bought: BillingSummary;
+  offers: Record<"licences" | "credits", Offer[]>;
+};
 
-/** The offers to the account, and the licence that it has bought; nothing where billing is not set up. */
-export async function Billing({ account, nowMs }: BillingProps) {
+/**
+ * Reads the offers to an account and what it has bought. Returns `undefined` where billing is not set up, and if it
+ * cannot be read: the rest of the page does not need it.
+ */
+export async function readHomeBilling(account: Account, nowMs: number): Promise<BillingProps | undefined> {
   const { billing } = settings();
-  const bought = billing && (await read(account.id));
-  if (!billing || !bought) return null;
-  const live = bought.subscriptions.filter(({ status }) => !endedStates.includes(status));
-  const isLicensed = account.plan === "licensed" || live.length > 0;
-  const [licences, credits] = await Promise.all([
-    isLicensed ? [] : readOffers(billing.licencePrices, "Licence", nowMs),
-    account.plan === "licensed" ? readOffers(billing.creditPrices, "Credits", nowMs) : [],
-  ]);
+  if (!billing) return undefined;
+  try {
+    const bought = await readBilling(await store(), account.id);
+    const [licences, credits] = await Promise.all([
+      isLicensed(account, bought) ? [] : readOffers(billing.licencePrices, "Licence", nowMs),
+      account.plan === "licensed" ? readOffers(billing.creditPrices, "Credits", nowMs) : [],
+    ]);
+    return { account, bought, offers: { licences, credits } };
+  } catch (failure) {
+    log().error({ err: failure }, "billing could not be read");
+    return undefined;
+  }
+}
+
+/** The subscriptions next to which none is sold: they have not ended at Stripe. */
+const liveOf = ({ subscriptions }: BillingSummary) =>
+  subscriptions.filter(({ status }) => !["canceled", "incomplete_expired", "gone"].includes(status));
+
+const isLicensed = ({ plan }: Account, bought: BillingSummary) =>
+  plan === "licensed" || liveOf(bought).length > 0;
+
+/** The offers to the account, and the licence that it has bought. */
+export function Billing({ account, bought, offers: { licences, credits } }: BillingProps) {
   if (licences.length + credits.length === 0 && !bought.hasBought) return null;
+  const live = liveOf(bought);
   const [licence] = live.length > 0 ? live : bought.subscriptions;
   return (
     <section className="billing" id="billing" aria-labelledby="billing-heading">
-      <h2 id="billing-heading">{isLicensed ? "Your licence" : "Choose a licence"}</h2>
+      <h2 id="billing-heading">{isLicensed(account, bought) ? "Your licence" : "Choose a licence"}</h2>
       {live.filter(({ licence_until_ms }) => licence_until_ms > 0).length > 1 && (
         <Alert>
           You pay for more than one licence. Open “Manage billing” and cancel those you do not need.
@@ -50,19 +73,7 @@ export async function Billing({ account, nowMs }: BillingProps) {
   );
 }
 
-/** The states of a subscription after which another one can be bought. */
-const endedStates = ["canceled", "incomplete_expired", "gone"];
 const unpaidStates = ["past_due", "unpaid", "incomplete", "paused"];
-
-/** Returns `undefined` if it cannot be read: the rest of the page does not need it. */
-async function read(accountId: string): Promise<BillingSummary | undefined> {
-  try {
-    return await readBilling(await store(), accountId);
-  } catch (failure) {
-    log().error({ err: failure }, "billing could not be read");
-    return undefined;
-  }
-}
 
 /** When a licence renews, ends or ended, and what to pay so that it goes on. */
 function Licence({ licence }: { licence: BillingSummary["subscriptions"][number] }) {
@@ -128,12 +139,11 @@ function Offers({ offers, kind, accountId }: OffersProps) {
   );
 }
 
-type CheckoutNoteProps = { outcome: string | string[] | undefined; isLicensed: boolean };
+type CheckoutNoteProps = { outcome: string | undefined; isLicensed: boolean };
 
 /** Says how a checkout ended, to an owner who comes back from it. */
 export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
-  const isKnown = typeof outcome === "string" && Object.hasOwn(outcomes, outcome);
-  if (!isKnown || !settings().billing) return null;
+  if (!outcome || !Object.hasOwn(outcomes, outcome) || !settings().billing) return null;
   const words = outcome === "bought" && !isLicensed ? outcomes.pending : outcomes[outcome];
   return (
     <p className="problem ours" role="status">

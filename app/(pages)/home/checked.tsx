@@ -1,4 +1,4 @@
-import { Clock, Zone } from "../clock";
+import { Clock } from "../clock";
 import type { HomeState } from "./state";
 
 /** The time of the last check, and its time zone. */
@@ -6,7 +6,7 @@ export function Checked({ state, nowMs }: { state: HomeState; nowMs: number }) {
   return (
     <p className="quiet">
       Checked at <Clock atMs={nowMs} shows="time" />
-      <Zone />.{" "}
+      <span data-time-zone="" />.{" "}
       <span className="with-script">
         Next automatic check{" "}
         {state.checkAgainAfterSeconds < 60 ? (

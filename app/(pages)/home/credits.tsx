@@ -12,28 +12,44 @@ const listed = { latest: 5, older: 20 };
 
 type CreditsProps = {
   account: Account;
-  /** The entry after those to list, as a link of this section names it; else the latest are listed. */
-  before: string | string[] | undefined;
+  read: Awaited<ReturnType<typeof readCredits>>;
   nowMs: number;
 };
 
-/** The credit balance, its history as a line, and the entries with their reasons, page by page. */
-export async function Credits({ account, before, nowMs }: CreditsProps) {
+/**
+ * Reads what the account's section of credits shows; `undefined` if that fails, because the rest of the page does not
+ * need it.
+ *
+ * @param before - the entry after those to list, as a link of the section names it; else the latest are listed
+ */
+export async function readCredits(accountId: string, before: string | undefined) {
   const after = parseEntry(before);
-  const entries = await readEntries(account.id, maxDrawn);
-  const older = after ? await readEntries(account.id, listed.older + 1, after) : entries;
-  const page = older?.slice(0, after ? listed.older : listed.latest);
+  try {
+    const db = await store();
+    const entries = await readLedger(db, accountId, "<", maxDrawn);
+    const older = after ? await readLedger(db, accountId, "<", listed.older + 1, after) : entries;
+    const page = older.slice(0, after ? listed.older : listed.latest);
+    const oldest = older.length > page.length ? page.at(-1) : undefined;
+    return { entries, page, hasNewer: after !== undefined, oldest };
+  } catch (failure) {
+    log().error({ err: failure }, "credit entries could not be listed");
+    return undefined;
+  }
+}
+
+/** The credit balance, its history as a line, and the entries with their reasons, page by page. */
+export function Credits({ account, read, nowMs }: CreditsProps) {
   return (
     <section className="card credits" aria-labelledby="credits">
       <dl>
         <dt id="credits">Credits</dt>
         <dd>{inWords(account.creditThousandths)}</dd>
       </dl>
-      {entries && entries.length > 0 && (
+      {read && read.entries.length > 0 && (
         <>
-          <StepLine entries={entries} balance={account.creditThousandths} nowMs={nowMs} />
+          <StepLine entries={read.entries} balance={account.creditThousandths} nowMs={nowMs} />
           <ol className="entries">
-            {page?.map((entry) => (
+            {read.page.map((entry) => (
               <li key={entry.id}>
                 <span>{entry.reason}</span>
                 <Clock atMs={entry.atMs} shows="day and time" />
@@ -44,22 +60,19 @@ export async function Credits({ account, before, nowMs }: CreditsProps) {
               </li>
             ))}
           </ol>
-          <EntryLinks
-            hasNewer={after !== undefined}
-            oldest={page && older && older.length > page.length ? page.at(-1) : undefined}
-          />
+          <EntryLinks hasNewer={read.hasNewer} oldest={read.oldest} />
         </>
       )}
-      {entries?.length === 0 && <p className="quiet">No entries yet.</p>}
-      {!entries && <p className="quiet">We cannot show the entries at the moment.</p>}
+      {read?.entries.length === 0 && <p className="quiet">No entries yet.</p>}
+      {!read && <p className="quiet">We cannot show the entries at the moment.</p>}
     </section>
   );
 }
 
 type Position = Pick<CreditEntry, "atMs" | "id">;
 
-function parseEntry(text: string | string[] | undefined): Position | undefined {
-  const [, atMs, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(String(text)) ?? [];
+function parseEntry(text = ""): Position | undefined {
+  const [, atMs, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(text) ?? [];
   return atMs && id ? { atMs: Number(atMs), id } : undefined;
 }
 
@@ -76,21 +89,9 @@ function EntryLinks({ hasNewer, oldest }: EntryLinksProps) {
   );
 }
 
-/** Returns `undefined` if the entries cannot be read: the rest of the page does not need them. */
-async function readEntries(
-  accountId: string,
-  maxEntries: number,
-  before?: Position,
-): Promise<CreditEntry[] | undefined> {
-  try {
-    return await readLedger(await store(), accountId, "<", maxEntries, before);
-  } catch (failure) {
-    log().error({ err: failure }, "credit entries could not be listed");
-    return undefined;
-  }
-}
+const number = new Intl.NumberFormat("en");
 
-const inWords = (thousandths: number) => toCredits(thousandths).toLocaleString("en").replace("-", "−");
+const inWords = (thousandths: number) => number.format(toCredits(thousandths)).replace("-", "−");
 
 type StepLineProps = { entries: readonly CreditEntry[]; balance: number; nowMs: number };
 

@@ -1,5 +1,4 @@
-import { pages } from "@/lib/http/pages";
-import { CopyToken } from "./copy-token";
+import { actions, pages } from "@/lib/http/pages";
 
 type ForProgramsProps = { accountId: string; isLocal: boolean };
 
@@ -13,7 +12,16 @@ export function ForPrograms({ accountId, isLocal }: ForProgramsProps) {
         for an hour at most and ends when you {isLocal && "sign out or "}end it above. It cannot make an
         assistant send, publish, deploy or charge: those steps wait for your approval in the app.
       </p>
-      <CopyToken accountId={accountId} />
+      <div className="stack">
+        <button type="button" data-mints={actions.mintToken.path} data-account={accountId}>
+          Copy a token
+        </button>
+        <noscript>
+          <p>Copying a token needs JavaScript.</p>
+        </noscript>
+        <p role="status" className="status" data-kept="" />
+        <textarea aria-label="Token" readOnly rows={4} hidden data-kept="" />
+      </div>
       <p className="quiet">
         Treat a token like a password. Never put it into a chat, an issue or a log.{" "}
         <a href={pages.quickStart.path}>How to use it</a>

@@ -1,6 +1,5 @@
 import type { Session } from "@/lib/auth/session";
 import { actions } from "@/lib/http/pages";
-import { OnlyWithPasskeys } from "./passkey-support";
 import type { Ways } from "./ways";
 
 type PasskeyOfferProps = { accountId: string; ways: Ways; session: Session };
@@ -11,7 +10,7 @@ export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
   const hasAdded = ways.passkeys.some(({ addedAtMs }) => addedAtMs >= (begunAtMs ?? 0));
   if (confirmedBy !== "code" || ways.hasDeclined || hasAdded) return null;
   return (
-    <OnlyWithPasskeys>
+    <div data-needs="own authenticator" hidden>
       <div className="notice">
         <p className="quiet">
           Next time, sign in with your fingerprint, face or PIN, without waiting for a mail:{" "}
@@ -24,6 +23,6 @@ export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
           </button>
         </form>
       </div>
-    </OnlyWithPasskeys>
+    </div>
   );
 }

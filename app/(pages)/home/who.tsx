@@ -13,7 +13,7 @@ export function Who({ email, isLocal }: { email: string | undefined; isLocal: bo
           </button>
         </form>
       ) : (
-        <Clerk part="user-button" />
+        <Clerk part="UserButton" />
       )}
     </div>
   );

@@ -1,34 +1,56 @@
+import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
 import { findInvitationProblem, type InvitationProblem, invitationDays } from "@/lib/auth/invitation-token";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
+import { pathAfterSignIn } from "@/lib/oauth/approval";
 import { log } from "@/lib/runtime/log";
-import { EmailForm } from "../email-form";
+import { Clerk } from "../clerk";
+import { AboutEmail, EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
 
-/** `/invitation` under local sign-in. Under Clerk the page of `clerkRoutes` is rendered instead. */
-export const GET = htmlPage(pages.invitation, async ({ url, headers, nowMs }) => {
-  const token = url.searchParams.get("token") ?? "";
-  const problem = findProblem(Object.fromEntries(url.searchParams), problems);
-  const hindrance = await findHindrance(token, nowMs);
-  const again = hindrance === "unavailable" && `${pages.invitation.path}?token=${encodeURIComponent(token)}`;
-  return {
-    title: titleOf("Your invitation", problem),
-    content: (
-      <div className="narrow">
-        {hindrance ? (
-          <Hindrance {...hindrances[hindrance]} again={again} />
-        ) : (
-          <Accept token={token} problem={problem} typed={readTypedEmail(headers)} />
-        )}
-      </div>
-    ),
-  };
-});
+/** The page of a link that invites: with our form, or with Clerk's component. */
+export const GET = htmlPage(
+  pages.invitation,
+  renewingAtClerk(async ({ url, headers, nowMs }) => {
+    if (settings().signIn.kind === "clerk")
+      return { title: "Your invitation", content: <AtClerk leadsTo={await pathAfterSignIn(headers)} /> };
+    const token = url.searchParams.get("token") ?? "";
+    const problem = findProblem(Object.fromEntries(url.searchParams), problems);
+    const hindrance = await findHindrance(token, nowMs);
+    const again =
+      hindrance === "unavailable" && `${pages.invitation.path}?token=${encodeURIComponent(token)}`;
+    return {
+      title: titleOf("Your invitation", problem),
+      content: (
+        <div className="narrow">
+          {hindrance ? (
+            <Hindrance {...hindrances[hindrance]} again={again} />
+          ) : (
+            <Accept token={token} problem={problem} typed={readTypedEmail(headers)} />
+          )}
+        </div>
+      ),
+    };
+  }),
+);
+
+/** Accepts the invitation whose ticket Clerk's link put into the address. */
+function AtClerk({ leadsTo }: { leadsTo: string }) {
+  return (
+    <div className="narrow">
+      <h1>Welcome to Corner Office</h1>
+      <Clerk part="SignUp" leadsTo={leadsTo} />
+      <p className="quiet">
+        <AboutEmail />
+      </p>
+    </div>
+  );
+}
 
 type AcceptProps = { token: string; problem: Problem | undefined; typed: string };
 

@@ -1,3 +1,4 @@
+import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
 import { readSessionCredential } from "@/lib/auth/credential";
 import { settings } from "@/lib/config/settings";
 import { readCookie } from "@/lib/http/cookies";
@@ -5,21 +6,28 @@ import { redirectTo } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
-import { EmailForm } from "../email-form";
+import { Clerk } from "../clerk";
+import { AboutEmail, EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, titleOf } from "../problem";
 
-/** The page of local sign-in, and of a deployment without sign-in. Clerk's component is rendered at `clerkRoutes`. */
-export const GET = htmlPage(pages.signIn, async ({ url, headers, nowMs }) => {
-  if (settings().signIn.kind !== "local") return { title: "Sign in", content: <NotSetUp /> };
-  const problem = findProblem(Object.fromEntries(url.searchParams), problems);
-  const signedInPath = problem ? undefined : await findSignedInPath(headers, nowMs);
-  if (signedInPath) return redirectTo({ to: signedInPath });
-  return {
-    title: titleOf("Sign in", problem),
-    content: <RequestCode problem={problem} typed={readTypedEmail(headers)} />,
-  };
-});
+/** The page of sign-in, and of a deployment without it. */
+export const GET = htmlPage(
+  pages.signIn,
+  renewingAtClerk(async ({ url, headers, nowMs }) => {
+    const { kind } = settings().signIn;
+    if (kind === "none") return { title: "Sign in", content: <NotSetUp /> };
+    if (kind === "clerk")
+      return { title: "Sign in", content: <AtClerk leadsTo={await pathAfterSignIn(headers)} /> };
+    const problem = findProblem(Object.fromEntries(url.searchParams), problems);
+    const signedInPath = problem ? undefined : await findSignedInPath(headers, nowMs);
+    if (signedInPath) return redirectTo({ to: signedInPath });
+    return {
+      title: titleOf("Sign in", problem),
+      content: <RequestCode problem={problem} typed={readTypedEmail(headers)} />,
+    };
+  }),
+);
 
 const problems: Record<string, Problem> = {
   over: { words: "That code has expired. Request a new one." },
@@ -31,6 +39,18 @@ async function findSignedInPath(headers: Headers, nowMs: number): Promise<string
   const session = await readSessionCredential(headers, undefined, nowMs).catch(() => undefined);
   if (!session || !("because" in session)) return pathAfterSignIn(headers);
   return readCookie(headers, "office-client") && actions.renewSession.path;
+}
+
+function AtClerk({ leadsTo }: { leadsTo: string }) {
+  return (
+    <div className="narrow">
+      <h1>Sign in</h1>
+      <Clerk part="SignIn" leadsTo={leadsTo} />
+      <p className="quiet">
+        <AboutEmail />
+      </p>
+    </div>
+  );
 }
 
 function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: string }) {

@@ -4,7 +4,7 @@ import { browserSecretSeconds } from "@/lib/auth/passkey-sign-in";
 import { codeMinutes, longCodeHours } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { describeSeconds } from "@/lib/config/durations";
-import { waitlistBounds } from "@/lib/config/limits";
+import { rateLimits } from "@/lib/config/limits";
 import { type SignIn, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
 import type { DocumentPage } from "@/lib/docs/document";
@@ -12,7 +12,7 @@ import { linkToPage } from "@/lib/docs/links";
 import { table } from "@/lib/docs/markdown";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
 import type { CookieName } from "@/lib/http/cookies";
-import { probeSeconds } from "@/lib/http/form";
+import { probeSeconds } from "@/lib/http/handler";
 import { knownSeconds } from "@/lib/http/known-browser";
 import { dismissedSeconds } from "@/lib/http/notice";
 import { documentPages, pages } from "@/lib/http/pages";
@@ -203,7 +203,7 @@ ${table(
     .map(({ what, until }) => [what, until]),
 )}
 
-Expired data is deleted every hour, and from backups when the operator deletes those. To limit abuse, requests are counted under a hash of the network address, for ${describeSeconds(waitlistBounds.joins.windowSeconds)} at most. The log of requests has no network address, no email and no content.
+Expired data is deleted every hour, and from backups when the operator deletes those. To limit abuse, requests are counted under a hash of the network address, for ${describeSeconds(rateLimits.waitlist.windowSeconds)} at most. The log of requests has no network address, no email and no content.
 
 ## Cookies
 

@@ -73,6 +73,26 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
     expect(page.text).toEqual(comesBackTo("/home"));
   });
 
+  it("forms that fail do not count towards their sender's limit", async () => {
+    const browser = new Browser(service);
+    await without("sign_in_codes", async () => {
+      for (let sent = 0; sent < 35; sent++) {
+        const { headers } = await browser.submit("/sign-in/send", { email: "patient@example.com" });
+        expect(headers.location).toBe("/sign-in?problem=unavailable");
+      }
+    });
+    const { headers } = await browser.submit("/sign-in/send", { email: "patient@example.com" });
+    expect(headers.location).toBe("/sign-in/code");
+  });
+
+  it("a sign-out without cookies uses no store", async () => {
+    const answer = await without("local_sessions", async () => {
+      await new Browser(service).submit("/sign-in/out", {}, { cookie: "office-client=x" });
+      return new Browser(service).submit("/sign-in/out");
+    });
+    expect(answer.headers.location).toBe("/");
+  });
+
   it("the code page shows the outage, keeps the requested code, and accepts it afterwards", async () => {
     const email = "code@example.com";
     await service.adminJson("account", "add", email, "--plan", "licensed");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { waitlistBounds } from "@/lib/config/limits";
+import { rateLimits, waitlistBounds } from "@/lib/config/limits";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
@@ -63,7 +63,7 @@ describe.each(engines)("the waitlist on $name", (engine) => {
   });
 
   it("limits the emails from one network per day, however many addresses it has", async () => {
-    const { ofOne } = waitlistBounds.joins;
+    const { perNetwork: ofOne } = rateLimits.waitlist;
     const from = (n: number) => `2001:db8:ffff:${n.toString(16)}::1`;
     for (let n = 0; n < ofOne; n++)
       expect(await joinList("one@example.com", from(n))).toBe("/waitlist?joined");

@@ -44,6 +44,22 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
     expect(second).toBe("price_pack has no whole number as metadata credits");
     stripe.prices.set("price_month", { ...pack, id: "price_month" });
     expect((await check())?.detail).toContain("price_month is not recurring");
+    stripe.prices.set("price_month", {
+      ...pack,
+      id: "price_month",
+      type: "recurring",
+      metadata: { assistant_limit: "many" },
+    });
+    expect((await check())?.detail).toContain("price_month has no whole number as metadata assistant_limit");
+    stripe.portals = [];
+    stripe.clockSkewMs = 90_000;
+    const also = (await check())?.detail;
+    expect(also).toContain("the billing portal has no default configuration");
+    expect(also).toMatch(/this clock is (89|90|91) seconds behind Stripe's/);
+    stripe.portals = [
+      { id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true },
+    ];
+    stripe.clockSkewMs = 0;
     stripe.faultOf = () => "401";
     expect(await check()).toMatchObject({ works: false, detail: "Stripe: Invalid API Key provided." });
     stripe.faultOf = () => "none";
@@ -55,6 +71,27 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
       metadata: {},
       recurring: stripe.prices.get("price_team")?.recurring ?? null,
     });
+  });
+
+  it("check tells of subscriptions that Stripe no longer knows, and of those that stay past due", async () => {
+    const [gone, late] = [await shop.admit("--trial-ends", "2026-01-01"), await shop.admit()];
+    const ids = [(await shop.buy(gone)).subscription, (await shop.buy(late)).subscription];
+    await shop.deliverAll();
+    shop.pass(30 * dayMs);
+    for (const id of ids) shop.stripe.renew(id, { isPaid: false });
+    await shop.deliverAll();
+    shop.stripe.subscriptions.delete(ids[0] ?? "");
+    shop.pass(22 * dayMs);
+    await shop.reconcile();
+    const detail = (await check())?.detail;
+    expect(detail).toContain("Stripe no longer knows 1 of the subscriptions");
+    expect(detail).toContain("1 subscriptions stay past due although their licences ended");
+    expect(await shop.service.adminJson("overview")).toMatchObject({
+      billing: { pastDue: 1, unknownToStripe: 1, orphanedIn30Days: 0 },
+    });
+    shop.stripe.end(ids[1] ?? "");
+    await shop.deliverAll();
+    await shop.stage.query(`DELETE FROM billing_subscriptions WHERE status = 'gone'`);
   });
 
   it("show names the customer, each purchase and what last caused it to be read", async () => {

@@ -41,9 +41,9 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
     );
   }
 
-  it("says that no code was asked for", async () => {
+  it("says that no code is open", async () => {
     expect((await explain()).signIn).toBe(
-      "Nothing stops them, and no code was asked for in a day: they can, at https://office.example/sign-in.",
+      "Nothing stops them, and no code of theirs is open: they can sign in, at https://office.example/sign-in.",
     );
   });
 

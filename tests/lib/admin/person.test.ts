@@ -144,7 +144,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
     expect(download.headers["cache-control"]).toContain("no-store");
     expect(JSON.parse(download.text)).toMatchObject({ email, account: { plan: "licensed" } });
     const stranger = await service.submit("/home/export", {});
-    expect([stranger.status, stranger.headers.location]).toEqual([303, "/home?problem=export"]);
+    expect([stranger.status, stranger.headers.location]).toEqual([303, "/sign-in?problem=ended"]);
   });
 
   it("is erased everywhere, while the ledger, the suppression and the mail links remain", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readCookie, readCookies } from "@/lib/http/cookies";
+import { readCookie, sendsCookie } from "@/lib/http/cookies";
 
 const headers = (cookie: string) => new Headers({ cookie });
 
@@ -30,8 +30,11 @@ describe("readCookie", () => {
   });
 });
 
-describe("readCookies", () => {
-  it("reads every one of a name, in the order they came", () => {
-    expect(readCookies(headers("__session=b; other=c; __session=a"), "__session")).toEqual(["b", "a"]);
+describe("sendsCookie", () => {
+  it.each([
+    ["__session=b; other=c; __session=a", true],
+    ["__session=; other=__session=a", false],
+  ])("sees in %j whether there is one: %s", (cookie, isSent) => {
+    expect(sendsCookie(headers(cookie), "__session")).toBe(isSent);
   });
 });

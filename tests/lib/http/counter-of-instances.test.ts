@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { rateLimits } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
+import { actions } from "@/lib/http/pages";
 import { expectRefusal } from "@/tests/support/contract";
 import { counterStores } from "@/tests/support/counter-stores";
 import { eventually } from "@/tests/support/databases";
@@ -74,6 +76,15 @@ describe.runIf(redisPort).each(counterStores)(
       expect(refused.headers.ratelimit).toBe(`"health";r=0;t=${wait}`);
       expect(wait).toBeGreaterThanOrEqual(1);
       expect(wait).toBeLessThanOrEqual(60);
+    });
+
+    it("counts forms of ten minutes together, as it does requests of a minute", async () => {
+      const from = `127.0.${way.length}.6`;
+      const { perClient } = rateLimits.forms;
+      const send = async (service: Service) =>
+        (await service.submit(actions.dismissNotice.path, {}, { from })).status;
+      for (let n = 0; n < perClient; n++) expect(await send(n % 2 ? first : second)).toBe(303);
+      expect([await send(first), await send(second)]).toEqual([429, 429]);
     });
 
     it("stores no address, only its keyed hash", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { clerkRoutes, clientFiles, documentPages, files, routes, routesOfMany } from "@/lib/http/pages";
+import { clientFiles, documentPages, files, routes, routesOfMany } from "@/lib/http/pages";
 import { findRegisterDrift } from "@/lib/http/register-drift";
 
 const ofMany = Object.values({ ...documentPages, ...clientFiles })
@@ -12,7 +12,6 @@ const builtRoutes = [
   ...mcpServer.paths,
   ...routes.map(({ path }) => path),
   ...routesOfMany,
-  ...Object.values(clerkRoutes),
   "/_not-found",
 ].filter((path) => ![...ofMany, ...publicFiles].includes(path) && !path.endsWith(".md"));
 const built = { builtRoutes, files: publicFiles.map((path) => path.slice(1)) };

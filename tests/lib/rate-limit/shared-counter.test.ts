@@ -87,6 +87,16 @@ describe.runIf(redisPort).each(counterStores)("the counter in $way", ({ way, sta
     );
   });
 
+  it("takes a request back, for the other instance as well", async () => {
+    const counters = stores.map((store) => new SharedCounter(store, options("taken back")));
+    const [one, other] = counters as [SharedCounter, SharedCounter];
+    for (let n = 0; n < limit; n++) await consume(one);
+    expect((await consume(one)).allowed).toBe(false);
+    one.refund("a");
+    await eventually(async () => expect((await consume(other)).allowed).toBe(true));
+    expect((await consume(one)).allowed).toBe(false);
+  });
+
   it("admits 120 and no more at the seam of two minutes", async () => {
     const counter = new SharedCounter(stores[0], { ...options("seam"), limit: 120 });
     const burst = async (requests: number) => {

@@ -88,10 +88,11 @@ describe("cached pages", () => {
     vi.restoreAllMocks();
   });
   const anonymous = new Headers();
-  const made = (headers: string[], status = 200) => ({ status, headers, content: Buffer.from("x") });
+  const made = (caching?: string, status = 200) =>
+    new Response("x", { status, headers: caching ? { "cache-control": caching } : {} });
 
   it("are rendered once for concurrent requests, and once for all unknown addresses", async () => {
-    const make = vi.fn(async () => made([]));
+    const make = vi.fn(async () => made());
     const kept = new PageCache(make);
     const { path } = publications.openApi;
     await Promise.all([
@@ -115,7 +116,7 @@ describe("cached pages", () => {
   ])(
     "include /sign-in and /waitlist without a query and our cookies, not with '%s' and %o",
     async (query, sent) => {
-      const kept = new PageCache(async () => made(["cache-control", "no-store"]));
+      const kept = new PageCache(async () => made("no-store"));
       for (const { path } of [pages.signIn, pages.waitlist]) {
         expect(await kept.find(path, query, new Headers(sent)), path).toBeUndefined();
         expect(await kept.find(path, "", new Headers({ cookie: "theirs=x" })), path).toBeDefined();
@@ -124,7 +125,7 @@ describe("cached pages", () => {
   );
 
   it("are rendered again when max-age has passed; the last copy is served while that fails", async () => {
-    const make = vi.fn(async () => made(["Cache-Control", "public, max-age=300"]));
+    const make = vi.fn(async () => made("public, max-age=300"));
     const kept = new PageCache(make);
     const { path } = publications.llms;
     const clock = vi.spyOn(performance, "now").mockReturnValue(0);
@@ -132,14 +133,14 @@ describe("cached pages", () => {
     clock.mockReturnValue(299_999);
     expect(await kept.find(path, "", anonymous)).toBe(first);
     clock.mockReturnValue(300_000);
-    make.mockResolvedValueOnce(made([], 503));
+    make.mockResolvedValueOnce(made(undefined, 503));
     expect(await kept.find(path, "", anonymous)).toBe(first);
     expect(await kept.find(path, "", anonymous)).not.toBe(first);
     expect(make).toHaveBeenCalledTimes(3);
   });
 
   it("reject a failed first render", async () => {
-    const kept = new PageCache(async () => made([], 500));
+    const kept = new PageCache(async () => made(undefined, 500));
     await expect(kept.find(pages.front.path, "", anonymous)).rejects.toThrow("/ cannot be made: 500");
   });
 });

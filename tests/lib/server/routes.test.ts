@@ -1,18 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { files, publications, routes } from "@/lib/http/pages";
-import { sharedHandler } from "@/lib/server/routes";
+import { pageHandler, routeHandler } from "@/lib/server/routes";
 
-describe("an address whose response is the same for everyone", () => {
-  const elsewhere = new Set<string>([
-    publications.jwks.path,
-    ...Object.values(files).map(({ path }) => path),
-  ]);
-  const shared = routes.filter(
-    ({ path, isShared, isSharedWithoutCookies }) =>
-      (isShared || isSharedWithoutCookies) && !elsewhere.has(path),
+it("every address in the register has a handler in the server's process, files and previews aside", () => {
+  const others = new Set<string>(
+    [publications.emailPreviews, ...Object.values(files)].map(({ path }) => path),
   );
-
-  it.each(shared.map(({ path }) => path))("%s has a handler in the server's process", (path) => {
-    expect(sharedHandler(path)).toBeTypeOf("function");
-  });
+  for (const { path, methods } of routes.filter(({ path }) => !others.has(path))) {
+    expect(routeHandler(path, methods[0] ?? "") ?? pageHandler(path), path).toBeTypeOf("function");
+  }
 });

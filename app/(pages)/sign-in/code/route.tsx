@@ -10,8 +10,8 @@ import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
+import { Clock } from "../../clock";
 import { htmlPage } from "../../html-page";
-import { tellMoment } from "../../moment";
 import { findProblem, type Problem, ProblemNote, problemOfField, titleOf } from "../../problem";
 import { TryAgain } from "../../try-again";
 
@@ -77,7 +77,7 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
       {requested.isLong ? (
         <p className="quiet">
           No email? Check your spam and deleted folders. You can request the next code at{" "}
-          <Moment atMs={requested.untilMs} />.
+          <Clock atMs={requested.untilMs} shows="time" />.
         </p>
       ) : (
         <SendAgain email={requested.email} />
@@ -143,19 +143,11 @@ function AboutLongCode({ email, postedAtMs, untilMs }: RequestedCode) {
         guessed, and further requests do not use it up.
       </p>
       <p>
-        If the email has an account, the mail was sent at <Moment atMs={postedAtMs} />: look for “long sign-in
-        code”. It works once, in any browser, for {longCodeHours} hours: until <Moment atMs={untilMs} />.
+        If the email has an account, the mail was sent at <Clock atMs={postedAtMs} shows="time" />: look for
+        “long sign-in code”. It works once, in any browser, for {longCodeHours} hours: until{" "}
+        <Clock atMs={untilMs} shows="time" />.
       </p>
     </>
-  );
-}
-
-/** A time of day: in UTC, until the page's script changes it to local time. */
-function Moment({ atMs }: { atMs: number }) {
-  return (
-    <time dateTime={new Date(atMs).toISOString()} data-shows="time">
-      {tellMoment(atMs, "time", "UTC")} UTC
-    </time>
   );
 }
 

@@ -2,7 +2,7 @@ import { renewBrowserSession } from "@/lib/auth/browser-session";
 import { clearSession, writeSession } from "@/lib/auth/local-sign-in";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { store } from "@/lib/db/store";
-import { cookieHeaders, readCookie, readCookies } from "@/lib/http/cookies";
+import { cookieHeaders, readCookie, sendsCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
@@ -23,17 +23,14 @@ export const GET = createHandler(
     return session
       ? redirectTo({ to: `${pages.home.path}?renewed`, cookies: [writeSession(session)] })
       : redirectTo({
-          to: hadSession(call) ? withProblem(pages.signIn.path, "ended") : pages.signIn.path,
+          to: sendsCookie(call.headers, "office-client")
+            ? withProblem(pages.signIn.path, "ended")
+            : pages.signIn.path,
           cookies: clearSession(),
         });
   },
   { renderError: () => redirectTo({ to: `${pages.home.path}?away` }) },
 );
-
-/** Whether this browser was signed in. */
-function hadSession({ headers }: HandlerRequest): boolean {
-  return readCookies(headers, "office-client").length > 0;
-}
 
 async function renew({ headers, nowMs }: HandlerRequest): Promise<MintedToken | undefined> {
   const client = readCookie(headers, "office-client");

@@ -1,11 +1,10 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { joinWaitlist } from "@/lib/accounts/waitlist";
-import { waitlistBounds } from "@/lib/config/limits";
+import { rateLimits } from "@/lib/config/limits";
 import { store } from "@/lib/db/store";
 import { form, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
-import { ownNetworkKey } from "@/lib/rate-limit/client-address";
-import { counter } from "@/lib/rate-limit/rate-limit";
+import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
 const page = pages.waitlist.path;
@@ -14,21 +13,13 @@ const page = pages.waitlist.path;
 export const POST = form(
   actions.joinWaitlist,
   () => page,
-  async ({ field, headers, nowMs }) => {
+  async ({ field, nowMs, ...sender }) => {
     const email = parseEmailAddress(field("email"));
     if (!email) return { to: withProblem(page, "email") };
-    if (!(await mayJoin(headers))) return { to: withProblem(page, "network") };
+    if (await consumeLimit("waitlist", rateLimits.waitlist, sender))
+      return { to: withProblem(page, "network") };
     if (await joinWaitlist(await store(), email, nowMs)) return { to: `${page}?joined` };
     log().warn("the waitlist is full: no one can join until some are invited or removed");
     return { to: withProblem(page, "full") };
   },
 );
-
-async function mayJoin(headers: Headers): Promise<boolean> {
-  const { ofOne, ofAllUnknown, windowSeconds } = waitlistBounds.joins;
-  const network = ownNetworkKey(headers);
-  const of = network
-    ? counter("waitlist", ofOne, { windowSeconds })
-    : counter("waitlist-of-unknown", ofAllUnknown, { windowSeconds });
-  return (await of.consume(network ?? "all", performance.now())).allowed;
-}

@@ -1,0 +1,57 @@
+import type { BrowserClerk, ClerkOptions, ClerkUIConstructor } from "@clerk/shared/types";
+
+/** What Clerk's two scripts leave, as its documentation for plain JavaScript has it. */
+type Loaded = { Clerk?: BrowserClerk; __internal_ClerkUICtor?: ClerkUIConstructor };
+
+/** The major versions that `@clerk/nextjs` loads. */
+const scripts = ["/npm/@clerk/ui@1/dist/ui.browser.js", "/npm/@clerk/clerk-js@6/dist/clerk.browser.js"];
+const maxTries = 3;
+const pauseMs = 2000; // 2 seconds
+const loadedWithinMs = 20_000; // 20 seconds, then the page says so
+
+/** Loads Clerk's scripts from its Frontend API, and mounts the component that the page has a place for. */
+export async function mountClerk(): Promise<void> {
+  const place = document.querySelector<HTMLElement>("#clerk");
+  if (!place) return;
+  const [status, alert] = [place.querySelector("[role=status]"), place.querySelector("[role=alert]")];
+  const say = (isLost: boolean) => alert?.toggleAttribute("hidden", !isLost);
+  const late = setTimeout(() => say(true), loadedWithinMs);
+  try {
+    await mount(place);
+    say(false);
+  } catch {
+    say(true);
+  }
+  clearTimeout(late);
+  status?.remove();
+}
+
+async function mount(place: HTMLElement): Promise<void> {
+  const { host = "", key = "", part, options = "{}" } = place.dataset;
+  await Promise.all(scripts.map((path) => load(host + path, key)));
+  const { Clerk: clerk, __internal_ClerkUICtor: ClerkUI } = globalThis as unknown as Loaded;
+  if (!clerk || !ClerkUI) throw new Error("Clerk's scripts are not what they were");
+  await clerk.load({ ...JSON.parse(options), ui: { ClerkUI }, telemetry: false } as ClerkOptions);
+  const node = document.createElement("div");
+  place.append(node);
+  if (part === "SignIn") clerk.mountSignIn(node, { routing: "hash" });
+  else if (part === "SignUp") clerk.mountSignUp(node, { routing: "hash" });
+  else clerk.mountUserButton(node);
+}
+
+/** Loads a script, and tries again if it does not come. */
+async function load(src: string, key: string, triesLeft = maxTries): Promise<void> {
+  const script = document.createElement("script");
+  Object.assign(script, { src, async: true, crossOrigin: "anonymous" });
+  script.dataset.clerkPublishableKey = key;
+  const isLoaded = await new Promise<boolean>((resolve) => {
+    script.onload = () => resolve(true);
+    script.onerror = () => resolve(false);
+    document.head.append(script);
+  });
+  if (isLoaded) return;
+  script.remove();
+  if (triesLeft <= 1) throw new Error(`${src} cannot be loaded`);
+  await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  return load(src, key, triesLeft - 1);
+}

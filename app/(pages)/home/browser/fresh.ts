@@ -1,0 +1,69 @@
+import { tellMoments } from "../../browser/clock";
+import { renewEveryMs, renewSession } from "../../browser/session";
+import { tellTimeZone } from "./time-zone";
+import { showUsable } from "./usable";
+
+const home = () => document.querySelector<HTMLElement>(".home");
+
+/** Keeps an open page current: renews the session, and checks again when due or when the page becomes visible. */
+export function keepFresh(): void {
+  const checkLater = () => {
+    setTimeout(() => bringUpToDate().finally(checkLater), 1000 * Number(home()?.dataset.checksAfter));
+  };
+  checkLater();
+  setInterval(renew, renewEveryMs);
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") void bringUpToDate();
+  });
+}
+
+/** Renews the session, unless Clerk does. Returns whether it continues. */
+async function renew(): Promise<boolean> {
+  const { renewsAt, whenOver = "" } = home()?.dataset ?? {};
+  return renewsAt === undefined || renewSession({ renewsAt, whenOver });
+}
+
+/** Shows what the page would say now. What the reader has opened, typed or focused stays as it is. */
+export async function bringUpToDate(): Promise<void> {
+  if (!(await renew())) return;
+  const { page, address } = await fetchPage(home()?.dataset.checks ?? location.href);
+  const [shown, fresh] = [home(), page?.querySelector(".home")];
+  if (address && new URL(address).pathname !== location.pathname) location.assign(address);
+  if (!page || !shown || !fresh) return;
+  tellMoments(page);
+  tellTimeZone(page);
+  await showUsable(page);
+  update(shown, fresh);
+}
+
+/** Fetches a page and parses it, which the policy of this page forbids to DOMParser. */
+function fetchPage(from: string): Promise<{ page: Document | null; address: string }> {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open("GET", from);
+    request.responseType = "document";
+    request.onloadend = () => resolve({ page: request.responseXML, address: request.responseURL });
+    request.send();
+  });
+}
+
+/** Makes an element what another one is, and leaves alone what its own script or its reader has changed. */
+function update(shown: Element, fresh: Element): void {
+  if (shown.hasAttribute("data-kept") || shown.isEqualNode(fresh)) return;
+  for (const name of new Set([...shown.getAttributeNames(), ...fresh.getAttributeNames()])) {
+    const value = fresh.getAttribute(name);
+    if (name === "open" || value === shown.getAttribute(name)) continue;
+    if (value === null) shown.removeAttribute(name);
+    else shown.setAttribute(name, value);
+  }
+  const before = [...shown.childNodes];
+  const after = [...fresh.childNodes];
+  for (const [at, node] of after.entries()) {
+    const present = before[at];
+    if (!present) shown.append(node);
+    else if (present.nodeName !== node.nodeName) present.replaceWith(node);
+    else if (present instanceof Element) update(present, node as Element);
+    else if (present.nodeValue !== node.nodeValue) present.nodeValue = node.nodeValue;
+  }
+  for (const gone of before.slice(after.length)) gone.remove();
+}

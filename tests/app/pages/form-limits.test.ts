@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RateLimit, rateLimits } from "@/lib/config/limits";
+import { actions } from "@/lib/http/pages";
+import type { Route } from "@/lib/http/route";
+import { Browser } from "@/tests/support/browser";
+import { engines, type Stage } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import type { Service } from "@/tests/support/service";
+
+/* What one client can send, and what no field may contain. */
+
+describe.each(engines)("forms, on $name", (engine) => {
+  let stage: Stage;
+  let service: Service;
+  let owner: Browser;
+  let account: string;
+
+  beforeAll(async () => {
+    ({ stage, service } = await lend(engine));
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    owner = await Browser.signIn(service, "ceo@example.com");
+    account = String((await stage.query("SELECT id FROM accounts"))[0]?.id);
+  });
+  afterAll(() => giveBack(service));
+
+  const forms = Object.values<Route>(actions).filter(({ methods }) => methods.includes("POST"));
+
+  it.each(forms.filter(({ takes }) => takes === "form"))(
+    "with a NUL, which PostgreSQL cannot store, are refused with 400 at $path",
+    async ({ path, needsCookies }) => {
+      const names = ["email", "token", "code", "user_code", "answer", "session", "passkey", "name", "mails"];
+      const nul = Object.fromEntries(
+        [...names, "request", "licence"].map((name) => [name, "a\0b@example.com"]),
+      );
+      const browser = new Browser(service);
+      for (const [name, value] of owner.cookies) browser.cookies.set(name, value);
+      const { status } = await browser.submit(path, { ...nul, account });
+      expect(status, needsCookies ? "with its cookie" : "").toBe(400);
+    },
+  );
+
+  it.each(forms)("are limited at $path, whatever they do", async ({ path, limit }) => {
+    const { perClient = 0 }: RateLimit = rateLimits[limit as keyof typeof rateLimits];
+    expect(perClient, path).toBeGreaterThan(0);
+    if (limit === "renewals") return; // 3,000 of them are not worth the time
+    const browser = new Browser(service);
+    for (let sent = 0; sent < perClient; sent++) expect((await browser.submit(path)).status).not.toBe(429);
+    const { status, headers } = await browser.submit(path);
+    const isRefused = status === 429 || /problem=(?:too-many|sign-out|export)/.test(headers.location ?? "");
+    expect(isRefused, `${status} ${headers.location}`).toBe(true);
+  });
+
+  it("cost an owner 30 tokens in ten minutes, also from several addresses", async () => {
+    const mint = (from: string) =>
+      service.submit("/home/token", { account }, { from, headers: { cookie: owner.cookie } });
+    const minted = [];
+    for (let n = 0; n < 35; n++) minted.push((await mint(`127.49.0.${n + 1}`)).status);
+    expect(minted.filter((status) => status === 200).length).toBeLessThanOrEqual(30);
+    expect(minted.at(-1)).toBe(429);
+  });
+});
