@@ -111,7 +111,7 @@ async function readTerms(
   known: Row | undefined,
   nowMs: number,
 ): Promise<Terms> {
-  const { id, customer, cancel_at, ended_at } = subscription;
+  const { id, customer, cancel_at_period_end, ended_at } = subscription;
   const [item] = (items.length > 0 ? items : subscription.items.data).toSorted(
     (one, other) => other.current_period_end - one.current_period_end,
   );
@@ -123,7 +123,8 @@ async function readTerms(
       : subscription.status;
   const isUnpaid = ["past_due", "unpaid", "paused"].includes(status);
   const unpaidSinceMs = isUnpaid ? (known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item)) : null;
-  const cancelAtMs = cancel_at === null ? Number.POSITIVE_INFINITY : cancel_at * 1000;
+  const cancelAt = cancel_at_period_end ? end : subscription.cancel_at;
+  const cancelAtMs = cancelAt === null ? Number.POSITIVE_INFINITY : cancelAt * 1000;
   const ends: Partial<Record<string, number>> = {
     active: end * 1000 + graceMs(),
     trialing: end * 1000 + graceMs(),
@@ -132,7 +133,7 @@ async function readTerms(
     paused: unpaidSinceMs ?? 0,
   };
   const untilMs = items.length === 0 ? 0 : Math.min(ends[status] ?? 0, cancelAtMs);
-  let endsAtMs = cancel_at === null ? null : cancelAtMs;
+  let endsAtMs = cancelAt === null ? null : cancelAtMs;
   if (isUnpaid) endsAtMs = untilMs;
   else if (hasEnded(subscription)) endsAtMs = (ended_at ?? nowMs / 1000) * 1000;
   else if (status === "refunded") endsAtMs = known?.status === status ? known.ends_at_ms : nowMs;

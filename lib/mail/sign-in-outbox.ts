@@ -18,6 +18,8 @@ const signInMail = z.discriminatedUnion("kind", [
     token: z.string(),
     isOnWaitlist: z.boolean().default(false),
   }),
+  /** Clerk mails this one itself: it is queued where Clerk has taken enough for an hour. */
+  z.object({ kind: z.literal("clerk invitation"), to: z.string() }),
   z.object({ kind: z.enum(["new browser", "new app"]), to: z.string(), name: z.string(), atMs: z.int() }),
   z.object({
     kind: z.literal("passkey"),
@@ -35,6 +37,7 @@ const purposeOf: Record<SignInMail["kind"], Purpose> = {
   passkey: "security-mail:v1",
   "new browser": "security-mail:v1",
   "new app": "security-mail:v1",
+  "clerk invitation": "security-mail:v1",
 };
 
 /** How long a mail about a new session or a change of the passkeys is tried. */
@@ -61,7 +64,12 @@ export type ClaimedMail = {
 export async function enqueueSignInMail(
   transaction: Db,
   mail: SignInMail,
-  { id = randomUUID(), nowMs, untilMs }: { id?: string | undefined; nowMs: number; untilMs: number },
+  {
+    id = randomUUID(),
+    nowMs,
+    dueAtMs = nowMs,
+    untilMs,
+  }: { id?: string | undefined; nowMs: number; dueAtMs?: number; untilMs: number },
 ): Promise<string> {
   await transaction
     .insertInto("sign_in_mails")
@@ -69,7 +77,7 @@ export async function enqueueSignInMail(
       id,
       kind: mail.kind,
       sealed: seal(purposeOf[mail.kind], id, JSON.stringify(mail)),
-      next_attempt_at_ms: nowMs,
+      next_attempt_at_ms: dueAtMs,
       expires_at_ms: untilMs,
     })
     .onConflict((conflict) => conflict.column("id").doNothing())

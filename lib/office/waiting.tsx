@@ -89,24 +89,26 @@ export const inviteMany: OfficeAct = {
     if (listed.length > maxInvited)
       throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
     const refused: Refused[] = [];
+    const queued: Refused[] = [];
     for (const text of listed) {
       try {
         const email = parseEmailAddress(text);
         if (!email) throw invalid("It is not an email address.");
-        await queueInvitation(db, email, terms, by);
+        const { url } = await queueInvitation(db, email, terms, by);
+        if (!url) queued.push({ email: text, why: "Queued: Clerk takes 100 invitations an hour." });
       } catch (thrown) {
         if (!(thrown instanceof ApiError)) throw thrown;
         refused.push({ email: text, why: thrown.message });
       }
     }
-    if (refused.length > 0) return report(listed.length, refused);
+    if (refused.length + queued.length > 0) return report(listed.length, refused, queued);
     return addressOf(waiting.path, { done: "invited" });
   },
 };
 
 type Refused = { email: string; why: string };
 
-function report(all: number, refused: Refused[]): Shown {
+function report(all: number, refused: Refused[], queued: Refused[]): Shown {
   return {
     title: "Invited",
     content: (
@@ -114,9 +116,10 @@ function report(all: number, refused: Refused[]): Shown {
         <h1>
           Invited {all - refused.length} of {all}
         </h1>
+        {queued.length > 0 && <p>{queued.length} of them wait until Clerk takes more.</p>}
         <Table
-          caption="Not invited"
-          rows={refused}
+          caption={queued.length > 0 ? "Not invited, or not yet" : "Not invited"}
+          rows={[...refused, ...queued]}
           columns={[
             ["Email", ({ email }) => <Their>{email}</Their>],
             ["Why", ({ why }) => why],

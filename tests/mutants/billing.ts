@@ -22,7 +22,7 @@ export const billing: Mutant[] = [
   {
     file: "lib/billing/checkout.ts",
     mistake: "another price leaves the earlier checkout open",
-    was: 'if (session?.status === "open") await expire(session.id);',
+    was: 'if (session?.status === "open") await expireSession(session.id);',
     becomes: "",
     tests: atHome,
   },
@@ -57,15 +57,15 @@ export const billing: Mutant[] = [
   {
     file: "lib/billing/customer.ts",
     mistake: "the customer at Stripe outlives the account",
-    was: "await findAtStripe((stripe) => stripe.customers.del(found.customer_id));",
+    was: "await findAtStripe((stripe) => stripe.customers.del(customer_id));",
     becomes: "",
     tests: atHome,
   },
   {
     file: "lib/billing/customer.ts",
     mistake: "an email stays at Stripe of an account that was erased while it bought",
-    was: "if (kept !== made.id) await",
-    becomes: "if (!made.id) await",
+    was: "if (kept !== usable) await",
+    becomes: "if (!usable) await",
     tests: atHome,
   },
   {

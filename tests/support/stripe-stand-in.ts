@@ -323,6 +323,8 @@ export class StripeStandIn {
     if (isOtherPeriod) {
       item.current_period_start = now;
       item.current_period_end = now + periodOf(to);
+      const subscription = this.find(this.subscriptions, id);
+      if (subscription.cancel_at_period_end) subscription.cancel_at = item.current_period_end;
     }
     const due = Math.floor((to.unit_amount ?? 0) * (isOtherPeriod ? 1 : rest)) - unused;
     const invoice = this.bill(id, "subscription_update", due, isPaid);

@@ -311,10 +311,14 @@ class Life {
     this.stripe.switchPrice(id, price, { isPaid: !owner.cardFails });
     const isPaid = this.stripe.subscriptions.get(id)?.status === "active";
     const cover = this.coverOf(id);
-    if (isPaid) this.note(id, true);
-    else {
+    const isSamePeriod = this.periodEndMs(id) === before;
+    const invoice = this.stripe.invoices.get(this.stripe.subscriptions.get(id)?.latest_invoice ?? "");
+    // A cheaper price costs nothing, so a period that was refunded is still not paid.
+    const isFree = isSamePeriod && invoice?.amount_paid === 0;
+    if (isPaid && !(isFree && cover.untilMs < this.nowMs)) this.note(id, true);
+    if (!isPaid) {
       cover.pastDueSinceMs ??= this.nowMs;
-      if (this.periodEndMs(id) !== before) cover.untilMs = cover.wasUntilMs = this.nowMs;
+      if (!isSamePeriod) cover.untilMs = cover.wasUntilMs = this.nowMs;
     }
   }
 
