@@ -12,7 +12,7 @@ import {
   requireBilling,
   StripeFailure,
 } from "@/lib/billing/stripe";
-import { findLiveSubscriptions } from "@/lib/billing/subscription";
+import { readLiveStates } from "@/lib/billing/subscription";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -43,9 +43,8 @@ export async function beginCheckout(
   try {
     for (let round = 0; round < maxRounds; round++) {
       const customer = kind === "licence" && (await findCustomer(db, account.id))?.customer_id;
-      const live = customer ? await findLiveSubscriptions(db, customer, nowMs) : [];
-      if (live.some(({ status }) => !paidStates.includes(status)))
-        return await openPortal(db, account, nowMs);
+      const live = customer ? await readLiveStates(db, customer, nowMs) : [];
+      if (live.some((state) => !paidStates.includes(state))) return await openPortal(db, account, nowMs);
       if (kind === "licence" && (account.plan === "licensed" || live.length > 0)) return undefined;
       const checkout = await openCheckout(db, account.id, sale, nowMs);
       const session = await findOrCreateSession(db, account, checkout, nowMs);

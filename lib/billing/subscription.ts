@@ -74,17 +74,16 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
   throw new Error("a subscription changed while it was read");
 }
 
-/** The account's subscriptions for a licence at Stripe that have not ended, after they were fulfilled. */
-export async function findLiveSubscriptions(db: Db, customer: string, nowMs: number) {
+/** The states of a customer's subscriptions for a licence that have not ended at Stripe, after they were fulfilled. */
+export async function readLiveStates(db: Db, customer: string, nowMs: number): Promise<string[]> {
   const all = await findAtStripe((stripe) => stripe.subscriptions.list({ customer, limit: 100 }));
-  const live: Stripe.Subscription[] = [];
+  const states: string[] = [];
   for (const subscription of all?.data ?? []) {
-    if (hasEnded(subscription)) continue;
-    if ((await findLicenceItems(subscription, nowMs)).length === 0) continue;
+    if (hasEnded(subscription) || (await findLicenceItems(subscription, nowMs)).length === 0) continue;
     await fulfilSubscription(db, subscription.id, { event: "another checkout", nowMs });
-    live.push(subscription);
+    states.push((await findSubscription(db, subscription.id))?.status ?? subscription.status);
   }
-  return live;
+  return states;
 }
 
 const hasEnded = ({ status }: Pick<Stripe.Subscription, "status">) =>

@@ -36,8 +36,8 @@ export const billing: Mutant[] = [
   {
     file: "lib/billing/checkout.ts",
     mistake: "who has not paid is sold a second one",
-    was: "!paidStates.includes(status)",
-    becomes: "!paidStates.length && !status",
+    was: "!paidStates.includes(state)",
+    becomes: "!paidStates.length && !state",
     tests: atHome,
   },
   {

@@ -220,6 +220,28 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     expect(await plan(buyer), "an extended trial cancels nothing that is paid").toBe("licensed");
   });
 
+  it("goes on with what an earlier build has written: terms of an operator's, and a licence without an end", async () => {
+    const { buyer, subscription } = await admitLicensed("--trial-ends", "2026-01-01");
+    const whose = `WHERE account_id = '${buyer.id}'`;
+    await shop.stage.query(`UPDATE billing_customers SET licence = 'overridden' ${whose}`);
+    await shop.stage.query(
+      `UPDATE accounts SET plan = 'hobby', assistant_limit = 4 WHERE id = '${buyer.id}'`,
+    );
+    const farFutureMs = Date.UTC(9999, 11, 31);
+    await shop.stage.query(`UPDATE billing_subscriptions SET licence_until_ms = ${farFutureMs} ${whose}`);
+    shop.pass(dayMs);
+    await shop.reconcile();
+    expect(await shop.service.adminJson("account", "show", buyer.email)).toMatchObject({
+      plan: "licensed",
+      operatorGives: "hobby, at most 4 assistants",
+    });
+    const [row] = await shop.stage.query(`SELECT licence_until_ms FROM billing_subscriptions ${whose}`);
+    expect(Number(row?.licence_until_ms)).toBeLessThan(farFutureMs);
+    shop.stripe.end(subscription);
+    await shop.deliverAll();
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "hobby", assistantLimit: 4 });
+  });
+
   it("has no limit with a price without one, also after an upgrade; an operator takes one away and puts it back", async () => {
     const { buyer, subscription } = await admitLicensed(
       "--trial-ends",
