@@ -24,7 +24,7 @@ export async function ensureCustomer(
     await alignEmail(atStripe, email);
     return known;
   }
-  const usable = (await findMade(id, email)) ?? (await makeCustomer(id, email, key));
+  const usable = (await findMade(id, email)) ?? (await makeCustomer(id, email, `${key}${known}`));
   const kept = await keepCustomer(db, id, usable, nowMs, known);
   // Another request was first, or the account was deleted meanwhile: no email stays at Stripe for nothing.
   if (kept !== usable) await findAtStripe((stripe) => stripe.customers.del(usable));

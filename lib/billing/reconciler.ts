@@ -39,14 +39,20 @@ export async function reconcile(
       await fulfil(db, next, "reconciler", nowMs).catch((failure) => {
         reconciled.failed++;
         log().warn({ err: failure, ...next }, "a purchase could not be reconciled");
-        const isAway = failure instanceof TimeoutError || failure instanceof StripeFailure;
-        if (isAway && ++missed >= maxMissed) purchases.length = 0;
+        if (isAway(failure) && ++missed >= maxMissed) purchases.length = 0;
       });
     }
   };
   await Promise.all(Array.from({ length: maxConcurrent }, takeNext));
   await endDueLicences(db, nowMs);
   return reconciled;
+}
+
+/** Whether a failure is Stripe's, and not one object's, which must not keep the others from being read. */
+function isAway(failure: unknown): boolean {
+  if (!(failure instanceof StripeFailure)) return failure instanceof TimeoutError;
+  const { status = 500 } = failure;
+  return status >= 500 || [401, 403, 429].includes(status);
 }
 
 /** The checkouts that Stripe has, as purchases. */

@@ -266,7 +266,8 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
       shop.pass(30 * dayMs);
       shop.stripe.renew(subscription, { isPaid: false });
       shop.stripe.change(subscription, { status });
-      // Pressed on a page that was open, before any event has arrived.
+      buyer.browser = await Browser.signIn(shop.service, buyer.email);
+      // Before any event has arrived.
       expect((await checkOut(buyer)).text).toContain(`${shop.stripe.url}/portal/`);
       expect(shop.stripe.sessions.size).toBe(sold);
       const text = await home(buyer);

@@ -36,6 +36,7 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
       detail: "Stripe has 3 prices and the webhook endpoint",
     });
     const pack = stripe.prices.get("price_pack");
+    const month = stripe.prices.get("price_month");
     if (!pack) throw new Error("no pack");
     stripe.prices.delete("price_month");
     stripe.prices.set("price_pack", { ...pack, metadata: {} });
@@ -69,7 +70,7 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
       id: "price_month",
       type: "recurring",
       metadata: {},
-      recurring: stripe.prices.get("price_team")?.recurring ?? null,
+      recurring: month?.recurring ?? null,
     });
   });
 

@@ -64,6 +64,9 @@ describe("parseSettings", () => {
       licencePrices: ["price_a", "price_b"],
       creditPrices: [],
       lapsedPlan: "trial-ended",
+      graceDays: 14,
+      hasTax: false,
+      hasPromotionCodes: false,
       apiUrl: undefined,
     });
   });

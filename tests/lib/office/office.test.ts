@@ -223,18 +223,36 @@ describe.each(engines)("the office on $name", (engine) => {
     it("keeps what is only sent along: the licence from Stripe, and the seconds of a trial", async () => {
       const endsAtMs = Date.parse("2031-02-03T04:05:06.789Z");
       await stage.query(
-        `UPDATE accounts SET plan = 'trial', trial_ends_at_ms = ${endsAtMs} WHERE email = '${email}'`,
+        `UPDATE accounts SET plan = 'licensed', trial_ends_at_ms = NULL, assistant_limit = NULL WHERE email = '${email}'`,
       );
       await stage.query(
-        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence) SELECT id, 'cus_1', 1, 'given' FROM accounts WHERE email = '${email}'`,
+        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence, plan_before, trial_ends_before_ms)
+         SELECT id, 'cus_1', 1, 'given', 'trial', ${endsAtMs} FROM accounts WHERE email = '${email}'`,
+      );
+      await stage.query(
+        `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, licence_until_ms, version, created_at_ms)
+         SELECT 'sub_1', id, 'active', 1, ${Date.now() + 1e9}, 1, 1 FROM accounts WHERE email = '${email}'`,
       );
       const seen = await seenIn("/account/terms");
       const fields = { email, seen, plan: "trial", trialEnds: "2031-02-03T04:05", assistantLimit: "9" };
       expect((await ann.submit("/account/terms", fields)).status).toBe(303);
-      expect(await show()).toMatchObject({ trialEndsAt: "2031-02-03T04:05:06.789Z", assistantLimit: 9 });
+      expect(await show()).toMatchObject({
+        plan: "licensed",
+        operatorGives: "trial until 2031-02-03T04:05:06.789Z, at most 9 assistants",
+      });
       const [{ licence } = {}] = await stage.query("SELECT licence FROM billing_customers");
       expect(licence).toBe("given");
+      await stage.query("DELETE FROM billing_subscriptions");
       await stage.query("DELETE FROM billing_customers");
+      await service.adminJson(
+        "account",
+        "set",
+        email,
+        "--plan",
+        "trial",
+        "--trial-ends",
+        "2031-02-03T04:05:06Z",
+      );
     });
 
     it.each([
@@ -321,6 +339,27 @@ describe.each(engines)("the office on $name", (engine) => {
         ["new@example.com", 30],
         ["other@example.com", 30],
       ]);
+    });
+
+    it("has boxes that come unticked, and a button on the page of someone who waits", async () => {
+      const waits = ["waits-1@example.com", "waits-2@example.com", "waits-3@example.com"];
+      for (const one of waits)
+        await stage.query(`INSERT INTO waitlist (email, joined_at_ms) VALUES ('${one}', 1)`);
+      const { text } = await ann.open("/waiting");
+      expect(text.match(/<input type="checkbox"/g)).toHaveLength(3);
+      expect(text).not.toContain("checked");
+      expect(text).toMatch(/<textarea[^>]*><\/textarea>/);
+      const body = `emails=${waits[0]}&emails=${waits[1]}&emails=&plan=hobby`;
+      const type = { "content-type": "application/x-www-form-urlencoded" };
+      const ticked = await ann.send("POST", "/waiting/invite", body, type);
+      expect(ticked.headers.location).toBe("/waiting?done=invited");
+      const page = await ann.open(`/account?email=${waits[2]}`);
+      expect(page.text).toContain(`aria-label="Invite ${waits[2]} to a trial"`);
+      await ann.submit("/waiting/invite", { emails: waits[2] ?? "", plan: "trial" });
+      const invited = await stage.query(
+        "SELECT email, plan FROM invitations WHERE email LIKE 'waits-%' ORDER BY email",
+      );
+      expect(invited.map(({ plan }) => plan)).toEqual(["hobby", "hobby", "trial"]);
     });
 
     it("refuses more than 200 at once, and keeps the list in the form", async () => {
