@@ -33,7 +33,7 @@ export function Clerk({ part, leadsTo = pages.home.path }: ClerkProps) {
           Loading…
         </p>
       )}
-      <p className="problem" role="alert" hidden>
+      <p className="problem" data-is-lost="" hidden>
         The sign-in service cannot be reached. Reload this page in a moment.
       </p>
       <noscript>

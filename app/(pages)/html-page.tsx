@@ -79,7 +79,7 @@ async function respond(
     status,
     body: insertNotice(html, showsNotice(banner, page, sent) ? banner : null, page),
     mediaType: "text/html; charset=utf-8",
-    headers: page.isShared ? ["vary", "Cookie", ...headers] : headers,
+    headers: page.isShared || page.isSharedWithoutCookies ? ["vary", "Cookie", ...headers] : headers,
     caching: page.isShared && status === 200 ? cachingFor(sent) : "no-store",
   };
 }
@@ -90,10 +90,11 @@ function cachingFor(sent: Headers): string {
   return isOrdinary ? "public, no-cache" : "private, no-cache";
 }
 
-function apologize({ status }: ApiError, { context }: HandlerRequest): Shown {
+function apologize({ status, headers }: ApiError, { context }: HandlerRequest): Shown {
   return {
     title: "That did not work",
     status,
+    headers: Object.entries(headers).flat(),
     content: (
       <div className="narrow">
         <h1>That did not work</h1>

@@ -2,14 +2,16 @@ import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
 import { publish } from "@/lib/docs/publication-handler";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { mcpServer } from "@/lib/http/operations";
-import { markdownPath, publications } from "@/lib/http/pages";
+import { clientFiles, markdownPath, publications } from "@/lib/http/pages";
 
 /** The entry point for assistants (llmstxt.org): a summary, and a link to each document in Markdown. */
 export const GET = publish(publications.llms, () => {
   const { appUrl } = settings();
   const lines = documents.map(
     ({ path, title, summary }) => `- [${title}](${appUrl}${markdownPath(path)}): ${summary}`,
+  );
+  const clients = Object.values(clientFiles).map(
+    ({ path }) => `- [${path.split("/").at(-1)}](${appUrl}${path}): a complete client, in one file`,
   );
   const body = `# Corner Office
 
@@ -25,7 +27,9 @@ ${lines.join("\n")}
 
 - [All documents in one text](${appUrl}${publications.llmsFull.path}): Markdown
 - [API description](${appUrl}${publications.openApi.path}): OpenAPI 3.1
-- [MCP server](${appUrl}${mcpServer.paths[0]}): JSON by POST
+- [MCP server](${appUrl}/mcp): JSON by POST; asks for sign-in when an account is read
+- [MCP server for accounts](${appUrl}/mcp/account): the same, for clients that sign in only when connecting
+${clients.join("\n")}
 - [API catalog](${appUrl}${publications.apiCatalog.path}): RFC 9727
 `;
   return { type: "text/plain; charset=utf-8", body };

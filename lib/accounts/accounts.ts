@@ -133,13 +133,14 @@ export async function addCredits(
   requireSame: (account: Account) => void = () => {},
 ): Promise<number> {
   const { whom, look } = auditedAccount(email);
-  let given = {};
-  const withReason = async (transaction: Db) => ({ ...((await look(transaction)) as object), ...given });
+  const withReason = async (transaction: Db, balance?: unknown) => ({
+    ...((await look(transaction)) as object),
+    ...(balance !== undefined && { reason }),
+  });
   const about = { by, what: "credits add", whom, look: withReason };
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
     requireSame(account);
-    given = { reason };
     return writeCreditEntry(transaction, { accountId: account.id, thousandths, reason }, nowMs);
   });
 }

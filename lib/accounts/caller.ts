@@ -9,6 +9,7 @@ import { settings } from "@/lib/config/settings";
 import { batchedRead } from "@/lib/db/batched-read";
 import { queryTimeoutMs, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { readCookie } from "@/lib/http/cookies";
 import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -54,6 +55,8 @@ async function identify(
   const credential = await readSessionCredential(headers, resource, nowMs);
   if ("because" in credential) {
     if (credential.because === "sign-in is not set up") return { is: "unconfigured" };
+    // An outage is never "signed out": throws while the browser could not renew its session.
+    if (mayRenew(headers)) await readAnySession(await store(), { nowMs });
     return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };
   }
   context.subject = credential.subject;
@@ -73,6 +76,19 @@ async function identify(
   recordSessionUse(row.session_id, row.last_seen_at_ms, nowMs);
   return toCaller(row, { ...credential, kind: readKind(row), endsAtMs: row.expires_at_ms ?? nowMs });
 }
+
+/** Whether a browser sent what renews its session, and no token of its own. */
+function mayRenew(headers: Headers): boolean {
+  return !headers.has("authorization") && readCookie(headers, "office-client") !== undefined;
+}
+
+/** Reads what a renewal reads, and nothing that a stranger can choose: the callers of one turn share a query. */
+const readAnySession = batchedRead<{ nowMs: number }, object>((db, inputs) =>
+  db
+    .selectFrom(inputs)
+    .select("asked.place")
+    .where(({ exists, selectFrom, lit }) => exists(selectFrom("local_sessions").select(lit(1).as("one")))),
+);
 
 /** The token is no longer valid. */
 const signedOut = { is: "signed-out", tokenWasSent: true } as const;

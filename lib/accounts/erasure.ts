@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { settings } from "@/lib/config/settings";
+import { subjectOfState } from "@/lib/db/app-state";
 import { auditedTransaction } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import {
@@ -166,11 +167,9 @@ async function closeUsers(transaction: Db, email: string, ids: string[]): Promis
   return users.length > 0;
 }
 
-/** Deletes the app data of a subject: grants, codes, refresh tokens, and unanswered requests. */
+/** Deletes the app data of a subject: grants, codes, refresh tokens, and answered requests. */
 async function deleteAppState(transaction: Db, id: string): Promise<void> {
-  const pattern = `%"${id.replace(/[\\%_]/g, "\\$&")}"%`;
-  const isAbout = sql<boolean>`payload like ${pattern} escape '\\'`;
-  await transaction.deleteFrom("connect_state").where(isAbout).execute();
+  await transaction.deleteFrom("connect_state").where(subjectOfState(transaction), "=", id).execute();
 }
 
 /** The erased people, by the hash of the address, with the time of erasure. */

@@ -5,6 +5,7 @@ import { asIso } from "@/lib/config/instants";
 import { readTogether } from "@/lib/db/read-together";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { countSealedMails } from "@/lib/mail/sign-in-outbox";
 
 const maxTrials = 100;
 
@@ -78,6 +79,7 @@ export async function readOverview(db: Db, nowMs: number) {
       .where("expires_at_ms", ">", nowMs),
   });
   const sumOf = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + Number(row.count), 0);
+  const { lost } = await countSealedMails(db);
   const countOf = (plan: string) => Number(others.find((row) => row.plan === plan)?.count ?? 0);
   return {
     accounts: {
@@ -90,6 +92,8 @@ export async function readOverview(db: Db, nowMs: number) {
     oldestWaitingAtMs: found.waiting[0]?.oldest_at_ms ?? null,
     connectedApps: found.apps[0]?.count ?? 0,
     mailsFailedIn30Days: (found.failedOnboarding[0]?.count ?? 0) + (found.failedSignIn[0]?.count ?? 0),
+    /** Waiting mails that this process cannot open, because another `APP_SECRET` sealed them. */
+    mailsNotOpened: lost,
     unsubscribedIn30Days: found.unsubscribed[0]?.count ?? 0,
     billing: {
       pastDue: sumOf(found.pastDue),

@@ -32,14 +32,15 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
     ["onboarding_emails", "id", "due_at_ms", beforeMs, ["sent", "stopped", "failed"]],
   ];
   for (let isMore = true; isMore && !signal?.aborted; ) {
-    const deleted: Record<string, number> = {};
-    const look = async () => ({ ...deleted });
+    const look = async (_: Db, deleted: unknown = {}) => deleted;
     const about = { by: "service", what: "retention", whom: null, look } as const;
-    await auditedTransaction(db, about, nowMs, async (transaction) => {
+    const deleted = await auditedTransaction(db, about, nowMs, async (transaction) => {
+      const deleted: Record<string, number> = {};
       for (const old of tables) {
         const count = await deleteOld(transaction, old);
         if (count > 0) deleted[old[0]] = count;
       }
+      return deleted;
     });
     isMore = Object.values(deleted).includes(batchSize);
   }

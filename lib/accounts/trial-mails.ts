@@ -3,6 +3,7 @@ import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
+import { requireKeys } from "@/lib/mail/link-keys";
 import { deriveMailId, type Mail, type Sender, trySending } from "@/lib/mail/mail";
 import { accountMailNote, homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
 import { sendLeasedMails } from "@/lib/mail/queue";
@@ -59,6 +60,7 @@ export async function sendTrialMails(
   mailSender: Sender,
   { signal, now = Date.now }: RunnerOptions = {},
 ): Promise<void> {
+  await requireKeys(db);
   for (const kind of trialMailKinds) {
     await sendLeasedMails(mailSender, {
       name: "a mail about a trial's end",

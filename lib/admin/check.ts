@@ -8,19 +8,27 @@ import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import type { Result } from "@/lib/admin/print";
 import type { RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys";
-import { openKey, readSigningKeys, verifies } from "@/lib/auth/signing-keys";
+import { findSecret, openKey, readSigningKeys, sealedAnew, verifies } from "@/lib/auth/signing-keys";
 import { dayMs } from "@/lib/config/durations";
+import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { auditEntries } from "@/lib/db/audit";
 import { type Db, store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { listRetirements } from "@/lib/http/retirement";
+import { listLinkKeys } from "@/lib/mail/link-keys";
 import { sender } from "@/lib/mail/sender";
+import { countSealedMails } from "@/lib/mail/sign-in-outbox";
+import { fetchMetadataDocument } from "@/lib/oauth/metadata-document";
 import { officeParty } from "@/lib/office/operators";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { toPrintable } from "@/lib/runtime/printable";
 
 const countersWithinMs = 5000; // 5 seconds, the connection included
+
+const documentWithinMs = 5000;
 
 const warnBeforeSunsetMs = 30 * dayMs;
 
@@ -34,7 +42,7 @@ type Finding = { what: string; works: boolean } & CheckResult;
 export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
   withExamples(program.command("check"), "check")
     .description(
-      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, the waitlist, and retirements",
+      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, the waitlist, keys and secrets, retirements, agents, and the contact",
     )
     .action(async () => {
       const findings: Finding[] = [];
@@ -106,7 +114,10 @@ function checks(): Check[] {
     ...(office ? [{ what: "operators", look: checkOperators, remedy: "Fix the store first." }] : []),
     { what: "waitlist", look: checkWaitlist, remedy: "Fix the store first." },
     { what: "signing keys", look: checkKeys, remedy: "Fix the store first." },
+    { what: "secrets", look: checkSecrets, remedy: "Fix the store first." },
     { what: "retirements", look: checkSunsets, remedy: "" },
+    { what: "agents", look: checkAgents, remedy: "" },
+    { what: "contact", look: checkContact, remedy: "" },
   ];
 }
 
@@ -114,6 +125,37 @@ async function checkSettings(): Promise<CheckResult> {
   const { appUrl, warnings } = settings();
   const detail = `APP_URL is ${appUrl}`;
   return warnings.length === 0 ? fine(detail) : warning(detail, warnings.join("; "));
+}
+
+/** An agent that is told of metadata documents does not fall back to registration, so they must be readable from here. */
+async function checkAgents(): Promise<CheckResult> {
+  const { connectClients, connectRegistration, signIn } = settings();
+  const [address] = connectClients;
+  if (signIn.kind === "none") return fine("none: no one can sign in");
+  if (!address)
+    return fine(
+      connectRegistration ? "they register themselves" : "only clients of 'connect add' can connect",
+    );
+  const signal = AbortSignal.timeout(documentWithinMs);
+  const failure = await fetchMetadataDocument(address, { redirect: "error", signal }).then(
+    ({ status }) => (status === 200 ? undefined : `it answers ${status}`),
+    ({ message, cause }) => cause?.message || message,
+  );
+  if (failure === undefined) return fine(`${address} can be read`);
+  const remedy = connectRegistration
+    ? "Let this machine reach the hosts of CONNECT_CLIENTS over HTTPS, or set CONNECT_CLIENTS=none, so that they register themselves."
+    : "Let this machine reach the hosts of CONNECT_CLIENTS over HTTPS.";
+  const lockedOut = "Claude Code, Codex and Copilot, which send such an address, are locked out";
+  return warning(`${address} cannot be read: ${failure}. If the others cannot either, ${lockedOut}`, remedy);
+}
+
+async function checkContact(): Promise<CheckResult> {
+  const { supportEmail } = settings();
+  if (supportEmail) return fine(`people and security.txt are told to write to ${supportEmail}`);
+  return warning(
+    "no address for questions, and no security.txt for those who find a vulnerability",
+    "Set SUPPORT_EMAIL to an address that a person reads.",
+  );
 }
 
 async function checkStore(): Promise<CheckResult> {
@@ -129,14 +171,11 @@ async function probeStore(db: Db): Promise<void> {
     const [result] = rows;
     if (result?.quick_check !== "ok") throw new Error(`it is damaged: ${result?.quick_check}`);
   }
-  await db
-    .withoutPlugins()
-    .transaction()
-    .execute(async (transaction) => {
-      const probe = { email_hash: "check", created_at_ms: 0 };
-      await transaction.insertInto("email_suppressions").values(probe).execute();
-      await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
-    });
+  await transact(db.withoutPlugins(), async (transaction) => {
+    const probe = { email_hash: "check", created_at_ms: 0 };
+    await transaction.insertInto("email_suppressions").values(probe).execute();
+    await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
+  });
 }
 
 async function checkCounters(): Promise<CheckResult> {
@@ -219,6 +258,38 @@ async function checkSunsets(nowMs = Date.now()): Promise<CheckResult> {
   return warning(
     near.map(({ what, retirement }) => `${what} returns 410 from ${retirement.sunsetAt}`).join("; "),
     "See corner_office_requests_total for requests to it. Remove it when there are none.",
+  );
+}
+
+/** What is sealed with another secret than `APP_SECRET`: lost already, or once `APP_SECRET_PREVIOUS` is dropped. */
+async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {
+  const db = await store();
+  const links = await listLinkKeys(db);
+  const mails = await countSealedMails(db);
+  const lost = [
+    ...(links.some(({ by }) => by === undefined) ? ["the keys of unsubscribe links"] : []),
+    ...(mails.lost > 0 ? [`${mails.lost} mails, which are kept until ${asIso(mails.lostUntilMs)}`] : []),
+  ];
+  if (lost.length > 0) {
+    return fault(
+      `encrypted with another APP_SECRET: ${lost.join("; ")}`,
+      "Set that secret as APP_SECRET_PREVIOUS, here and for the server.",
+    );
+  }
+  if (!settings().previousAppSecret) return fine("all can be opened");
+  const keys = await readSigningKeys(db);
+  const [rotation] = await auditEntries(db, { what: sealedAnew, sinceMs: nowMs - dayMs })
+    .limit(1)
+    .execute();
+  const needed = [
+    ...([...keys.map(findSecret), ...links.map(({ by }) => by)].includes("previous") ? ["keys"] : []),
+    ...(mails.ofPrevious > 0 ? [`${mails.ofPrevious} mails`] : []),
+    ...(rotation ? ["codes and registrations of apps of the last day"] : []),
+  ];
+  if (needed.length === 0) return fine("APP_SECRET_PREVIOUS can be unset");
+  return warning(
+    `only APP_SECRET_PREVIOUS opens: ${needed.join(", ")}`,
+    "Keep it. A server that starts encrypts the keys again, and mails with their next attempt; the rest takes a day.",
   );
 }
 

@@ -7,6 +7,7 @@ import { asLines, asTable } from "@/lib/admin/print";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
 import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
+import { findLinkKey } from "@/lib/mail/link-keys";
 import { listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { sender } from "@/lib/mail/sender";
@@ -48,7 +49,8 @@ export function addEmailCommands(program: Command, run: Run): void {
     .argument("<email>", "", parseEmail)
     .action(
       run(async (db, email: string) => {
-        const url = unsubscribeUrl((await findAccount(db, email)).id);
+        const { id } = await findAccount(db, email);
+        const url = unsubscribeUrl(await findLinkKey(db, Date.now()), id);
         return { json: { url }, text: url };
       }),
     );

@@ -4,6 +4,7 @@ import { consumeChallenge } from "@/lib/auth/passkey-challenge";
 import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
 import { log } from "@/lib/runtime/log";
 
@@ -111,7 +112,7 @@ export async function usePasskey(
   { challenge, counter }: { challenge: string; counter: number },
   nowMs: number,
 ): Promise<boolean> {
-  const outcome = await db.transaction().execute(async (transaction) => {
+  const outcome = await transact(db, async (transaction) => {
     if (!(await consumeChallenge(transaction, challenge, nowMs))) return "used";
     const used = await transaction
       .updateTable("passkeys")

@@ -6,6 +6,7 @@ import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
 import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
 
 /** A session in our store. With Clerk, Clerk itself keeps the sessions of browsers. */
@@ -232,7 +233,7 @@ export async function startSession(
   nowMs: number,
 ): Promise<void> {
   const accountId = session.account_id;
-  await inTransaction(db, async (transaction) => {
+  await transact(db, async (transaction) => {
     await makeRoom(transaction, accountId, nowMs);
     const find = async () => [session.id];
     await changeSessions(transaction, source, accountId, nowMs, find, async (transaction, { email }) => {
@@ -343,7 +344,7 @@ function changeSessions<T>(
   find: (transaction: Db) => Promise<string[]>,
   change: (transaction: Db, found: { ids: string[]; email: string | undefined }) => Promise<T>,
 ): Promise<T> {
-  return inTransaction(db, async (transaction) => {
+  return transact(db, async (transaction) => {
     const account = await transaction
       .selectFrom("accounts")
       .select("email")
@@ -367,9 +368,6 @@ function changeSessions<T>(
     );
   });
 }
-
-const inTransaction = <T>(db: Db, work: (transaction: Db) => Promise<T>): Promise<T> =>
-  db.isTransaction ? work(db) : db.transaction().execute(work);
 
 export function mintSessionId(): string {
   return `sess_${randomBytes(16).toString("hex")}`;

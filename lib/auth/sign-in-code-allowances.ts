@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
+import { processSingleton } from "@/lib/process-singleton";
 
 /*
  * There are two kinds of code. The short one has six digits and works only in the browser that requested it. It can be
@@ -24,7 +25,10 @@ const maxShortCodes = { knownBrowsers: 10, strangers: 5, oneAddress: 3 };
 /** How long a code counts towards its allowance. */
 export const codesKeptMs = dayMs;
 
-const maxSwept = 5000;
+/** The most rows that strangers can make us keep in a table: more than 250 requests a second in six minutes. */
+const maxRows = 100_000;
+
+const maxSwept = 500; // so that other writers do not wait long
 
 /** The allowance of short codes that a code counts towards; a long code counts towards none. */
 export type CodeAllowance = "known" | "stranger" | "long";
@@ -52,25 +56,64 @@ export async function lockEmail(transaction: Db, email: string): Promise<number>
   return row.long_code_until_ms;
 }
 
-/** Deletes expired codes: of each kind a bounded number, which is more than can be made between two sweeps. */
-export async function sweepCodes(db: Db, nowMs: number): Promise<void> {
-  const codes = db.selectFrom("sign_in_codes").select("browser_hash");
-  const oldCodes = codes.where("created_at_ms", "<=", nowMs - codesKeptMs).limit(maxSwept);
-  await db
-    .deleteFrom("sign_in_codes")
-    .where("browser_hash", "in", oldCodes.forUpdate().skipLocked())
-    .execute();
-  const emails = db.selectFrom("sign_in_emails").select("email");
-  const oldEmails = emails.where("long_code_until_ms", "<=", nowMs).limit(maxSwept);
-  await db.deleteFrom("sign_in_emails").where("email", "in", oldEmails.forUpdate().skipLocked()).execute();
+/**
+ * Deletes expired codes and their mails, and of each table the oldest rows beyond its ceiling, whether their emails have
+ * accounts or not.
+ */
+export async function sweepCodes(db: Db, nowMs: number, ceiling = maxRows): Promise<void> {
+  const endOfCodes = await findEnd(db, "sign_in_codes", "created_at_ms", ceiling);
+  if (endOfCodes > nowMs - codesKeptMs) ceilings().reachedAtMs = nowMs;
+  await sweep(
+    db,
+    "sign_in_codes",
+    "browser_hash",
+    "created_at_ms",
+    Math.max(endOfCodes, nowMs - codesKeptMs),
+  );
+  const endOfEmails = await findEnd(db, "sign_in_emails", "long_code_until_ms", ceiling);
+  await sweep(db, "sign_in_emails", "email", "long_code_until_ms", Math.max(endOfEmails, nowMs));
+  const endOfMails = await findEnd(db, "sign_in_mails", "expires_at_ms", ceiling);
+  await sweep(db, "sign_in_mails", "id", "expires_at_ms", Math.max(endOfMails, nowMs));
 }
 
-/** Chooses the allowance that the next code counts towards; "long" when no short code is left. */
+/** When a table's ceiling was last reached: since then, not every short code of a day is counted. */
+const ceilings = () =>
+  processSingleton("ceilings of sign-in codes", () => ({ reachedAtMs: Number.NEGATIVE_INFINITY }));
+
+type SweptTable = "sign_in_codes" | "sign_in_emails" | "sign_in_mails";
+
+/** The time of the newest row beyond the ceiling; 0 if there is none. */
+async function findEnd(db: Db, table: SweptTable, column: string, ceiling: number): Promise<number> {
+  const rows = db.selectFrom(table).select(sql.ref<number>(column).as("at_ms"));
+  const row = await rows.orderBy("at_ms", "desc").offset(ceiling).limit(1).executeTakeFirst();
+  return row?.at_ms ?? 0;
+}
+
+/** Deletes all rows up to a time, in batches. */
+async function sweep(db: Db, table: SweptTable, key: string, column: string, untilMs: number): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    const old = db
+      .selectFrom(table)
+      .select(sql.ref<string>(key).as("key"))
+      .where(sql.ref<number>(column), "<=", untilMs)
+      .limit(maxSwept)
+      .forUpdate()
+      .skipLocked();
+    const { numDeletedRows } = await db
+      .deleteFrom(table)
+      .where(sql.ref(key), "in", old)
+      .executeTakeFirstOrThrow();
+    isMore = Number(numDeletedRows) === maxSwept;
+  }
+}
+
+/** Chooses the allowance that the next code counts towards; "long" when no short code is left, or it cannot be told. */
 export async function chooseAllowance(
   transaction: Db,
   { email, address = "", isKnown = false }: CodeRequester,
   nowMs: number,
 ): Promise<CodeAllowance> {
+  if (Math.abs(nowMs - ceilings().reachedAtMs) < codesKeptMs) return "long";
   const rows = await transaction
     .selectFrom("sign_in_codes")
     .select((expression) => [

@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/constant-time";
@@ -38,7 +39,7 @@ export async function makeCode(
 ): Promise<{ browser: string; code: string | undefined; untilMs: number }> {
   const { email, address } = requester;
   const browser = randomBytes(32).toString("base64url");
-  return db.transaction().execute(async (transaction) => {
+  return transact(db, async (transaction) => {
     const longUntilMs = await lockEmail(transaction, email);
     const share = await chooseAllowance(transaction, requester, nowMs);
     const code = share === "long" ? makeLongCode() : String(randomInt(1_000_000)).padStart(6, "0");
@@ -119,7 +120,7 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
   if (!row) return { problem: "over" };
   const { email, isLong } = requested;
   if (isLong && (await consumeLongCode(db, email, code))) return { email };
-  if (!isLong && isSameSecret(hashCode(browser, code), row.code_hash)) {
+  if (!isLong && hashesOf(browser, code).some((hash) => isSameSecret(hash, row.code_hash))) {
     return (await consumeShortCode(db, browserHash)) ? { email } : { problem: "over" };
   }
   const triesLeft = maxTries - row.tries;
@@ -155,7 +156,7 @@ async function consumeLongCode(db: Db, email: string, code: string): Promise<boo
   const taken = await db
     .deleteFrom("sign_in_emails")
     .where("email", "=", email)
-    .where("long_code_hash", "=", hashCode(email, code))
+    .where("long_code_hash", "in", hashesOf(email, code))
     .returning("email")
     .executeTakeFirst();
   return taken !== undefined;
@@ -166,8 +167,11 @@ function hashBrowser(browser: string): string {
 }
 
 /** @param salt - the browser's secret for a short code, the email for a long one */
-function hashCode(salt: string, code: string): string {
-  return createHmac("sha256", derivedKeys("sign-in-code:v1")[0])
-    .update(`${salt}.${code}`)
-    .digest("base64url");
+function hashCode(salt: string, code: string, key = derivedKeys("sign-in-code:v1")[0]): string {
+  return createHmac("sha256", key).update(`${salt}.${code}`).digest("base64url");
+}
+
+/** The hashes that a code has under the current secret and the previous one. */
+function hashesOf(salt: string, code: string): string[] {
+  return derivedKeys("sign-in-code:v1").map((key) => hashCode(salt, code, key));
 }

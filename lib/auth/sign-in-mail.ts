@@ -95,6 +95,20 @@ export function newAppMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
   });
 }
 
+/** The mail about an app whose session ended because one of its tokens was used a second time. */
+export function replayedAppMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
+  return transactionalMail(to, {
+    subject: "An app was disconnected: a token may have been copied",
+    preview: `“${name}”, on ${inWords(atMs)}`,
+    body: [
+      `The app that your home page listed as “${name}” was disconnected on ${inWords(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
+      "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
+      homeLink(),
+    ],
+    footer: [accountMailNote],
+  });
+}
+
 type PasskeyMail = { to: string; change: "added" | "removed"; name: string; atMs: number };
 
 /** The mail about a passkey that was added or removed. */

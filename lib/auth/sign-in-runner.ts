@@ -2,8 +2,16 @@ import { createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { printCode } from "@/lib/auth/code-terminal";
 import { findInvitationProblem, hasOpenInvitation, invitationUrl } from "@/lib/auth/invitation-token";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
-import { codeMail, invitationMail, newAppMail, newBrowserMail, passkeyMail } from "@/lib/auth/sign-in-mail";
+import {
+  codeMail,
+  invitationMail,
+  newAppMail,
+  newBrowserMail,
+  passkeyMail,
+  replayedAppMail,
+} from "@/lib/auth/sign-in-mail";
 import { type Db, store } from "@/lib/db/store";
+import { requireKeys } from "@/lib/mail/link-keys";
 import { type Mail, SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
@@ -37,6 +45,7 @@ export async function sendSignInMails(
   mailSender: Sender,
   { signal, now = Date.now }: { signal?: AbortSignal | undefined; now?: () => number } = {},
 ): Promise<UnsentMail[]> {
+  await requireKeys(db);
   const unsent: UnsentMail[] = [];
   await sendLeasedMails(mailSender, {
     name: "a sign-in mail",
@@ -62,8 +71,13 @@ async function settle(
   { signal, now }: { signal: AbortSignal | undefined; now: () => number },
 ): Promise<SendError | undefined> {
   const { id, mail, attempts, expiresAtMs } = claimed;
-  if (!mail || expiresAtMs <= now() || !(await isExpected(db, mail, now()))) {
+  if (expiresAtMs <= now() || (mail && !(await isExpected(db, mail, now())))) {
     await deleteSignInMail(db, claimed);
+    return undefined;
+  }
+  if (!mail) {
+    if (attempts === 1) log().error({ id }, "a sign-in mail cannot be opened; it is kept until it expires");
+    await rescheduleSignInMail(db, claimed, { attempts, atMs: now() + retryAfterMs(attempts) });
     return undefined;
   }
   if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
@@ -133,6 +147,8 @@ function render(mail: Exclude<SignInMail, { kind: "clerk invitation" }>): Omit<M
       return newBrowserMail(mail);
     case "new app":
       return newAppMail(mail);
+    case "replayed app":
+      return replayedAppMail(mail);
   }
 }
 

@@ -5,7 +5,7 @@ import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
-import { isSealedWithCurrentSecret, seal, unseal } from "@/lib/runtime/seal";
+import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
 /** The `iss` of our tokens is this prefix and the hash of the first key, so it does not depend on an address. */
 export const issuerPrefix = "urn:corner-office:";
@@ -149,16 +149,24 @@ export function openKey({ kid, sealed_key }: SigningKeyRow): KeyObject | undefin
   return pem === undefined ? undefined : createPrivateKey(pem);
 }
 
+/** The secret that opens a row's key. */
+export function findSecret({ kid, sealed_key }: Pick<SigningKeyRow, "kid" | "sealed_key">): SealedBy {
+  return sealedBy("signing-key:v1", kid, sealed_key ?? "");
+}
+
+/** How the audit names that a key was sealed with a new secret. */
+export const sealedAnew = "keys seal anew";
+
 /** Seals a row's key with the current secret, unless it is already or another instance has just done it. */
 export async function resealKey(
   db: Db,
   { kid, sealed_key }: SigningKeyRow,
   privateKey: KeyObject,
 ): Promise<void> {
-  if (isSealedWithCurrentSecret("signing-key:v1", kid, sealed_key ?? "")) return;
+  if (findSecret({ kid, sealed_key }) === "current") return;
   await auditedTransaction(
     db,
-    { by: "service", what: "keys seal anew", ...auditedKeys },
+    { by: "service", what: sealedAnew, ...auditedKeys },
     Date.now(),
     async (transaction) => {
       await transaction

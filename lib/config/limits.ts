@@ -22,17 +22,23 @@ export const connectionLimits = {
  */
 export const exchangeWithinMs = 45_000;
 
+/** Maximum bytes of responses that clients have not read, in all; beyond it, the oldest exchanges end. */
+export const maxUnreadBytes = 64 * 1024 * 1024; // 64 MiB
+
 /**
  * After the last response of a connection, 16 MiB of further input are discarded for at most 2 s, then the connection is
  * destroyed. Many clients read no response before they have sent their whole body.
  */
 export const discardBounds = { bytes: 16 * 1024 * 1024, withinMs: 2000 };
 
-/**
- * Maximum open connections, in total and per client address (about 80 browsers behind one router). Beyond it, the
- * connection that has been idle longest is closed.
- */
-export const connectionBounds = { max: 10_000, perAddress: 512 };
+/** Maximum open connections. Beyond it, the one that has been idle longest is closed. */
+export const maxConnections = 10_000;
+
+/** Maximum requests at once of one client's network: an IPv4 address (about 80 browsers behind one router) or a /48. */
+export const maxRequestsInWork = 256;
+
+/** Maximum requests of a connection that wait for the one in work; the next is refused, and the connection closed. */
+export const maxPipelined = 8;
 
 /** Maximum body sizes in bytes, counted as they arrive; beyond them the server answers 413. */
 export const bodyLimits = {
@@ -56,11 +62,14 @@ export function inKibibytes(bytes: number): string {
 /** The limits of the request headers, in words. */
 export const headBoundsInWords = `${inKibibytes(headBounds.bytes)} or ${headBounds.lines} lines`;
 
-/** Maximum concurrent page renders, in total and per client address, and the maximum length of the queue. */
+/**
+ * Maximum pages in work, in total and per client address, and the maximum length of the queue: at 5 ms each, the last one
+ * waits half a second.
+ */
 export const renderConcurrency = {
   atOnce: 4,
   atOncePerClient: 2,
-  waiting: 200,
+  waiting: 100,
   waitingPerClient: 40,
   waitMs: 5000,
 };

@@ -4,10 +4,10 @@ const attribute = "target_session_attrs";
 
 /**
  * Splits `postgres://user:password@a:5432,b:5432/office?target_session_attrs=read-write` into one address per host.
- * `mustWrite` if a connection has to accept writes: with several hosts, or where the address says `read-write` or
- * `primary`. `undefined` if it is malformed, lists hosts in its query, or asks for anything else.
+ * `undefined` if it is malformed, lists hosts in its query, or asks for another host than the one that accepts writes,
+ * to which connections lead in any case.
  */
-export function parsePostgresAddress(text: string): { addresses: string[]; mustWrite: boolean } | undefined {
+export function parsePostgresAddress(text: string): string[] | undefined {
   const [, start, hosts = "", path = "", query] = form.exec(text) ?? [];
   if (start === undefined) return undefined;
   const parameters = new URLSearchParams(query);
@@ -15,10 +15,9 @@ export function parsePostgresAddress(text: string): { addresses: string[]; mustW
   parameters.delete(attribute);
   const rest = query?.includes(attribute) ? `?${parameters}` : (query ?? "");
   const addresses = hosts.split(",").map((host) => `${start}${host}${path}${rest}`);
-  const isSingle = addresses.length === 1;
   if (!["any", "read-write", "primary"].includes(wanted)) return undefined;
   if (["host", "port"].some((name) => parameters.get(name)?.includes(","))) return undefined;
   if (!addresses.every((address) => URL.canParse(address))) return undefined;
-  if (!isSingle && hosts.split(",").includes("")) return undefined;
-  return { addresses, mustWrite: !isSingle || wanted !== "any" };
+  if (addresses.length > 1 && hosts.split(",").includes("")) return undefined;
+  return addresses;
 }

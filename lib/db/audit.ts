@@ -12,6 +12,7 @@ import {
 } from "kysely";
 import { paginate } from "@/lib/db/pagination";
 import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
 
 /**
  * Tables that may be written without an audit entry, and why. All others are written only through
@@ -21,6 +22,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
   clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
+  link_keys: "the service makes them once, and no one decides about them",
   passkey_challenges: "each is one sign-in or one new passkey, which are audited",
   status_outages: "what the service sees of itself",
   sign_in_codes: "anyone may request one; sign-ins are audited",
@@ -86,14 +88,14 @@ export type AuditedChange = {
   what: string;
   /** An email in lower case; if none is known, another identifier of the affected record. */
   whom: string | null;
-  /** Reads the audited state; called before and after the change. */
-  look: (transaction: Kysely<Tables>) => Promise<unknown>;
+  /** Reads the audited state; called before the change, and after it with its result. */
+  look: (transaction: Kysely<Tables>, result?: unknown) => Promise<unknown>;
 };
 
 /**
  * Runs a change and writes its audit entry in one transaction: who changed what, for whom, and the state before and
- * after. Audited tables cannot be written in any other way. If nothing changes, no entry is written. In the caller's
- * transaction if `db` is one.
+ * after. Audited tables cannot be written in any other way. If nothing changes, no entry is written. As in every
+ * {@link transact}, `look` and `work` may run several times.
  */
 export function auditedTransaction<T>(
   db: Kysely<Tables>,
@@ -106,13 +108,13 @@ export function auditedTransaction<T>(
     const transaction = guarded.withoutPlugins().withPlugin(writes);
     const before = await look(transaction);
     const result = await work(transaction);
-    const after = await look(transaction);
+    const after = await look(transaction, result);
     const isSame = JSON.stringify(before) === JSON.stringify(after);
     if (writes.rows > 0 || !isSame)
       await insertEntry(transaction, { by, what, whom, ...diff(before, after) }, nowMs);
     return result;
   };
-  return db.isTransaction ? change(db) : db.transaction().execute(change);
+  return transact(db, change);
 }
 
 /** Writes an audit entry for a decision that changes no audited table, for example that an owner declined an app. */

@@ -2,17 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import type pg from "pg";
 import type { IndexChange, SchemaChange } from "@/lib/db/migrations";
+import { repeatConflicts } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";
 
 /*
  * Applied migrations are recorded in the table of Kysely's own migrator. Ours differs in three ways, for upgrades of
- * several instances: it takes a lock only if a migration is pending, and one that ends with its transaction, so it
- * works through a pooler; it ignores migrations of a newer build, so that a build can be rolled back; and it creates
+ * several instances: it locks only if a migration is pending, and a row, so that the lock ends with its transaction and
+ * works through a pooler and on engines without advisory locks; it ignores migrations of a newer build, so that a build can be rolled back; and it creates
  * indexes while their table is in use.
  */
 export type MigrationDb = Kysely<{ kysely_migration: { name: string; timestamp: string } }>;
 
-const lockKey = 0x0ff1ce; // arbitrary, but the same in all builds
+const lockName = "migration lock"; // a row that is no migration, which every build ignores
+const lockKey = 0x0ff1ce; // of the advisory lock, which is the only one of builds before the row
 const tableLockTimeout = "1s"; // if longer, queries that queue behind us would miss their deadline
 const maxTries = 60; // for a table lock: 90 seconds
 const retryDelayMs = 500;
@@ -34,6 +36,7 @@ export async function migratePostgres(url: string, changes: Record<string, Schem
   const pool = await openUnlimitedPool(url);
   const store: MigrationDb = new Kysely({ dialect: new PostgresDialect({ pool }) });
   try {
+    if ((await findPending(store, changes)).length > 0) await makeLock(store);
     return await applyPending(store, changes, applyOnPostgres);
   } finally {
     await store.destroy();
@@ -93,9 +96,13 @@ async function applyOnPostgres(store: MigrationDb, name: string, change: SchemaC
   let tries = 0;
   for (;;) {
     try {
-      const outcome = await store
-        .transaction()
-        .execute((transaction) => tryApply(store, transaction, name, change));
+      const outcome = await repeatConflicts(() =>
+        store
+          .transaction()
+          // A stricter level keeps its first snapshot, for which creating an index concurrently would wait.
+          .setIsolationLevel("read committed")
+          .execute((transaction) => tryApply(store, transaction, name, change)),
+      );
       if (outcome !== "locked") return outcome === "applied";
     } catch (failure) {
       tries++;
@@ -116,6 +123,8 @@ async function tryApply(
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
   // Do not wait for the lock: creating an index concurrently waits for every running statement, including one that
   // waits here.
+  const row = transaction.selectFrom("kysely_migration").select("name").where("name", "=", lockName);
+  if (!(await row.forUpdate().skipLocked().executeTakeFirst())) return "locked";
   const { rows } = await sql<{ is_ours: boolean }>`
     select pg_try_advisory_xact_lock(${sql.lit(lockKey)}) as is_ours`.execute(transaction);
   if (!rows[0]?.is_ours) return "locked";
@@ -132,13 +141,25 @@ async function tryApply(
   return "applied";
 }
 
-async function isRecorded(transaction: MigrationDb, name: string): Promise<boolean> {
-  await transaction.schema
+/** Makes the row that migrating instances lock. Of two that make its table at once, one fails and tries again. */
+async function makeLock(store: MigrationDb): Promise<void> {
+  await makeTable(store).catch(() => makeTable(store));
+  const row = { name: lockName, timestamp: "" };
+  const lock = store.insertInto("kysely_migration").values(row);
+  await lock.onConflict((conflict) => conflict.doNothing()).execute();
+}
+
+async function makeTable(store: MigrationDb): Promise<void> {
+  await store.schema
     .createTable("kysely_migration")
     .ifNotExists()
     .addColumn("name", "varchar(255)", (column) => column.primaryKey())
     .addColumn("timestamp", "varchar(255)", (column) => column.notNull())
     .execute();
+}
+
+async function isRecorded(transaction: MigrationDb, name: string): Promise<boolean> {
+  await makeTable(transaction);
   const recorded = await transaction.selectFrom("kysely_migration").select("name").execute();
   return recorded.some((row) => row.name === name);
 }

@@ -346,7 +346,30 @@ export const migrations: Record<string, SchemaChange> = {
       accounts_plan: 'accounts (plan, (email collate "C"))',
     },
   },
-  "120-billing-readings": {
+  // For erasing a person and removing a client; the expressions are those of lib/db/app-state.ts.
+  "110-connect-owners": {
+    makeIndexes: {
+      connect_state_subject:
+        "connect_state (case when json_valid(payload) then coalesce(payload ->> '$.accountId', payload ->> '$.result.login.accountId') end)",
+      connect_state_client:
+        "connect_state (case when json_valid(payload) then substr(payload ->> '$.clientId', 1, 100) end) where grant_id is not null",
+    },
+    makeOnPostgres: {
+      connect_state_subject: `connect_state (substring(payload from '"accountId":"([^"]+)"'))`,
+      connect_state_client: `connect_state (substring(payload from '"clientId":"([^"]{1,100})')) where grant_id is not null`,
+    },
+  },
+  "130-secrets": {
+    up: statements(
+      "create table link_keys (id text primary key, sealed_key text not null, makes_from_ms bigint not null)",
+      "alter table local_sessions add column former_hash text",
+      "alter table local_sessions add column former_until_ms bigint",
+      "create index local_sessions_former on local_sessions (former_hash) where former_hash is not null",
+      "alter table operator_sessions add column former_hash text",
+      "alter table operator_sessions add column former_until_ms bigint",
+    ),
+  },
+  "140-billing-readings": {
     up: statements(
       "alter table billing_subscriptions add column unpaid_since_ms bigint",
       "alter table billing_subscriptions add column price_id text",
@@ -358,7 +381,7 @@ export const migrations: Record<string, SchemaChange> = {
     ),
   },
   // For the operator's overview.
-  "121-billing-attention": {
+  "141-billing-attention": {
     makeIndexes: { billing_subscriptions_status: "billing_subscriptions (status)" },
   },
 };

@@ -2,10 +2,14 @@ import { Socket } from "node:net";
 import type { PostgresPool, PostgresPoolClient, QueryResult } from "kysely";
 import pg from "pg";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
+import { StoreOutage } from "@/lib/db/store-outage";
+import { repeatConflicts } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";
-import { blockReadiness } from "@/lib/runtime/readiness";
+import { recordOutage } from "@/lib/runtime/outages";
 
 const connectTimeoutMs = 1500;
+const searchEveryMs = 1000; // while the store is only read
+const oldestReplaySeconds = 60; // for so long, an ended session can read as live
 const lifetimeSeconds = 5 * 60; // 5 minutes, so that every connection moves to the new server after a switch
 const goodbyeMs = 5000; // for a server to end its side of a closed connection; a frozen one never does
 
@@ -18,23 +22,26 @@ type Options = {
   isPooled?: boolean;
 };
 
+/** Whether the pool leads to a host that accepts writes, to one that is only read, or to none. */
+type Use = "writes" | "reads" | "none";
+
 /**
  * A connection pool that keeps an outage from lasting longer than its cause. The server's timeouts for statements,
  * locks and idle transactions expire just before ours, so abandoned work holds no locks and occupies no connection. A
- * connection that broke, or that became read-only in a failover, is not used again. With several hosts, all connections
- * lead to the one that accepts writes.
+ * connection that broke, or that became read-only in a failover, is not used again. All connections lead to the host that
+ * accepts writes. While there is none, they lead to one whose data are recent enough to be read, and writes fail.
  */
 export class Connections implements PostgresPool {
   private readonly limits: Record<string, number>;
   /** Whether the server accepts our timeouts at connection start. With a pooler it does not. */
   private isDirect: boolean;
   private readonly hosts: string[];
-  private readonly mustWrite: boolean;
   /** The host of the pool: before the first connection, a guess. */
   private host: string;
+  private use: Use = "writes";
   private hasConnected = false;
-  private moving: Promise<void> | undefined;
-  private setReady: (() => void) | undefined;
+  private searching: Promise<void> | undefined;
+  private searchedAtMs = 0;
   private readonly verified = new WeakSet<pg.PoolClient>();
   private pool: pg.Pool;
 
@@ -42,10 +49,8 @@ export class Connections implements PostgresPool {
     url: string,
     private readonly options: Options,
   ) {
-    const { addresses, mustWrite } = hostsOf(url);
-    this.hosts = addresses;
-    this.host = addresses[0] ?? url;
-    this.mustWrite = mustWrite;
+    this.hosts = hostsOf(url);
+    this.host = this.hosts[0] ?? url;
     const { queryTimeoutMs } = options;
     this.limits = {
       lock_timeout: queryTimeoutMs - 200,
@@ -57,35 +62,38 @@ export class Connections implements PostgresPool {
   }
 
   async connect(): Promise<PostgresPoolClient> {
-    const { client, pool } = await this.acquire();
+    const client = await this.acquire().catch((failure) => {
+      throw toOutage(failure);
+    });
     let isBroken = false;
     let isInTransaction = false;
     const query = async (sql: string, parameters: unknown[]) => {
       if (isBroken) {
         // Releasing the connection closes it, which rolls back.
         if (sql === "rollback") return { command: "ROLLBACK", rowCount: 0, rows: [] };
-        throw new Error("the connection to the store broke");
+        throw new StoreOutage(new Error("the connection to the store broke"));
       }
       if (sql === "begin") isInTransaction = true;
+      const run = () => {
+        if (this.isDirect) return client.query(sql, parameters);
+        if (sql === "begin") return client.query(this.limitedBegin());
+        return isInTransaction ? client.query(sql, parameters) : this.queryLimited(client, sql, parameters);
+      };
       try {
-        if (this.isDirect) return await client.query(sql, parameters);
-        if (sql === "begin") return await client.query(this.limitedBegin());
-        return isInTransaction
-          ? await client.query(sql, parameters)
-          : await this.queryLimited(client, sql, parameters);
+        // A transaction is repeated as a whole, by who began it.
+        return await (isInTransaction ? run() : repeatConflicts(run));
       } catch (failure) {
         isBroken = !(failure instanceof pg.DatabaseError) || endsConnection(failure);
-        if (isReadOnly(failure)) {
-          this.reportWritable(false);
-          this.replacePool(pool);
+        const wasDemoted = isReadOnly(failure) && this.use === "writes";
+        if (wasDemoted) {
+          isBroken = true;
+          this.use = "none";
         }
-        if (isBroken && this.hosts.length > 1) this.moveToWriter().catch(() => {});
-        throw failure;
+        if (wasDemoted || (isBroken && this.hosts.length > 1)) this.search().catch(() => {});
+        throw toOutage(failure);
       }
     };
-    // One that only reads is used once: the next one shows whether the server was promoted.
-    const release = () => client.release(isBroken || this.setReady !== undefined);
-    return { query, release } as unknown as PostgresPoolClient;
+    return { query, release: () => client.release(isBroken) } as unknown as PostgresPoolClient;
   }
 
   count(): { used: number; idle: number; waiting: number } {
@@ -97,32 +105,34 @@ export class Connections implements PostgresPool {
     await this.pool.end();
   }
 
-  private async acquire(): Promise<{ client: pg.PoolClient; pool: pg.Pool }> {
-    await this.moving;
-    const { pool } = this;
+  private async acquire(): Promise<pg.PoolClient> {
+    if (this.use === "none") await this.search();
+    else if (this.use === "reads") this.searchAgain();
+    else await this.searching;
     try {
-      return { client: await this.verifiedClient(pool), pool };
+      return await this.verifiedClient();
     } catch (failure) {
       if (isRefusedSetting(failure)) {
-        if (this.isDirect) log().info("the store is behind a pooler: timeouts are set in each transaction");
-        this.isDirect = false;
-        this.replacePool(pool);
-      } else if (this.hosts.length > 1 && !isPoolExhausted(failure)) await this.moveToWriter();
-      else throw failure;
-      return { client: await this.verifiedClient(this.pool), pool: this.pool };
+        if (this.isDirect) {
+          log().info("the store is behind a pooler: timeouts are set in each transaction");
+          this.isDirect = false;
+          this.replacePool();
+        }
+      } else if (failure === readOnly || (this.hosts.length > 1 && !isPoolExhausted(failure))) {
+        await this.search();
+      } else throw failure;
+      return this.verifiedClient();
     }
   }
 
-  /** Takes a connection of the pool; a new one is asked whether it accepts writes. Throws where it must and does not. */
-  private async verifiedClient(pool: pg.Pool): Promise<pg.PoolClient> {
-    const client = await pool.connect();
-    // A pooler may lead each transaction to another server.
-    const isUnverifiable = !this.isDirect && !this.mustWrite && !this.setReady;
+  /** Takes a connection of the pool; a new one is asked whether it accepts writes, where it has to. */
+  private async verifiedClient(): Promise<pg.PoolClient> {
+    const client = await this.pool.connect();
+    // A pooler may lead each transaction to another server, and its own queue is not a host that is away.
+    const isUnverifiable = !this.isDirect && this.hosts.length === 1;
     if (this.verified.has(client) || isUnverifiable) return client;
     try {
-      const isWritable = await acceptsWrites(client);
-      this.reportWritable(isWritable);
-      if (!isWritable && this.mustWrite) throw new Error("the store accepts no writes");
+      if (this.use !== "reads" && !(await acceptsWrites(client))) throw readOnly;
       this.verified.add(client);
       this.hasConnected = true;
       return client;
@@ -132,25 +142,38 @@ export class Connections implements PostgresPool {
     }
   }
 
-  /** Finds the host that accepts writes, and drops the connections to every other. Throws if there is none. */
-  private moveToWriter(): Promise<void> {
-    this.moving ??= findWriter(this.hosts)
-      .then((host) => {
-        if (host === this.host) return;
-        this.host = host;
-        if (this.hasConnected) log().warn({ host: new URL(host).host }, "the store is at another host now");
-        this.replacePool(this.pool);
-      })
-      .finally(() => {
-        this.moving = undefined;
-      });
-    return this.moving;
+  /** While there are only reads, looks every second for a host that accepts writes. No read waits for it. */
+  private searchAgain(): void {
+    if (performance.now() - this.searchedAtMs > searchEveryMs) this.search().catch(() => {});
   }
 
-  /** An instance at a standby is not ready: it could answer reads, and no write. */
-  private reportWritable(isWritable: boolean): void {
-    if (isWritable) this.setReady?.();
-    this.setReady = isWritable ? undefined : (this.setReady ?? blockReadiness("the store accepts no writes"));
+  /** Chooses the host of the pool, and drops the connections to every other. Throws if there is none. */
+  private search(): Promise<void> {
+    this.searching ??= findHost(this.hosts, this.host)
+      .then(
+        ({ address, use }) => this.lead(address, use),
+        (failure) => {
+          this.lead(this.host, "none");
+          throw failure;
+        },
+      )
+      .finally(() => {
+        this.searching = undefined;
+        this.searchedAtMs = performance.now();
+      });
+    return this.searching;
+  }
+
+  private lead(host: string, use: Use): void {
+    recordOutage("writes", use === "reads");
+    if (host === this.host && use === this.use) return;
+    const where = { host: new URL(host).host };
+    if (use === "reads") log().warn(where, "no host of the store accepts writes; it is only read");
+    else if (this.use === "reads" && use === "writes") log().warn(where, "the store accepts writes again");
+    else if (host !== this.host && this.hasConnected) log().warn(where, "the store is at another host now");
+    this.host = host;
+    this.use = use;
+    this.replacePool();
   }
 
   /**
@@ -178,10 +201,10 @@ export class Connections implements PostgresPool {
   }
 
   /** Replaces the pool. Connections of the old one close when they are released. */
-  private replacePool(pool: pg.Pool): void {
-    if (pool !== this.pool) return;
+  private replacePool(): void {
+    const old = this.pool;
     this.pool = this.openPool();
-    pool.end().catch(() => {});
+    old.end().catch(() => {});
   }
 
   private openPool(): pg.Pool {
@@ -201,11 +224,14 @@ export class Connections implements PostgresPool {
   }
 }
 
-function hostsOf(url: string) {
-  const parsed = parsePostgresAddress(url);
-  if (!parsed) throw new Error("the address of the store is malformed");
-  return parsed;
+function hostsOf(url: string): string[] {
+  const addresses = parsePostgresAddress(url);
+  if (!addresses) throw new Error("the address of the store is malformed");
+  return addresses;
 }
+
+/** A new connection was to accept writes, and does not. */
+const readOnly = new Error("the store accepts no writes");
 
 /** Whether a transaction may write: not on a standby, and not where the database is read-only. */
 async function acceptsWrites(client: pg.ClientBase): Promise<boolean> {
@@ -213,28 +239,59 @@ async function acceptsWrites(client: pg.ClientBase): Promise<boolean> {
   return rows[0]?.transaction_read_only === "off";
 }
 
-/** The first of these addresses to say that it accepts writes. Throws if none does within the time of a connection. */
-async function findWriter(addresses: readonly string[]): Promise<string> {
+/** What a host that accepts no writes has: the age of its newest transaction in seconds, and how far it has read. */
+type ReadOnlyHost = { address: string; seconds: number | null; bytes: number | null };
+
+/** A primary that is read-only is never behind. */
+const readAge = `SELECT
+  CASE WHEN pg_is_in_recovery() THEN extract(epoch FROM now() - pg_last_xact_replay_timestamp())::float8 ELSE 0 END AS seconds,
+  CASE WHEN pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::float8 ELSE 'Infinity' END AS bytes`;
+
+/**
+ * The first of these addresses to say that it accepts writes. If none does within the time of a connection, the most
+ * advanced of those that can be read, if possible the current one: its replay is at most a minute old, or each of several hosts has answered, so that
+ * none of them writes what it could miss. Throws if there is none.
+ */
+async function findHost(
+  addresses: readonly string[],
+  current: string | undefined,
+): Promise<{ address: string; use: "writes" | "reads" }> {
+  const readers: ReadOnlyHost[] = [];
   const asked = addresses.map(async (address) => {
     const client = new pg.Client({ ...connectionOptions(address), query_timeout: connectTimeoutMs });
     client.on("error", () => {});
     try {
       await client.connect();
       if (await acceptsWrites(client)) return address;
+      const { rows } = await client.query<Omit<ReadOnlyHost, "address">>(readAge);
+      for (const row of rows) readers.push({ address, ...row });
     } finally {
       client.end().catch(() => {});
     }
-    throw new Error("it accepts no writes");
+    throw readOnly;
   });
-  return Promise.any(asked).catch(({ errors }: AggregateError) => {
-    throw new Error("no host of the store accepts writes", { cause: errors[0] });
-  });
+  return Promise.any(asked).then(
+    (address) => ({ address, use: "writes" }),
+    (cause: AggregateError) => {
+      const haveAllAnswered = addresses.length > 1 && readers.length === addresses.length;
+      const isRecent = ({ seconds }: ReadOnlyHost) =>
+        haveAllAnswered || (seconds !== null && seconds <= oldestReplaySeconds);
+      const recent = readers.filter(isRecent).sort((one, other) => (other.bytes ?? 0) - (one.bytes ?? 0));
+      const reader =
+        recent.find(({ address, bytes }) => address === current && bytes === recent[0]?.bytes) ?? recent[0];
+      if (reader) return { address: reader.address, use: "reads" };
+      throw new Error("no host of the store accepts writes, and none can be read", { cause });
+    },
+  );
 }
 
-/** The address of the store's host that accepts writes. */
+/** The address of the store's host that accepts writes. Throws if none of several does. */
 export async function writableAddress(url: string): Promise<string> {
-  const { addresses, mustWrite } = hostsOf(url);
-  return mustWrite ? findWriter(addresses) : (addresses[0] ?? url);
+  const [address = url, ...others] = hostsOf(url);
+  if (others.length === 0) return address;
+  const found = await findHost([address, ...others], undefined);
+  if (found.use === "reads") throw readOnly;
+  return found.address;
 }
 
 /** At most two connections to the host that accepts writes, without a limit on the time of a query. */
@@ -285,5 +342,15 @@ function isReadOnly(failure: unknown): boolean {
 
 /** SQLSTATEs: connection exceptions, server start and shutdown, idle-in-transaction timeout. */
 function endsConnection({ code = "" }: pg.DatabaseError): boolean {
-  return /^(08|57P0|25006|25P03)/.test(code);
+  return /^(08|57P0|25P03)/.test(code);
+}
+
+/**
+ * A failure of the network is an outage, and so are these of the server: the SQLSTATEs of broken connections, read-only
+ * and idle transactions, conflicts, missing resources, locks, cancelled statements, a shutdown, and its system's errors.
+ */
+function toOutage(failure: unknown): unknown {
+  const isMistake =
+    failure instanceof pg.DatabaseError && !/^(08|25006|25P0[34]|40|53|55P03|57|58)/.test(failure.code ?? "");
+  return isMistake ? failure : new StoreOutage(failure);
 }

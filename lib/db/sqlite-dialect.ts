@@ -13,7 +13,8 @@ import {
 } from "kysely";
 import type Database from "libsql";
 import { type OpenFile, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite-file";
-import { withTimeout } from "@/lib/runtime/timeout";
+import { StoreOutage } from "@/lib/db/store-outage";
+import { WriteTurns } from "@/lib/db/write-turns";
 
 /**
  * A Kysely dialect for a SQLite file that other processes also write to.
@@ -53,7 +54,7 @@ class SqliteDriver implements Driver {
   private writer: OpenFile | undefined;
   private opening: Promise<OpenFile> | undefined;
   private readonly reads = new Map<string, Read>();
-  private lastWrite: Promise<void> = Promise.resolve();
+  private readonly turns = new WriteTurns();
 
   constructor(
     private readonly file: SqliteFile,
@@ -93,20 +94,10 @@ class SqliteDriver implements Driver {
     this.writer = undefined;
   }
 
-  /** Waits for earlier writes of this process, then for the file's write lock. One deadline covers both. */
+  /** Waits for its turn in this process, then for the file's write lock. One deadline covers both. */
   async beginWrite(): Promise<EndWrite> {
     const deadlineMs = performance.now() + this.lockTimeoutMs;
-    let free = () => {};
-    const earlierWrite = this.lastWrite;
-    this.lastWrite = new Promise((resolve) => {
-      free = resolve;
-    });
-    try {
-      await withTimeout(this.lockTimeoutMs, earlierWrite);
-    } catch {
-      earlierWrite.then(free);
-      throw new Error("the store is locked by other writes");
-    }
+    await this.turns.begin(this.lockTimeoutMs);
     // Every write waits for the disk, so let reads and responses run between two writes.
     await yieldToEventLoop();
     try {
@@ -117,13 +108,15 @@ class SqliteDriver implements Driver {
         try {
           endTransaction(db, how);
           if (how === "COMMIT") this.requireSameFile(identity);
+        } catch (failure) {
+          throw toOutage(failure);
         } finally {
-          free();
+          this.turns.end();
         }
       };
-    } catch (error) {
-      free();
-      throw error;
+    } catch (failure) {
+      this.turns.end();
+      throw toOutage(failure);
     }
   }
 
@@ -144,6 +137,7 @@ class SqliteDriver implements Driver {
   }
 
   async read(sql: string, parameters: readonly unknown[], isLimitOne: boolean): Promise<QueryResult<never>> {
+    await this.turns.letRequestsPass(this.lockTimeoutMs);
     this.reader ??= await this.openReader();
     try {
       let read = this.reads.get(sql);
@@ -213,7 +207,13 @@ class SqliteConnection implements DatabaseConnection {
 
   constructor(private readonly driver: SqliteDriver) {}
 
-  async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.execute<R>(query).catch((failure) => {
+      throw toOutage(failure);
+    });
+  }
+
+  private async execute<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
     if (this.endWrite) return this.driver.write(sql, parameters);
     if (SelectQueryNode.is(query)) return this.driver.read(sql, parameters, isLimitOne(query));
     const endWrite = await this.driver.beginWrite();
@@ -230,6 +230,14 @@ class SqliteConnection implements DatabaseConnection {
   streamQuery(): AsyncIterableIterator<never> {
     throw new Error("This store does not stream.");
   }
+}
+
+/** What SQLite says of a statement or its values is a mistake of ours; the rest is an outage: its file, locks and disk. */
+function toOutage(failure: unknown): unknown {
+  const { code = "" } = failure as { code?: string };
+  const isMistake =
+    failure instanceof TypeError || /^SQLITE_(ERROR|CONSTRAINT|MISMATCH|MISUSE|RANGE|TOOBIG)/.test(code);
+  return isMistake || failure instanceof StoreOutage ? failure : new StoreOutage(failure);
 }
 
 /** Whether a query has `LIMIT 1`. */

@@ -227,6 +227,14 @@ export type Tables = {
     verifies_until_ms: number | null;
     revoked_at_ms: number | null;
   };
+  /** The keys of unsubscribe links. */
+  link_keys: {
+    id: string;
+    /** The key, sealed with a key derived from `APP_SECRET`. */
+    sealed_key: string;
+    /** From when it makes links, until a later one does. Each verifies for ever. */
+    makes_from_ms: number;
+  };
   /** The users that Clerk's webhooks reported, so that late and repeated deliveries change nothing. */
   clerk_users: {
     id: string;
@@ -368,6 +376,7 @@ export type Tables = {
     kind: string;
     id_hash: string;
     payload: string;
+    /** Of a request that is not answered yet: a hash of the account that has seen it. */
     grant_id: string | null;
     /** The hash of a device's user code, or of a session's alternative id. */
     look_up_hash: string | null;

@@ -10,6 +10,7 @@ import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
+import { findLinkKey } from "@/lib/mail/link-keys";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { linkMinutes, makeOperatorLink } from "@/lib/office/operators";
 import { logBeforeSettings } from "@/lib/runtime/log";
@@ -83,7 +84,7 @@ ${curl(operations.health.path)}
 ${curl(operations.siteBanner.path)}
 ${curl(operations.entitlement.path, token)}
 ${curl(operations.creditsBalance.path, token)}
-curl -i -X POST '${unsubscribeUrl(licensed?.id ?? "")}'
+curl -i -X POST '${unsubscribeUrl(await findLinkKey(db, Date.now()), licensed?.id ?? "")}'
 
 # a request of an AI agent
 curl -i -H 'Content-Type: application/json' -d '${toolCall}' '${appUrl}${mcpServer.paths[0]}'

@@ -1,5 +1,7 @@
+import { settings } from "@/lib/config/settings";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import type { documentPages } from "@/lib/http/pages";
+import type { Publication } from "@/lib/docs/publication-handler";
+import { type documentPages, markdownPath } from "@/lib/http/pages";
 
 /** A document: the source of its page, its Markdown, the search and the MCP resources. */
 export type DocumentPage = {
@@ -24,4 +26,18 @@ type Group = (typeof groups)[number];
 /** Makes Markdown readable outside this site: links become absolute, and samples name this service's URL. */
 export function makePortable(markdown: string, appUrl: string): string {
   return markdown.replaceAll(placeholderAddress, appUrl).replaceAll("](/", `](${appUrl}/`);
+}
+
+/** A document in Markdown, at its own path with `.md` or for a client that prefers Markdown. */
+export function publishedMarkdown({ path, markdown }: DocumentPage): Publication {
+  const { appUrl } = settings();
+  return {
+    type: "text/markdown; charset=utf-8",
+    body: makePortable(markdown(), appUrl),
+    headers: {
+      "Content-Location": markdownPath(path),
+      Link: `<${appUrl}${path}>; rel="canonical"; type="text/html"`,
+      Vary: "Accept",
+    },
+  };
 }

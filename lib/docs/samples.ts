@@ -21,29 +21,23 @@ function curl({ access, path }: Operation): string {
 }
 
 function typescript({ access, path }: Operation): string {
-  if (access === "signed link") {
-    return code(
-      "ts",
-      `
-const response = await fetch(process.env.UNSUBSCRIBE_URL ?? "", { method: "POST" });
-if (!response.ok) {
-  const { error } = await response.json();
-  throw new Error(\`\${error.code}: \${error.message} \${error.hint}\`);
-}
-console.log(await response.text());`,
-    );
-  }
-  const url = `\`\${process.env.CORNER_OFFICE_URL}${path}\``;
-  const options = `, {
-  headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },
-}`;
+  const isSigned = access === "signed link";
+  const url = isSigned ? `process.env.UNSUBSCRIBE_URL ?? ""` : `\`\${process.env.CORNER_OFFICE_URL}${path}\``;
+  const method = isSigned ? `\n  method: "POST",` : "";
+  const header =
+    access === "session"
+      ? `\n  headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },`
+      : "";
   return code(
     "ts",
     `
-const response = await fetch(${url}${access === "session" ? options : ""});
-const answer = await response.json();
-if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message} \${answer.error.hint}\`);
-console.log(answer);`,
+const response = await fetch(${url}, {${method}${header}
+  redirect: "error", // no other host gets what is sent here
+  signal: AbortSignal.timeout(10_000),
+});
+const text = await response.text();
+if (response.status !== 200) throw new Error(\`\${response.status} \${text}\`); // error.hint says what to do
+console.log(${isSigned ? "text" : "JSON.parse(text)"});`,
   );
 }
 
@@ -56,69 +50,49 @@ function python({ access, path }: Operation): string {
     access === "session"
       ? `\nrequest.add_header("Authorization", "Bearer " + os.environ["CORNER_OFFICE_TOKEN"])`
       : "";
-  const read = access === "signed link" ? "response.read().decode()" : "json.load(response)";
   return code(
     "python",
     `
-import json, os, urllib.error, urllib.request
+import ${access === "signed link" ? "os, urllib.error" : "json, os, urllib.error"}, urllib.request
+
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    redirect_request = lambda *_: None  # no other host gets what is sent here
 
 request = urllib.request.Request(${url})${header}
 try:
-    with urllib.request.urlopen(request, timeout=10) as response:
-        print(${read})
-except urllib.error.HTTPError as failure:
-    error = json.load(failure)["error"]
-    raise SystemExit(f"{error['code']}: {error['message']} {error['hint']}")`,
+    with urllib.request.build_opener(NoRedirects).open(request, timeout=10) as response:
+        status, text = response.status, response.read(65536).decode()
+except urllib.error.HTTPError as refused:
+    status, text = refused.code, refused.read(65536).decode()
+if status != 200:
+    raise SystemExit(f"{status} {text}")  # error.hint says what to do
+print(${access === "signed link" ? "text" : "json.loads(text)"})`,
   );
 }
 
 /** Reads a token without echoing it. One line, because otherwise a second pasted line would be read as the token. */
 export const readToken = code("sh", "read -rs CORNER_OFFICE_TOKEN && export CORNER_OFFICE_TOKEN");
 
-/** The check that an app makes before it lets the company run, in TypeScript (which is JavaScript too) and Python. */
+/** The check that an app makes before it lets the company run, with the client file next to it. */
 export const entitlementCheck = [
   code(
     "ts",
     `
-/** Only a 200 with ok: true means that the company may run. Only a 401 or a 403 means that it may not. */
-async function checkEntitlement() {
-  try {
-    const response = await fetch(\`\${process.env.CORNER_OFFICE_URL}/api/entitlement\`, {
-      headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },
-      signal: AbortSignal.timeout(10_000),
-    });
-    const answer = JSON.parse(await response.text());
-    if (answer.ok) return { mayRun: "yes", askAgainInSeconds: answer.recheckAfterSeconds };
-    const isNo = [401, 403].includes(response.status);
-    const askAgainInSeconds = Number(response.headers.get("Retry-After") ?? 600) + Math.random() * 5;
-    return { mayRun: isNo ? "no" : "unknown", code: answer.error.code, askAgainInSeconds };
-  } catch {
-    return { mayRun: "unknown", code: "unreachable", askAgainInSeconds: 30 + Math.random() * 5 };
-  }
-}
+import { CompanyGate } from "./corner-office.mjs";
 
-console.log(await checkEntitlement());`,
+const gate = new CompanyGate(process.env.CORNER_OFFICE_URL, async () => process.env.CORNER_OFFICE_TOKEN ?? "");
+const askAgainInSeconds = await gate.ask();
+console.log({ mayRun: gate.mayRun(), why: gate.why, askAgainInSeconds });`,
   ),
   code(
     "python",
     `
-import json, os, random, urllib.error, urllib.request
+import os
+from corner_office import CompanyGate
 
-def check_entitlement():
-    """Only a 200 with ok: true means that the company may run. Only a 401 or a 403 means that it may not."""
-    request = urllib.request.Request(os.environ["CORNER_OFFICE_URL"] + "/api/entitlement")
-    request.add_header("Authorization", "Bearer " + os.environ["CORNER_OFFICE_TOKEN"])
-    try:
-        with urllib.request.urlopen(request, timeout=10) as response:
-            return {"may_run": "yes", "ask_again_in_seconds": json.load(response)["recheckAfterSeconds"]}
-    except urllib.error.HTTPError as refused:
-        answer = "no" if refused.code in (401, 403) else "unknown"
-        wait_seconds = int(refused.headers.get("Retry-After", 600)) + random.uniform(0, 5)
-        return {"may_run": answer, "code": json.load(refused)["error"]["code"], "ask_again_in_seconds": wait_seconds}
-    except (OSError, ValueError):
-        return {"may_run": "unknown", "code": "unreachable", "ask_again_in_seconds": random.uniform(30, 35)}
-
-print(check_entitlement())`,
+gate = CompanyGate(os.environ["CORNER_OFFICE_URL"], lambda dead_token: os.environ["CORNER_OFFICE_TOKEN"])
+ask_again_in_seconds = gate.ask()
+print({"may_run": gate.may_run(), "why": gate.why, "ask_again_in_seconds": ask_again_in_seconds})`,
   ),
 ].join("\n\n");
 
@@ -132,9 +106,11 @@ const pause = (seconds = 0) => new Promise((resolve) => setTimeout(resolve, seco
 /** Retries a 429, 502 or 503 up to four times, after Retry-After plus a random delay. */
 async function callWithRetries(url = "", options = {}) {
   for (let attempt = 0; ; attempt++) {
-    const response = await fetch(url, options);
+    const signal = AbortSignal.timeout(10_000);
+    const response = await fetch(url, { ...options, redirect: "error", signal });
     if (![429, 502, 503].includes(response.status) || attempt === 4) return response;
-    const waitSeconds = Number(response.headers.get("Retry-After") ?? 2 ** attempt);
+    const asked = Number.parseInt(response.headers.get("Retry-After") ?? "") || 0; // a date counts as none
+    const waitSeconds = Math.min(Math.max(asked, 2 ** attempt), 3600);
     await pause(waitSeconds + Math.random() * (1 + waitSeconds / 10));
   }
 }
@@ -147,15 +123,20 @@ console.log(response.status, response.headers.get("RateLimit"));`,
     `
 import os, random, time, urllib.error, urllib.request
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    redirect_request = lambda *_: None  # no other host gets what is sent here
+
 def call_with_retries(request):
     """Retries a 429, 502 or 503 up to four times, after Retry-After plus a random delay."""
     for attempt in range(5):
         try:
-            return urllib.request.urlopen(request, timeout=10)
+            return urllib.request.build_opener(NoRedirects).open(request, timeout=10)
         except urllib.error.HTTPError as failure:
             if failure.code not in (429, 502, 503) or attempt == 4:
                 raise
-            wait_seconds = int(failure.headers.get("Retry-After", 2**attempt))
+            asked = failure.headers.get("Retry-After", "")[:9]
+            asked_seconds = int(asked) if asked.isdecimal() else 0  # a date counts as none
+            wait_seconds = min(max(asked_seconds, 2**attempt), 3600)
             time.sleep(wait_seconds + random.uniform(0, 1 + wait_seconds / 10))
 
 with call_with_retries(os.environ["CORNER_OFFICE_URL"] + "/api/health") as response:

@@ -32,8 +32,14 @@ export const sectionWords: Readonly<Record<string, string>> = {
     "sandbox testing mock fake demo try dummy development staging playground local",
   [`${documentPages.quickStart.path}#support`]:
     "contact help bug report problem email someone human question issue who",
+  [`${documentPages.quickStart.path}#report-a-vulnerability`]:
+    "security hole exploit cve disclosure bounty pentest hacker",
   [`${documentPages.quickStart.path}#4-put-it-into-your-app`]: "how often poll check interval",
   [documentPages.authentication.path]: "signin session bearer",
+  [`${documentPages.authentication.path}#email-plan-and-credits`]:
+    "change address buy more purchase pay cancel subscription invoice receipt refund upgrade",
+  [`${documentPages.authentication.path}#what-a-token-is`]:
+    "jwt jwks verify signature algorithm rs256 public key rotation",
   [`${documentPages.authentication.path}#how-a-program-gets-a-token`]:
     "api key developer token create sign-up",
   [`${documentPages.authentication.path}#connecting-an-app`]:

@@ -1,5 +1,5 @@
 import type { Token } from "marked";
-import MiniSearch, { type Query } from "minisearch";
+import MiniSearch, { type Query, type SearchOptions } from "minisearch";
 import type { DocumentPage } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { plain } from "@/lib/docs/markdown";
@@ -21,24 +21,26 @@ export type SearchHit = {
 };
 
 /**
- * The sections that match at least half of a query's words, best first, at most `limit`. Rare words and words in
- * headings score higher; prefixes, typing errors and synonyms match too. The order is deterministic.
+ * The sections that match a word of the query, best first, at most `limit`. Rare words and words in headings score higher;
+ * prefixes, typing errors and synonyms match too. Words that no section has are ignored. The order is deterministic.
  */
 export function searchDocuments(query: string, limit: number): SearchHit[] {
-  const terms = [...new Set(wordsOf(withPhrases(query)))]
-    .filter((word) => !fillers.has(word))
-    .slice(0, maxWords);
+  const terms = termsOf(query);
   const { index, sections } = processSingleton("search of the documents", makeIndex);
-  return index
-    .search({ combineWith: "OR", queries: terms.map(toQuery) }, { boost: { name: 5, words: 3, title: 1.5 } })
-    .map(({ id, score, queryTerms }) => {
+  const hits = index.search({ combineWith: "OR", queries: terms.map(toQuery) }, searchOptions);
+  const found = hits.map(({ queryTerms }) =>
+    terms.map((term) => variantsOf(term).some((one) => queryTerms.includes(one))),
+  );
+  const rarities = terms.map((_, at) => {
+    const count = found.filter((matches) => matches[at]).length;
+    return count === 0 ? 0 : Math.log(1 + sections.size / count);
+  });
+  return hits
+    .map(({ id, score }, at) => {
       const section = sections.get(id) as Section;
-      return {
-        section,
-        score: score * coverage(terms, queryTerms) * (section.name === terms.join(" ") ? 2 : section.weight),
-      };
+      const isNamed = section.name === terms.join(" ");
+      return { section, score: score * coverage(rarities, found[at] ?? []) * (isNamed ? 2 : section.weight) };
     })
-    .filter(({ score }) => score > minScore)
     .sort((a, b) => b.score - a.score)
     .slice(0, limit)
     .map(({ section, score }) => ({
@@ -49,9 +51,14 @@ export function searchDocuments(query: string, limit: number): SearchHit[] {
     }));
 }
 
-const maxWords = 12;
+/** The words of a query that are searched: what a query costs is bounded by their number. */
+function termsOf(query: string): string[] {
+  const words = wordsOf(withPhrases(query)).filter((word) => !fillers.has(word));
+  return [...new Set(words)].slice(0, maxTerms);
+}
+
+const maxTerms = 12;
 const maxSnippetCharacters = 200;
-const minScore = 1; // the score of a single rare word in a text
 const fillers = new Set(
   "a about after am an and any are as at be been but by can could did do does for from get give had has have how i if in into is it its look looks me mean means mine much must my need now of on or our out put shall should so some someone tell than that the their them then there these they this those to us use using want was we were what when where which who why will with work works would you your".split(
     " ",
@@ -73,7 +80,7 @@ type Section = {
 };
 
 /** A page is about a thing that its sections and the error codes mention. Codes that nothing sends come last. */
-const weights = { page: 1.3, section: 1, code: 0.2, reservedCode: 0.01 };
+const weights = { page: 1.3, section: 1, code: 0.2, reservedCode: 1e-6 };
 
 function makeIndex() {
   const sections = new Map(documents.flatMap(describeSections).map((section) => [section.path, section]));
@@ -106,28 +113,40 @@ function weightOf({ path }: DocumentPage, anchor: string | undefined): number {
   return errorCatalogue[anchor as ErrorCode].status === null ? weights.reservedCode : weights.code;
 }
 
+const searchOptions: SearchOptions = {
+  boost: { name: 5, words: 3, title: 1.5 },
+  // The words are split already. Split again, one of 200 characters became a hundred.
+  tokenize: (word) => [word],
+  maxFuzzy: 2,
+};
+
 function toQuery(word: string): Query {
+  const { length } = stemOf(word);
+  const isGuessed = length > 4 && length <= maxGuessedCharacters;
   return {
     combineWith: "OR",
     queries: [
-      { queries: [word], prefix: word.length > 1, fuzzy: word.length > 4 ? 0.2 : false },
-      { queries: synonymsOf(word), boostTerm: () => 0.5 },
+      { queries: [word], prefix: word.length > 1, fuzzy: isGuessed ? 0.2 : false },
+      { queries: variantsOf(word).slice(1), boostTerm: () => 0.5 },
     ],
   };
 }
 
-function synonymsOf(word: string): string[] {
+const maxGuessedCharacters = 20;
+
+const groups = synonyms.map((words) => words.map(stemOf));
+
+/** The stem of a word, and those of its synonyms. */
+function variantsOf(word: string): string[] {
   const stem = stemOf(word);
-  const group = synonyms.find((words) => words.some((other) => stemOf(other) === stem)) ?? [];
-  return group.filter((other) => stemOf(other) !== stem);
+  const group = groups.find((stems) => stems.includes(stem)) ?? [];
+  return [stem, ...group.filter((other) => other !== stem)];
 }
 
-/** A factor for the share of terms that match, so that a section with all words beats one with some of them often. */
-function coverage(terms: string[], found: string[]): number {
-  const isFound = (word: string) =>
-    [word, ...synonymsOf(word)].some((other) => found.includes(stemOf(other)));
-  const share = terms.filter(isFound).length / terms.length;
-  return share < 0.5 ? 0 : share ** 2;
+/** A factor for the share of the terms' rarity that a section has, so that one with all terms beats one with some. */
+function coverage(rarities: number[], found: boolean[]): number {
+  const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
+  return (sum(rarities.filter((_, at) => found[at])) / sum(rarities)) ** 2;
 }
 
 function withPhrases(query: string): string {

@@ -1,6 +1,7 @@
 import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
+import { retryAfterOutage } from "@/lib/runtime/jitter";
 
 export type CatalogueEntry = {
   /** The HTTP status; `null` for a code reserved for private workspace routes, which no public operation sends. */
@@ -188,7 +189,8 @@ export class ApiError extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.status = status ?? entry.status;
     this.hint = hint ?? entry.hint;
-    this.headers = headers ?? {};
+    const isForNow = this.status >= 500 && (code === "unavailable" || code === "upstream_failed");
+    this.headers = headers ?? (isForNow ? retryAfterOutage() : {});
     this.extraFields = extraFields ?? {};
   }
 
@@ -207,13 +209,13 @@ type Refused = { message?: string; retryAfterSeconds: number | undefined };
 
 const refusals = new WeakMap<Refused, ApiError>();
 
-/** A 429 (RFC 6585 §4). Its code is `unavailable`, because the list of codes is closed. */
+/** A 429 (RFC 6585 §4), which names the seconds. Its code is `unavailable`, because the list of codes is closed. */
 export function tooManyRequests(refused: Refused): ApiError {
   const known = refusals.get(refused);
   if (known) return known;
-  const { message, retryAfterSeconds } = refused;
+  const { retryAfterSeconds, message = `Too many requests: wait ${retryAfterSeconds} seconds.` } = refused;
   const headers = { "retry-after": String(retryAfterSeconds) };
-  const refusal = new ApiError("unavailable", { status: 429, headers, ...(message && { message }) });
+  const refusal = new ApiError("unavailable", { status: 429, headers, message });
   refusals.set(refused, refusal);
   return refusal;
 }

@@ -1,5 +1,6 @@
 import { bodyLimits, type RateLimit, type RateLimitName, rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { isOutage } from "@/lib/db/store-outage";
 import { readBody } from "@/lib/http/body";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
@@ -220,8 +221,13 @@ function requireStorable(body: Buffer): void {
   throw new ApiError("invalid_request", { message: "A field of the form contains a NUL." });
 }
 
-/** Logs an unexpected failure, and returns the error that the client gets: fixed words without the cause. */
+/** Logs a failure, and returns the error that the client gets: fixed words without the cause, 503 for an outage. */
 export function unexpectedError(failure: unknown, { requestId }: RequestContext): ApiError {
+  if (isOutage(failure)) {
+    const { message } = failure as Error;
+    log().warn({ because: message, requestId }, "refused for now, because of an outage");
+    return new ApiError("unavailable");
+  }
   log().error({ err: failure, requestId }, "unexpected failure");
   return new ApiError("internal_error");
 }

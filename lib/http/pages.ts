@@ -149,6 +149,7 @@ export const publications = {
   openApi: { path: "/openapi.json", ...published },
   llms: { path: "/llms.txt", ...published },
   llmsFull: { path: "/llms-full.txt", ...published },
+  statusData: { path: "/status.json", ...published },
   changesFeed: { path: "/changes.atom", ...published },
   jwks: { path: "/.well-known/jwks.json", ...published },
   authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
@@ -167,7 +168,7 @@ export const publications = {
 } as const satisfies Record<string, Route>;
 
 /** The version of the client files, in their first line and their address. A changed file needs another. */
-export const clientVersion = "1.0.0";
+export const clientVersion = "1.1.0";
 
 const clientFolder = `${documentPages.client.path}/${clientVersion}` as const;
 

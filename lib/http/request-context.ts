@@ -41,9 +41,13 @@ export function createRequestContext(
 ): RequestContext {
   const sent = headers.get("x-request-id");
   const requestId = sent && requestIdPattern.test(sent) ? sent : randomUUID();
-  const traceparent = headers.get("traceparent");
-  const traceId = traceparent ? traceparentPattern.exec(traceparent)?.[1] : undefined;
+  const traceId = traceIdOf(headers.get("traceparent"));
   return { method, path, requestId, traceId, startedAtMs: performance.now() };
+}
+
+/** The trace id of a `traceparent`, which may be anything that a client sent. */
+export function traceIdOf(traceparent: unknown): string | undefined {
+  return typeof traceparent === "string" ? traceparentPattern.exec(traceparent)?.[1] : undefined;
 }
 
 /**

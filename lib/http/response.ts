@@ -119,10 +119,10 @@ export function errorParts(error: ApiError): ResponseParts {
 export class LazyResponse implements Lazy<Response> {
   readonly #status: number;
   readonly #fields: HeaderList;
-  readonly #content: string | null;
+  readonly #content: string | Buffer | null;
   #made: Response | undefined;
 
-  constructor(status: number, fields: HeaderList, content: string | null) {
+  constructor(status: number, fields: HeaderList, content: string | Buffer | null) {
     this.#status = status;
     this.#fields = fields;
     this.#content = content;
@@ -133,7 +133,7 @@ export class LazyResponse implements Lazy<Response> {
   }
 
   /** The parts; `undefined` once the real Response exists, which may have been changed or read. */
-  get parts(): { fields: HeaderList; content: string | null } | undefined {
+  get parts(): { fields: HeaderList; content: string | Buffer | null } | undefined {
     return this.#made ? undefined : { fields: this.#fields, content: this.#content };
   }
 
@@ -143,7 +143,7 @@ export class LazyResponse implements Lazy<Response> {
       for (let at = 0; at < this.#fields.length; at += 2) {
         headers.append(this.#fields[at] ?? "", this.#fields[at + 1] ?? "");
       }
-      this.#made = new Response(this.#content, { status: this.#status, headers });
+      this.#made = new Response(this.#content as BodyInit | null, { status: this.#status, headers });
     }
     return this.#made;
   }

@@ -6,7 +6,6 @@ import { parseJson } from "@/lib/http/json";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { isSameSecret } from "@/lib/runtime/constant-time";
-import { retryAfterOutage } from "@/lib/runtime/jitter";
 
 /** Processes one type of event, which may be delivered twice, late and out of order. */
 type EventHandler = (data: unknown, nowMs: number) => Promise<void>;
@@ -70,5 +69,5 @@ export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffe
 }
 
 function tryAgain(): ApiError {
-  return new ApiError("unavailable", { headers: retryAfterOutage() });
+  return new ApiError("unavailable");
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { type EmailState, isLeased } from "@/lib/mail/onboarding-outbox";
 import { type OnboardingKind, onboardingKinds } from "@/lib/mail/onboarding-series";
 import type { ClaimOptions } from "@/lib/mail/queue";
@@ -14,6 +15,7 @@ export type ClaimedEmail = {
   /** The address of the account, read after the claim. */
   to: string;
   attempts: number;
+  firstAttemptAtMs: number;
   leaseUntilMs: number;
 };
 
@@ -140,7 +142,8 @@ async function resolveRecipients(
         })
         .execute();
     } else {
-      claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts });
+      const firstAttemptAtMs = row.first_attempt_at_ms;
+      claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts, firstAttemptAtMs });
     }
   }
   if (unwanted.length > 0) {
@@ -181,8 +184,8 @@ export type FinishedMail = { email: ClaimedEmail; outcome: Outcome };
 
 /** Records the outcomes in one transaction. A mail whose lease has expired and was claimed again is left alone. */
 export async function recordOutcomes(db: Db, finished: FinishedMail[]): Promise<void> {
-  const sent = new Map<number, string[]>();
-  await db.transaction().execute(async (transaction) => {
+  await transact(db, async (transaction) => {
+    const sent = new Map<number, string[]>();
     for (const { email, outcome } of finished) {
       if (outcome.state === "sent") {
         const { id, leaseUntilMs } = email;

@@ -6,11 +6,15 @@ import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/mai
 import { unsubscribePageUrl, unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 
 /** Renders an onboarding mail. Every attempt has the same content, because Resend compares it with the id's first one. */
-export function renderOnboarding(kind: OnboardingKind, accountId: string): Omit<Mail, "id" | "to"> {
+export function renderOnboarding(
+  kind: OnboardingKind,
+  accountId: string,
+  linkKey: Buffer,
+): Omit<Mail, "id" | "to"> {
   const { appUrl, supportEmail } = settings();
   const footer = [
     `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
-    { label: "Stop these emails", url: unsubscribePageUrl(accountId) },
+    { label: "Stop these emails", url: unsubscribePageUrl(linkKey, accountId) },
     "Emails about sign-in, security and the state of your account go on.",
     ...(supportEmail
       ? [`Questions? Just reply, or write to ${supportEmail}. A person reads every email.`]
@@ -21,7 +25,7 @@ export function renderOnboarding(kind: OnboardingKind, accountId: string): Omit<
     {
       // Mail clients POST to the https URL (RFC 8058 §3.1); those that only know RFC 2369 can write to the address.
       "List-Unsubscribe": [
-        `<${unsubscribeUrl(accountId)}>`,
+        `<${unsubscribeUrl(linkKey, accountId)}>`,
         ...(supportEmail ? [`<mailto:${supportEmail}?subject=Stop%20the%20onboarding%20emails>`] : []),
       ].join(", "),
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",

@@ -197,8 +197,7 @@ export function retryFailedMails(db: Db, which: FailedMails, by: Operator, nowMs
       )
       .limit(maxRetried);
   const whom = "id" in which ? which.id : null;
-  let retried = 0;
-  const look = async () => ({ retried });
+  const look = async (_: Db, retried: unknown = 0) => ({ retried });
   return auditedTransaction(db, { by, what: "mails retry", whom, look }, nowMs, async (transaction) => {
     const rows = await transaction
       .updateTable("onboarding_emails")
@@ -212,8 +211,7 @@ export function retryFailedMails(db: Db, which: FailedMails, by: Operator, nowMs
       .where("id", "in", failed(transaction))
       .returning("id")
       .execute();
-    retried = rows.length;
-    return retried;
+    return rows.length;
   });
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, store } from "@/lib/db/store";
+import { findLinkKey, requireKeys } from "@/lib/mail/link-keys";
 import { type Sender, trySending } from "@/lib/mail/mail";
 import {
   type ClaimedEmail,
@@ -45,6 +46,7 @@ export async function sendDueMails(
   mailSender: Sender,
   { signal, backoff = retryAfterMs }: RunnerOptions = {},
 ): Promise<SendCounts> {
+  await requireKeys(db);
   const tally: SendCounts = { sent: 0, toRetry: 0, failed: 0 };
   const leaseMs = mailSender.timeoutMs + leaseSlackMs;
   const writeOutcome = outcomeWriter(db, signal);
@@ -63,7 +65,7 @@ export async function sendDueMails(
       const leaseExpiresAtMs = claimExpiresAtMs;
       // If the store was slow, the lease might expire before the sender's timeout.
       const isLate = leaseExpiresAtMs - performance.now() < mailSender.timeoutMs + leaseSlackMs / 2;
-      const { outcome, pauseMs } = isLate ? tooLate : await send(mailSender, email, backoff);
+      const { outcome, pauseMs } = isLate ? tooLate : await send(db, mailSender, email, backoff);
       await writeOutcome({ email, outcome });
       tally[outcome.state === "scheduled" ? "toRetry" : outcome.state]++;
       return pauseMs;
@@ -87,11 +89,17 @@ const tooLate: Sent = {
 };
 
 async function send(
+  db: Db,
   mailSender: Sender,
-  { id, accountId, kind, to, attempts }: ClaimedEmail,
+  { id, accountId, kind, to, attempts, firstAttemptAtMs }: ClaimedEmail,
   backoff: (attempts: number) => number,
 ): Promise<Sent> {
-  const error = await trySending(mailSender, () => ({ id, to, ...renderOnboarding(kind, accountId) }));
+  const linkKey = await findLinkKey(db, firstAttemptAtMs);
+  const error = await trySending(mailSender, () => ({
+    id,
+    to,
+    ...renderOnboarding(kind, accountId, linkKey),
+  }));
   if (!error) return { outcome: { state: "sent" }, pauseMs: 0 };
   const { message: failure, mayRetry, mayArrive, pauseMs } = error;
   log().warn({ id, kind, attempts, failure }, "a mail was not sent");

@@ -5,7 +5,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import type { ClaimOptions } from "@/lib/mail/queue";
 import type { Purpose } from "@/lib/runtime/app-secret";
-import { seal, unseal } from "@/lib/runtime/seal";
+import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
 /** A sign-in code, an invitation, or a mail that tells an owner who can sign in to the account. */
 export type SignInMail = z.infer<typeof signInMail>;
@@ -20,7 +20,12 @@ const signInMail = z.discriminatedUnion("kind", [
   }),
   /** Clerk mails this one itself: it is queued where Clerk has taken enough for an hour. */
   z.object({ kind: z.literal("clerk invitation"), to: z.string() }),
-  z.object({ kind: z.enum(["new browser", "new app"]), to: z.string(), name: z.string(), atMs: z.int() }),
+  z.object({
+    kind: z.enum(["new browser", "new app", "replayed app"]),
+    to: z.string(),
+    name: z.string(),
+    atMs: z.int(),
+  }),
   z.object({
     kind: z.literal("passkey"),
     to: z.string(),
@@ -30,7 +35,7 @@ const signInMail = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** The kinds of later builds have a key of their own: a build that cannot read a kind drops the mail. */
+/** Kinds that came later have a key of their own, so that a build before them cannot open them. */
 const purposeOf: Record<SignInMail["kind"], Purpose> = {
   code: "sign-in-mail:v1",
   invitation: "sign-in-mail:v1",
@@ -38,6 +43,7 @@ const purposeOf: Record<SignInMail["kind"], Purpose> = {
   "new browser": "security-mail:v1",
   "new app": "security-mail:v1",
   "clerk invitation": "security-mail:v1",
+  "replayed app": "security-mail:v1",
 };
 
 /** How long a mail about a new session or a change of the passkeys is tried. */
@@ -46,7 +52,7 @@ export const securityMailMs = 3 * dayMs;
 /** A mail that only this runner may send, until its lease expires. */
 export type ClaimedMail = {
   id: string;
-  /** `undefined` if no current or previous secret decrypts it, or if its kind is not known. */
+  /** `undefined` if no current or previous secret decrypts it, or if its kind is of a later build. */
   mail: SignInMail | undefined;
   attempts: number;
   expiresAtMs: number;
@@ -76,7 +82,7 @@ export async function enqueueSignInMail(
     .values({
       id,
       kind: mail.kind,
-      sealed: seal(purposeOf[mail.kind], id, JSON.stringify(mail)),
+      sealed: sealMail(id, mail),
       next_attempt_at_ms: dueAtMs,
       expires_at_ms: untilMs,
     })
@@ -87,7 +93,7 @@ export async function enqueueSignInMail(
 
 /**
  * Claims up to `limit` due mails for this runner; `undefined` if none is due. `isSettling`: only mails that no runner has
- * claimed before.
+ * claimed before. Codes for emails without an account are deleted first, so that they keep no one waiting.
  */
 export async function claimSignInMails(
   db: Db,
@@ -100,6 +106,7 @@ export async function claimSignInMails(
     .$if(isSettling, (query) => query.where("attempts", "=", 0));
   // Checked without a lock first, because usually nothing is due.
   if (!(await due.limit(1).executeTakeFirst())) return undefined;
+  await deleteStrangersCodes(db, nowMs);
   const leaseUntilMs = nowMs + leaseMs;
   const rows = await db
     .with("next", () => due.orderBy("next_attempt_at_ms").limit(limit).forUpdate().skipLocked())
@@ -117,6 +124,36 @@ export async function claimSignInMails(
   }));
 }
 
+const sifted = 500;
+
+/** Deletes due codes for emails without an account: up to 500 in one statement, until a batch has none. */
+async function deleteStrangersCodes(db: Db, nowMs: number): Promise<void> {
+  for (let isMore = true; isMore; ) {
+    const rows = await db
+      .selectFrom("sign_in_mails")
+      .select(["id", "sealed"])
+      .where("kind", "=", "code")
+      .where("attempts", "=", 0)
+      .where("next_attempt_at_ms", "<=", nowMs)
+      .orderBy("next_attempt_at_ms")
+      .limit(sifted)
+      .execute();
+    const mails = rows.map(({ id, sealed }) => ({ id, to: openMail(id, sealed)?.to }));
+    const emails = new Set(mails.flatMap(({ to }) => to ?? []));
+    if (emails.size === 0) return;
+    const owners = await db
+      .selectFrom("accounts")
+      .select("email")
+      .where("email", "in", [...emails])
+      .where("subject", "is not", null)
+      .execute();
+    for (const { email } of owners) emails.delete(email);
+    const ids = mails.flatMap(({ id, to }) => (to !== undefined && emails.has(to) ? id : []));
+    if (ids.length > 0) await db.deleteFrom("sign_in_mails").where("id", "in", ids).execute();
+    isMore = ids.length > 0 && rows.length === sifted;
+  }
+}
+
 /** Deletes every mail to an address, in the caller's transaction. Returns whether there was any. */
 export async function deleteSignInMailsTo(transaction: Db, email: string): Promise<boolean> {
   const rows = await transaction.selectFrom("sign_in_mails").select(["id", "sealed"]).execute();
@@ -125,9 +162,39 @@ export async function deleteSignInMailsTo(transaction: Db, email: string): Promi
   return ids.length > 0;
 }
 
+function sealMail(id: string, mail: SignInMail): string {
+  return seal(purposeOf[mail.kind], id, JSON.stringify(mail));
+}
+
 function openMail(id: string, sealed: string): SignInMail | undefined {
   const opened = unseal("sign-in-mail:v1", id, sealed) ?? unseal("security-mail:v1", id, sealed);
   return opened === undefined ? undefined : signInMail.safeParse(JSON.parse(opened)).data;
+}
+
+/** How many mails each of our secrets opens, and until when the last one that none opens is kept. */
+type SealedMails = { ofPrevious: number; lost: number; lostUntilMs: number };
+
+const maxCounted = 1000;
+
+/** Counts the mails that the current secret does not open, among the 1,000 that are kept for longest. */
+export async function countSealedMails(db: Db): Promise<SealedMails> {
+  const rows = await db
+    .selectFrom("sign_in_mails")
+    .select(["id", "sealed", "expires_at_ms"])
+    .orderBy("expires_at_ms", "desc")
+    .limit(maxCounted)
+    .execute();
+  const isSealedBy = (by: SealedBy) =>
+    rows.filter(
+      ({ id, sealed }) =>
+        (sealedBy("sign-in-mail:v1", id, sealed) ?? sealedBy("security-mail:v1", id, sealed)) === by,
+    );
+  const lost = isSealedBy(undefined);
+  return {
+    ofPrevious: isSealedBy("previous").length,
+    lost: lost.length,
+    lostUntilMs: lost[0]?.expires_at_ms ?? 0,
+  };
 }
 
 /** The outcome of the last attempt to send a mail. */
@@ -173,15 +240,15 @@ export async function deleteSignInMail(db: Db, { id, leaseUntilMs }: ClaimedMail
     .execute();
 }
 
-/** Reschedules a mail for a retry at `atMs`, if its lease is still ours. */
+/** Reschedules a mail for a retry at `atMs`, if its lease is still ours, and seals it with the current secret. */
 export async function rescheduleSignInMail(
   db: Db,
-  { id, leaseUntilMs }: ClaimedMail,
+  { id, leaseUntilMs, mail }: ClaimedMail,
   { attempts, atMs }: { attempts: number; atMs: number },
 ): Promise<void> {
   await db
     .updateTable("sign_in_mails")
-    .set({ attempts, next_attempt_at_ms: atMs })
+    .set({ attempts, next_attempt_at_ms: atMs, ...(mail && { sealed: sealMail(id, mail) }) })
     .where("id", "=", id)
     .where("next_attempt_at_ms", "=", leaseUntilMs)
     .execute();

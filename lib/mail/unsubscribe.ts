@@ -9,9 +9,10 @@ const stopTimeoutMs = 4000; // 2 s for the store's transaction, 1.5 s for mails 
 const readTimeoutMs = 500;
 
 /** The account id of an unsubscribe link with one valid `token`. Throws an {@link ApiError} 400. */
-export function readUnsubscribeLink({ searchParams }: URL): string {
+export async function readUnsubscribeLink({ searchParams }: URL): Promise<string> {
   const tokens = searchParams.getAll("token");
-  const accountId = tokens.length === 1 && readUnsubscribeToken(tokens[0] ?? "");
+  const accountId =
+    tokens.length === 1 && (await withTimeout(stopTimeoutMs, readUnsubscribeToken(tokens[0] ?? "")));
   if (!accountId) throw new ApiError("invalid_token");
   return accountId;
 }
@@ -55,13 +56,14 @@ function maskEmail(email: string): string {
  * if an email may still be delivered.
  */
 export async function unsubscribe(url: URL, requestId: string): Promise<void> {
-  const accountId = readUnsubscribeLink(url);
   try {
+    const accountId = await readUnsubscribeLink(url);
     await withTimeout(
       stopTimeoutMs,
       store().then((db) => stopLaterEmails(db, accountId, Date.now())),
     );
   } catch (failure) {
+    if (failure instanceof ApiError && failure.code === "invalid_token") throw failure;
     const level = failure instanceof StillSendingError ? "warn" : "error";
     log()[level](
       { err: failure, requestId },

@@ -15,7 +15,7 @@ import { ApiError } from "@/lib/http/errors";
 import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
-import type { RequestContext } from "@/lib/http/request-context";
+import { type RequestContext, traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { classify, unknownRevision } from "@/lib/mcp/classification";
 import { requireOurHost } from "@/lib/mcp/host-check";
@@ -51,6 +51,7 @@ async function answerMessage(
   const owner = context.path === accountPath ? await identify() : undefined;
   const message = parseJson(body);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
+  context.traceId ??= traceIdOf(metaOf(message).traceparent);
   const call = parseSimpleCall(message, headers);
   if (call) {
     const caller = owner ?? (call.tool.needsSession ? await identify() : anonymousCaller);
@@ -69,6 +70,11 @@ function requireJson(headers: Headers): void {
     message: "The Content-Type of the body is not application/json.",
     hint: "Send one JSON-RPC message as 'Content-Type: application/json'.",
   });
+}
+
+/** The metadata of a message, where MCP clients also send what the header `traceparent` says. */
+function metaOf(message: unknown): { traceparent?: unknown } {
+  return (message as { params?: { _meta?: object } } | null)?.params?._meta ?? {};
 }
 
 function isMessage(value: unknown): value is Message {

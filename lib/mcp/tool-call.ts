@@ -59,9 +59,10 @@ const maxKeyCharacters = 2048;
 
 /** The protocol era of a valid call; `undefined` if the library must answer. */
 function eraOf(message: PlainMessage, headers: Headers): Era | undefined {
-  const { name, _meta: { progressToken, ...meta } = {} } = message.params;
+  // These differ in every call, and no rule reads more of them than their type.
+  const { name, _meta: { progressToken, traceparent, ...meta } = {} } = message.params;
   const values = ["mcp-protocol-version", "mcp-method", "mcp-name"].map((header) => headers.get(header));
-  const key = JSON.stringify([name, meta, values]);
+  const key = JSON.stringify([name, meta, typeof traceparent, values]);
   const known = cached.get(key);
   if (known) return known.era;
   const era = validate(message, headers);

@@ -6,7 +6,7 @@ import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
 import { to } from "@/lib/docs/links";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import { searchDocuments } from "@/lib/docs/search";
+import { type SearchHit, searchDocuments } from "@/lib/docs/search";
 import { health } from "@/lib/health";
 import * as schemas from "@/lib/http/schemas";
 import { readDocumentForModel } from "@/lib/mcp/document-reader";
@@ -104,15 +104,13 @@ export const tools: readonly Tool[] = [
       ),
       hint: z.string().optional(),
     }),
-    run: ({ query, limit }) => {
-      const results = searchDocuments(query, limit).map(({ path, title, snippet }) => ({
+    run: ({ query, limit }) =>
+      search(query, limit, ({ path, title, snippet }) => ({
         path,
         url: settings().appUrl + path,
         title,
         snippet: snippet.replaceAll(placeholderAddress, settings().appUrl),
-      }));
-      return { results, ...(results.length === 0 && { hint: noResultsHint() }) };
-    },
+      })),
   }),
   define({
     name: "get_doc",
@@ -138,14 +136,10 @@ export const tools: readonly Tool[] = [
     input: z.strictObject({ query }),
     output: z.strictObject({
       results: z.array(z.strictObject({ id: z.string(), title: z.string(), url: z.url() })),
+      hint: z.string().optional(),
     }),
-    run: ({ query }) => ({
-      results: searchDocuments(query, maxResults).map(({ path, title }) => ({
-        id: path,
-        title,
-        url: settings().appUrl + path,
-      })),
-    }),
+    run: ({ query }) =>
+      search(query, maxResults, ({ path, title }) => ({ id: path, title, url: settings().appUrl + path })),
   }),
   define({
     name: "fetch",
@@ -181,7 +175,12 @@ function define<Input extends z.ZodType, Output extends z.ZodType = z.ZodNever>(
   return tool as Tool;
 }
 
-/** Tells a model what to do next, so that it does not invent an answer. */
+/** The best sections. If there is none, a hint tells the model what to do next, so that it does not invent an answer. */
+function search<Result>(query: string, limit: number, describe: (hit: SearchHit) => Result) {
+  const results = searchDocuments(query, limit).map(describe);
+  return { results, ...(results.length === 0 && { hint: noResultsHint() }) };
+}
+
 function noResultsHint(): string {
   const paths = documents.map(({ path }) => path).join(", ");
   return `Nothing found. Search with fewer or other words, or read one of ${paths}.`;

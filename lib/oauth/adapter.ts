@@ -1,12 +1,13 @@
-import { createHash } from "node:crypto";
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import * as z from "zod";
+import { hash } from "@/lib/oauth/id-hash";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
 import { withStore } from "@/lib/oauth/with-store";
 
 const storedRow = z.object({
   payload: z.string().transform((text): AdapterPayload => JSON.parse(text)),
   consumed_at_ms: z.int().nullable(),
+  expires_at_ms: z.int(),
 });
 
 /** The columns to find a row by: its id, or the code that people type or the uid in a browser's cookie. */
@@ -18,7 +19,7 @@ type KeyColumn = "id_hash" | "look_up_hash";
  */
 export class OAuthState implements Adapter {
   /** @param kind - the library's name for this type of row */
-  constructor(private readonly kind: string) {}
+  constructor(readonly kind: string) {}
 
   /** Stores a row. A refresh token is stored when its {@link TokenExchange} is committed. */
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
@@ -83,7 +84,7 @@ export class OAuthState implements Adapter {
 
   /** Notes that the request uses a code or token up. */
   async consume(id: string): Promise<void> {
-    TokenExchange.current().used = { kind: this.kind, id_hash: hash(id) };
+    TokenExchange.current().used = { kind: this.kind, id };
   }
 
   async destroy(id: string): Promise<void> {
@@ -106,17 +107,19 @@ export class OAuthState implements Adapter {
     const row = await withStore((db) =>
       db
         .selectFrom("connect_state")
-        .select(["payload", "consumed_at_ms"])
+        .select(["payload", "consumed_at_ms", "expires_at_ms"])
         .where("kind", "=", this.kind)
         .where(by, "=", hash(id))
         .where("expires_at_ms", ">", Date.now())
         .executeTakeFirst(),
     );
     if (!row) return undefined;
-    const { payload, consumed_at_ms } = storedRow.parse(row);
-    return consumed_at_ms === null || this.isRefreshToken
-      ? payload
-      : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
+    const { payload, consumed_at_ms, expires_at_ms } = storedRow.parse(row);
+    // An owner can extend these two.
+    if (this.isRefreshToken || this.kind === "Grant") {
+      return { ...payload, exp: Math.floor(expires_at_ms / 1000) };
+    }
+    return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
   }
 
   private get isRefreshToken(): boolean {
@@ -127,11 +130,6 @@ export class OAuthState implements Adapter {
 /** The id of the owner's grant. A row without one is not approved yet, and can be evicted. */
 function grantIdOf({ grantId, result }: AdapterPayload): string | null {
   return grantId ?? result?.consent?.grantId ?? null;
-}
-
-/** The hash of an id, as it is stored. A fast hash is enough, because ids are long and random. */
-export function hash(id: string): string {
-  return createHash("sha256").update(`corner-office:connect:v1:${id}`).digest("base64url");
 }
 
 function hashOptional(id: string | undefined): string | null {

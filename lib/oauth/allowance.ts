@@ -3,7 +3,8 @@ import { readCookie } from "@/lib/http/cookies";
 import { tooManyRequests } from "@/lib/http/errors";
 import { type HandlerRequest, requireWithinLimit } from "@/lib/http/handler";
 import { connectEndpoints } from "@/lib/http/pages";
-import { hash, OAuthState } from "@/lib/oauth/adapter";
+import { OAuthState } from "@/lib/oauth/adapter";
+import { hash } from "@/lib/oauth/id-hash";
 import { counter } from "@/lib/rate-limit/rate-limit";
 
 /**

@@ -1,44 +1,33 @@
 import type { Db } from "@/lib/db/store";
-import { OAuthState } from "@/lib/oauth/adapter";
+import { transact } from "@/lib/db/transaction";
 import { extendAppSession, grantOfSession } from "@/lib/oauth/app-session";
+import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
-import { RegisteredClients } from "@/lib/oauth/registered-clients";
+import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 
-/** Gives an app another week from now, as its owner asks in the browser. Returns false if its session has ended. */
-export async function giveAnotherWeek(
+/**
+ * Gives an app another week from now, as its owner asks in the browser, in one transaction: its session, its grant, its
+ * refresh tokens, because an app that rests for days has an old one, and its registration. Returns false if its session
+ * has ended.
+ */
+export function giveAnotherWeek(
   db: Db,
   account: { id: string; email: string },
   sessionId: string,
   nowMs: number,
 ): Promise<boolean> {
   const endsAtMs = nowMs + lifetimes.session * 1000;
-  if (!(await extendAppSession(db, account, { id: sessionId, endsAtMs }, nowMs))) return false;
-  const grants = new OAuthState("Grant");
   const grantId = grantOfSession(sessionId);
-  const grant = await grants.find(grantId);
-  if (!grant) return true;
-  const exp = Math.floor(endsAtMs / 1000);
-  await grants.upsert(grantId, { ...grant, exp }, lifetimes.session);
-  await extendRefreshTokens(db, grantId, exp);
-  await new RegisteredClients().extend(String(grant.clientId), lifetimes.usedClient);
-  return true;
-}
-
-/** Extends the refresh tokens of a grant, because an app that rests for days has an old one. */
-async function extendRefreshTokens(db: Db, grantId: string, exp: number): Promise<void> {
-  const tokens = await db
-    .selectFrom("connect_state")
-    .select(["id_hash", "payload"])
-    .where("kind", "=", "RefreshToken")
-    .where("grant_id", "=", grantId)
-    .execute();
-  for (const { id_hash, payload } of tokens) {
-    await db
-      .updateTable("connect_state")
-      .set({ payload: JSON.stringify({ ...JSON.parse(payload), exp }), expires_at_ms: exp * 1000 })
-      .where("kind", "=", "RefreshToken")
-      .where("id_hash", "=", id_hash)
-      .where("payload", "=", payload)
-      .execute();
-  }
+  return transact(db, async (transaction) => {
+    if (!(await extendAppSession(transaction, account, { id: sessionId, endsAtMs }, nowMs))) return false;
+    const extended = transaction.updateTable("connect_state").set({ expires_at_ms: endsAtMs });
+    await extended.where("kind", "=", "RefreshToken").where("grant_id", "=", grantId).execute();
+    const grant = await extended
+      .where("kind", "=", "Grant")
+      .where("id_hash", "=", hash(grantId))
+      .returning("payload")
+      .executeTakeFirst();
+    if (grant) await extendRegisteredClient(transaction, JSON.parse(grant.payload).clientId, nowMs);
+    return true;
+  });
 }

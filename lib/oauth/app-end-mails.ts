@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { type Db, store } from "@/lib/db/store";
+import { requireKeys } from "@/lib/mail/link-keys";
 import { deriveMailId, type Mail, type Sender, trySending } from "@/lib/mail/mail";
 import { homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
 import { sendLeasedMails } from "@/lib/mail/queue";
@@ -34,12 +35,13 @@ type Claimed = z.infer<typeof row> & { leaseUntilMs: number };
 type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };
 
 /** Sends every mail that is due, as {@link sendLeasedMails} does. */
-export function sendAppEndMails(
+export async function sendAppEndMails(
   db: Db,
   mailSender: Sender,
   { signal, now = Date.now }: RunnerOptions = {},
 ): Promise<void> {
-  return sendLeasedMails(mailSender, {
+  await requireKeys(db);
+  await sendLeasedMails(mailSender, {
     name: "a mail about an app's end",
     batchSize,
     claim: (limit, leaseMs) =>

@@ -2,6 +2,9 @@ import { endSession, type StartedIn, startSession } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
+import { deriveMailId } from "@/lib/mail/mail";
+import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
 
 const prefix = "sess_";
 
@@ -88,7 +91,20 @@ export function extendAppSession(
 /** Why an app's session ends, as the audit says it: the app revoked a token, or used one that was used before. */
 export type AppEnd = "app end" | "app replay";
 
-/** Ends the session of a grant, so that all its tokens are refused. */
+/** Ends the session of a grant, so that all its tokens are refused. Its owner gets a mail about a replay. */
 export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: number): Promise<void> {
-  return endSession(db, { by: "app", what }, appSessionId(grantId), nowMs);
+  const id = appSessionId(grantId);
+  return transact(db, async (transaction) => {
+    const app = await transaction
+      .selectFrom("local_sessions as session")
+      .innerJoin("accounts", "accounts.id", "session.account_id")
+      .select(["session.name", "email"])
+      .where("session.id", "=", id)
+      .executeTakeFirst();
+    await endSession(transaction, { by: "app", what }, id, nowMs);
+    if (!app || what === "app end") return;
+    const mail = { kind: "replayed app", to: app.email, name: app.name ?? "An app", atMs: nowMs } as const;
+    const mailId = deriveMailId(`replayed-app:v1:${id}`);
+    await enqueueSignInMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
+  });
 }

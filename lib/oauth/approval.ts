@@ -10,8 +10,9 @@ import { deriveMailId } from "@/lib/mail/mail";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
+import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
-import { RegisteredClients } from "@/lib/oauth/registered-clients";
+import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { describeClient, nameSession, type RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { seal, unseal } from "@/lib/runtime/seal";
@@ -59,6 +60,37 @@ export async function findRequestingClient(
   return client && describeClient(client.metadata(), stored);
 }
 
+/** How many requests that wait for one owner's answer are kept, however many others there are. */
+const maxSeen = 20;
+
+/**
+ * Keeps a pending request that its owner has seen: later requests of others do not evict it. It gets a hash of the account
+ * in the place of its grant.
+ */
+export async function keepSeenRequest(
+  db: Db,
+  authorizationRequest: AuthorizationRequest,
+  accountId: string,
+): Promise<void> {
+  const { state, by, id } = storageOf(authorizationRequest);
+  const seenBy = `seen by ${hash(accountId)}`;
+  await db
+    .updateTable("connect_state")
+    .set({ grant_id: seenBy })
+    .where("kind", "=", state.kind)
+    .where(by, "=", hash(id))
+    .where("grant_id", "is", null)
+    .where((eb) => {
+      const seen = eb.selectFrom("connect_state").where("grant_id", "=", seenBy);
+      return eb(
+        seen.select(({ fn }) => fn.countAll().as("seen")),
+        "<",
+        maxSeen,
+      );
+    })
+    .execute();
+}
+
 /** How a request was answered; `undefined` if it was not. After a double click, the first answer counts. */
 export async function findOutcome(
   authorizationRequest: AuthorizationRequest,
@@ -96,7 +128,7 @@ export async function approve(
     mailId: deriveMailId(`new-app:v1:${storageOf(authorizationRequest).id}`),
   };
   await startAppSession(db, session, nowMs);
-  await new RegisteredClients().extend(client.clientId, lifetimes.usedClient);
+  await extendRegisteredClient(db, client.clientId, nowMs);
   const isFirst = await settle(authorizationRequest, {
     onRequest: { login: { accountId: account.subject, remember: false }, consent: { grantId } },
     onDevice: {

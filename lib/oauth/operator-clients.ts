@@ -1,6 +1,9 @@
+import { sql } from "kysely";
 import * as z from "zod";
 import { endSession } from "@/lib/auth/session";
 import { isLoopback } from "@/lib/config/loopback";
+import { settings } from "@/lib/config/settings";
+import { beginOfClient, clientOfState } from "@/lib/db/app-state";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -51,37 +54,37 @@ export async function listClients(db: Db): Promise<AddedClient[]> {
 }
 
 export async function findClient(db: Db, id: string): Promise<AddedClient | undefined> {
+  if (id.includes("\0")) return undefined; // PostgreSQL refuses to look for it.
   const found = await db.selectFrom("connect_clients").selectAll().where("id", "=", id).executeTakeFirst();
   return found && row.parse(found);
 }
 
 /**
- * Removes a client that was added or has registered, and ends all its sessions, so that its next request is refused.
- * Throws an {@link ApiError} if there is no such client.
+ * Removes a client that was added or has registered, so that it gets no more grants, and then ends its sessions one by
+ * one. After a failure it can be called again. Throws an {@link ApiError} if there is neither a client nor a session.
  */
 export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
-  if (!(await findAnyClient(db, id, nowMs))) {
+  if (!(await findAnyClient(db, id, nowMs)) && (await findSessions(db, id)).length === 0) {
     throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
   }
   await auditedTransaction(db, auditedClient("connect remove", id, nowMs), nowMs, async (transaction) => {
     await transaction.deleteFrom("connect_clients").where("id", "=", id).execute();
     await forgetRegisteredClient(transaction, id, nowMs);
   });
-  for (const grantId of await findGrants(db, id)) {
-    await endSession(db, { by: "operator", what: "connect remove" }, appSessionId(grantId), nowMs);
+  for (const sessionId of await findSessions(db, id)) {
+    await endSession(db, { by: "operator", what: "connect remove" }, sessionId, nowMs);
   }
 }
 
-/** The ids of a client's grants, taken from its codes and refresh tokens. */
-async function findGrants(db: Db, clientId: string): Promise<string[]> {
-  const rows = await db
+/** The ids of a client's sessions, by the grants of its codes and refresh tokens. */
+async function findSessions(db: Db, clientId: string): Promise<string[]> {
+  const grants = db
     .selectFrom("connect_state")
-    .select(["grant_id", "payload"])
+    .select(sql<string>`${appSessionId("")} || grant_id`.as("session_id"))
     .where("grant_id", "is not", null)
-    .where("payload", "like", `%${JSON.stringify(clientId)}%`)
-    .execute();
-  const ofClient = rows.filter(({ payload }) => JSON.parse(payload).clientId === clientId);
-  return [...new Set(ofClient.flatMap(({ grant_id }) => grant_id ?? []))];
+    .where(clientOfState(db), "=", beginOfClient(clientId));
+  const sessions = await db.selectFrom("local_sessions").select("id").where("id", "in", grants).execute();
+  return sessions.map(({ id }) => id);
 }
 
 /** Cursor's redirect URI. Its scheme is no reversed host name, so exactly this URI is allowed and no other. */
@@ -89,16 +92,18 @@ const cursorRedirectUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 
 /**
  * Whether a redirect URI is allowed: a loopback address on any port, HTTPS, or a private-use scheme that is a reversed
- * host name (RFC 8252 §7). It must be spelled canonically and have no user name, so that owners, browsers and our code
- * all read the same host (RFC 3986 §7.6).
+ * host name (RFC 8252 §7). It must be spelled canonically and have no user name and no dot at the end of its host, so
+ * that owners, browsers and our code all read the same host (RFC 3986 §7.6). It must not be ours, because the approval
+ * names the host that asks.
  */
 export function isAllowedRedirectUri(uri: string): boolean {
   if (!/^[!-~]+$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return false;
   if (uri === cursorRedirectUri) return true;
-  const { protocol, hostname, username, password, href } = new URL(uri);
-  if (href !== uri || username !== "" || password !== "") return false;
-  if (protocol === "http:") return isLoopback(hostname);
-  if (protocol === "https:") return !isLoopback(hostname);
+  const { protocol, hostname, origin, username, password, href } = new URL(uri);
+  if (href !== uri || username !== "" || password !== "" || hostname.endsWith(".")) return false;
+  const ours = new URL(settings().appUrl);
+  if (protocol === "http:") return isLoopback(hostname) && origin !== ours.origin;
+  if (protocol === "https:") return !isLoopback(hostname) && hostname !== ours.hostname;
   return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
 }
 

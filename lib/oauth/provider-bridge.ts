@@ -55,6 +55,13 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const tokens = new TokenExchange(url.pathname === revocation.path ? "app end" : "app replay");
   await tokens.run(() => consumeExchangeLimit(call));
   const isAuthorization = url.pathname === authorization.path;
+  const fields = [...url.searchParams, ...new URLSearchParams(body.toString())].flat();
+  if (fields.some((text) => text.includes("\0"))) {
+    const error_description = "A parameter has a NUL character.";
+    return isForBrowsers(url)
+      ? refuse(headers, appProblem, error_description)
+      : { status: 400, body: { error: "invalid_request", error_description } };
+  }
   // A response in a fragment or a form could be read by the scripts of the app's page.
   if (isAuthorization && url.searchParams.getAll("response_mode").some((mode) => mode !== "query")) {
     return refuse(headers, appProblem, "response_mode is query, or not said.");
@@ -79,7 +86,8 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { statusCode, payload, headers: responseHeaders } = response;
   if (statusCode === 500)
     throw tokens.failure instanceof ApiError ? tokens.failure : new ApiError("internal_error");
-  if (statusCode === 200 && !(await withStore((db) => tokens.commit(db, Date.now())))) return usedBefore;
+  const issued = statusCode === 200 ? await withStore((db) => tokens.commit(db, Date.now())) : {};
+  if (!issued) return usedBefore;
   if (statusCode === 400 && isForBrowsers(url)) return refuseClient(call, JSON.parse(payload) as Refusal);
   const { location } = responseHeaders;
   // A redirect to a client before the owner was asked always carries an error.
@@ -90,7 +98,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { "content-type": mediaType, "set-cookie": cookies, ...others } = responseHeaders;
   return {
     status: statusCode,
-    body: payload === "" ? null : payload,
+    body: payload === "" ? null : withSuccessor(payload, issued.successor),
     ...(typeof mediaType === "string" && { mediaType }),
     headers: [
       ...Object.entries(others).flatMap(([name, value]) =>
@@ -99,6 +107,11 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
       ...requestCookie([cookies ?? []].flat().map(String)),
     ],
   };
+}
+
+/** The library's answer with the refresh token that was committed, which is not the one that the library made. */
+function withSuccessor(payload: string, refresh_token: string | undefined): string {
+  return refresh_token === undefined ? payload : JSON.stringify({ ...JSON.parse(payload), refresh_token });
 }
 
 /** The answer to a code or refresh token that must not be used again (RFC 6749 §5.2). */

@@ -1,7 +1,8 @@
 import type { AdapterPayload } from "oidc-provider";
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
-import { hash, OAuthState } from "@/lib/oauth/adapter";
+import { OAuthState } from "@/lib/oauth/adapter";
+import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { withStore } from "@/lib/oauth/with-store";
 import { seal, unseal } from "@/lib/runtime/seal";
@@ -88,6 +89,26 @@ export async function forgetRegisteredClient(db: Db, id: string, nowMs: number):
   await db
     .insertInto("connect_state")
     .values({ kind: removedKind, id_hash, payload: "{}", expires_at_ms: unusedUntilMs(issued) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Extends the lifetime of a registered client after an approval; does nothing for other clients. */
+export async function extendRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
+  const row = { kind: "Client", id_hash: hash(id), expires_at_ms: nowMs + lifetimes.usedClient * 1000 };
+  const extended = await db
+    .updateTable("connect_state")
+    .set(row)
+    .where("kind", "=", row.kind)
+    .where("id_hash", "=", row.id_hash)
+    .returning("kind")
+    .executeTakeFirst();
+  const issued = extended ? undefined : await findIssued(db, id, nowMs);
+  if (!issued) return;
+  await db
+    .insertInto("connect_state")
+    .values({ ...row, payload: JSON.stringify(issued) })
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
@@ -99,12 +120,6 @@ export class RegisteredClients extends OAuthState {
 
   override async find(id: string): Promise<AdapterPayload | undefined> {
     return (await super.find(id)) ?? withStore((db) => findIssued(db, id, Date.now()));
-  }
-
-  /** Extends the lifetime of a registered client; does nothing for other clients. */
-  async extend(id: string, forSeconds: number): Promise<void> {
-    const client = await this.find(id);
-    if (client) await this.upsert(id, client, forSeconds);
   }
 }
 

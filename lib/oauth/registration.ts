@@ -46,7 +46,7 @@ async function answer({ body, nowMs }: HandlerRequest): Promise<ResponseParts> {
 function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): ResponseParts {
   const error_description = {
     invalid_redirect_uri:
-      "redirect_uris takes one to ten, spelled canonically: loopback, HTTPS, or a scheme with a dot in it.",
+      "redirect_uris takes one to ten, spelled canonically: loopback, HTTPS, or a scheme with a dot in it, and none of this server.",
     invalid_client_metadata: `Send a JSON object; client_name has 80 characters at most, and with redirect_uris ${inKibibytes(registrationBytes)}.`,
   }[error];
   return { status: 400, body: { error, error_description } };

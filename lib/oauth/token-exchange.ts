@@ -1,10 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { createHmac } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
 import { oauthBounds } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
 import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
+import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
+import { derivedKeys } from "@/lib/runtime/app-secret";
 
 type StateRow = Tables["connect_state"];
 
@@ -17,8 +21,8 @@ const running = new AsyncLocalStorage<TokenExchange>();
  */
 export class TokenExchange {
   /** The code or refresh token that is used up. */
-  used: Pick<StateRow, "kind" | "id_hash"> | undefined;
-  /** The refresh token that is issued. */
+  used: { kind: string; id: string } | undefined;
+  /** The refresh token that is issued. If another one was used, {@link commit} gives it another id. */
   issued: Omit<StateRow, "parent_hash"> | undefined;
   /** The refresh tokens that were read: the rate limit and the library ask for the same one. */
   readonly refreshTokens = new Map<string, Promise<AdapterPayload | undefined>>();
@@ -40,57 +44,110 @@ export class TokenExchange {
   }
 
   /**
-   * Writes both in one transaction. A code is used once (RFC 6749 §4.1.2). A refresh token may be used again while a minute
-   * has not passed since its first use, or while none of its successors was used, because the answer may have been lost;
-   * otherwise it is a replay, and its session ends (RFC 9700 §4.14.2).
+   * Writes both in one transaction. A code is used once (RFC 6749 §4.1.2). Refresh tokens are one chain: a token may be
+   * used again while a minute has not passed since its first use, or while its successor was not used, because the answer
+   * may have been lost, and it gets the same successor. Any other use is a replay, and its session ends (RFC 9700
+   * §4.14.2).
    *
-   * @returns false if the code or token must not be used again: nothing is issued
+   * @returns the successor of a refresh token that was used; `undefined` if the code or token must not be used again:
+   *   nothing is issued
    */
-  async commit(db: Db, nowMs: number): Promise<boolean> {
+  async commit(db: Db, nowMs: number): Promise<{ successor?: string } | undefined> {
     const { used } = this;
-    if (!used) return true;
-    const outcome = await db.transaction().execute((transaction) => this.write(transaction, used, nowMs));
-    if (outcome.replayOf) await endAppSession(db, outcome.replayOf, "app replay", nowMs);
-    return outcome.isWritten;
+    if (!used) return {};
+    const outcome = await transact(db, (transaction) => this.write(transaction, used, nowMs));
+    if (outcome && "replayOf" in outcome) {
+      await endAppSession(db, outcome.replayOf, "app replay", nowMs);
+      return undefined;
+    }
+    return outcome;
   }
 
   private async write(
     transaction: Db,
-    { kind, id_hash }: Pick<StateRow, "kind" | "id_hash">,
+    { kind, id }: { kind: string; id: string },
     nowMs: number,
-  ): Promise<{ isWritten: boolean; replayOf?: string | null }> {
+  ): Promise<{ successor?: string } | { replayOf: string } | undefined> {
     const isRefresh = kind === "RefreshToken";
-    // The update locks the row, so that the uses of one token take turns, and keeps the time of the first. A use of a
+    const idHash = hash(id);
+    // The update locks the row, so that the uses of one token take turns, and keeps the time of the first. A use of the
     // successor that commits at the same moment counts as later.
     let use = transaction
       .updateTable("connect_state")
       .set(({ fn, val }) => ({ consumed_at_ms: fn.coalesce("consumed_at_ms", val(nowMs)) }))
       .where("kind", "=", kind)
-      .where("id_hash", "=", id_hash);
+      .where("id_hash", "=", idHash);
     if (!isRefresh) use = use.where("consumed_at_ms", "is", null);
     const row = await use.returning(["grant_id", "consumed_at_ms"]).executeTakeFirst();
-    if (!row) return { isWritten: false };
-    const { grant_id } = row;
-    const usedForMs = nowMs - (row.consumed_at_ms ?? nowMs);
-    if (usedForMs >= lifetimes.refreshTokenReuse * 1000 && (await isReplay(transaction, grant_id, id_hash))) {
-      return { isWritten: false, replayOf: grant_id };
-    }
-    if (this.issued) {
+    if (!row) return undefined;
+    const { grant_id: grantId, consumed_at_ms: firstUsedAtMs } = row;
+    const issue = async (changes?: { id_hash: string }) => {
+      if (!this.issued) return;
       await transaction
         .insertInto("connect_state")
-        .values({ ...this.issued, parent_hash: id_hash })
+        .values({ ...this.issued, parent_hash: idHash, ...changes })
         .execute();
-      await deleteOldest(transaction, grant_id);
+      await deleteOldest(transaction, grantId);
+    };
+    if (!isRefresh) {
+      await issue();
+      return {};
     }
-    return { isWritten: true };
+    const isLate = nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000;
+    if (isLate && grantId && (await isReplay(transaction, grantId, idHash))) return { replayOf: grantId };
+    const [successor, ...underPreviousSecret] = deriveSuccessors(id);
+    const stored = await findStored(transaction, [successor, ...underPreviousSecret]);
+    if (stored) return { successor: stored };
+    if (isLate) await retireSuccessors(transaction, grantId, idHash, nowMs);
+    await issue({ id_hash: hash(successor) });
+    return { successor };
   }
 }
 
 /**
- * Whether an app that uses a token again has had the answer to its first use: it has used a successor. If it has not, the
- * answer may have been lost. A build that did not store whose successor a token is has stored none.
+ * The refresh token that follows one, under the current secret and the previous one. It is derived, so that a repeated
+ * request gets the same one and no token is stored: only someone who holds both the token and the secret can find it.
  */
-async function isReplay(transaction: Db, grantId: string | null, idHash: string): Promise<boolean> {
+function deriveSuccessors(id: string): [current: string, ...previous: string[]] {
+  const derive = (key: Buffer) => createHmac("sha256", key).update(id).digest("base64url");
+  const [current, ...previous] = derivedKeys("refresh-token:v1");
+  return [derive(current), ...previous.map(derive)];
+}
+
+/** The refresh token of these that is stored. */
+async function findStored(transaction: Db, ids: string[]): Promise<string | undefined> {
+  const row = await transaction
+    .selectFrom("connect_state")
+    .select("id_hash")
+    .where("kind", "=", "RefreshToken")
+    .where("id_hash", "in", ids.map(hash))
+    .executeTakeFirst();
+  return ids.find((id) => hash(id) === row?.id_hash);
+}
+
+/**
+ * Uses up the unused successors that this build cannot derive, of an earlier build or under a secret that has gone, before
+ * their token gets one that it can. Someone who uses one of them later ends the session.
+ */
+async function retireSuccessors(
+  transaction: Db,
+  grantId: string | null,
+  idHash: string,
+  nowMs: number,
+): Promise<void> {
+  await transaction
+    .updateTable("connect_state")
+    .set({ consumed_at_ms: nowMs })
+    .where("grant_id", "=", grantId)
+    .where("parent_hash", "=", idHash)
+    .execute();
+}
+
+/**
+ * Whether an app that uses a token again has had the answer to its first use: it has used the successor. If it has not, the
+ * answer may have been lost. An earlier build issued several; a build that did not store whose successor a token is has stored none.
+ */
+async function isReplay(transaction: Db, grantId: string, idHash: string): Promise<boolean> {
   const successors = await transaction
     .selectFrom("connect_state")
     .select("consumed_at_ms")

@@ -1,6 +1,5 @@
 import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { retryAfterOutage } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
 
 /** Uses the store. A failure is logged and becomes a 503 with `Retry-After`: the client can send the request again. */
@@ -9,6 +8,6 @@ export async function withStore<T>(work: (db: Db) => Promise<T>): Promise<T> {
     return await work(await store());
   } catch (failure) {
     log().error({ err: failure }, "the authorization server could not use the store");
-    throw new ApiError("unavailable", { headers: retryAfterOutage() });
+    throw new ApiError("unavailable");
   }
 }

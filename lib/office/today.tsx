@@ -125,6 +125,12 @@ function Counts({
           <a href="/audit?who=stripe">What Stripe has changed</a>
         </p>
       )}
+      {others.mailsNotOpened > 0 && (
+        <p>
+          {others.mailsNotOpened.toLocaleString("en")} waiting mails were encrypted with another APP_SECRET
+          and cannot be opened: <code>npm run -s admin -- check</code> says what to do.
+        </p>
+      )}
       {oldestWaitingAtMs !== null && (
         <p>
           The first on the waitlist joined <Instant atMs={oldestWaitingAtMs} nowMs={nowMs} />.

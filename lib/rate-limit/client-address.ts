@@ -16,18 +16,34 @@ const maxCachedAddresses = 20_000; // about 5 MB
 
 const maxCachedCharacters = 128; // of a key
 
+type Client = {
+  /** A keyed hash of its IPv4 address or IPv6 /64. */
+  key: string;
+  /** Its IPv4 address or IPv6 /48; `undefined` if its address is unknown. */
+  network: string | undefined;
+};
+
 // The hash costs more than the rest of a health check; recent ones are kept, only in memory.
-const keyCache = () => processSingleton("recent client keys", () => new LruCache<string>(maxCachedAddresses));
+const recentClients = () =>
+  processSingleton("recent clients", () => new LruCache<Client>(maxCachedAddresses));
+
+function findClient(headers: Headers): Client {
+  const source = trustedEntries(headers);
+  let client = recentClients().get(source);
+  if (!client) {
+    const address = clientAddress(headers);
+    client = {
+      key: hashAddress(groupAddress(address ?? "unknown")),
+      network: address && groupAddress(address, 48),
+    };
+    if (source.length <= maxCachedCharacters) recentClients().set(source, client);
+  }
+  return client;
+}
 
 /** A keyed hash of the client's grouped address, for counters. Clients of unknown address share one key. */
 export function rateLimitKey(headers: Headers): string {
-  const source = trustedEntries(headers);
-  let key = keyCache().get(source);
-  if (!key) {
-    key = hashAddress(groupAddress(clientAddress(headers) ?? "unknown"));
-    if (source.length <= maxCachedCharacters) keyCache().set(source, key);
-  }
-  return key;
+  return findClient(headers).key;
 }
 
 /** The entries that no client can change, as text: its address depends on nothing else. */
@@ -47,16 +63,21 @@ function trustedEntries(headers: Headers): string {
  * of them cannot block all others.
  */
 export function knownClientKey(headers: Headers): string | undefined {
-  return isProxyMisconfigured() || !clientAddress(headers) ? undefined : rateLimitKey(headers);
+  return knownNetwork(headers) && rateLimitKey(headers);
 }
 
 /**
- * The key of a client's network: an IPv4 address or an IPv6 /48, which one customer may hold. For rare actions, where a
- * limit per /64 would allow one customer 65,536 times as many. `undefined` as in {@link knownClientKey}.
+ * A client's network: an IPv4 address or an IPv6 /48, which one customer may hold. For what a limit per /64 would allow
+ * one customer 65,536 times. `undefined` as in {@link knownClientKey}.
  */
+export function knownNetwork(headers: Headers): string | undefined {
+  return isProxyMisconfigured() ? undefined : findClient(headers).network;
+}
+
+/** A keyed hash of {@link knownNetwork}. */
 export function ownNetworkKey(headers: Headers): string | undefined {
-  const address = isProxyMisconfigured() ? undefined : clientAddress(headers);
-  return address && hashAddress(groupAddress(address, 48));
+  const network = knownNetwork(headers);
+  return network && hashAddress(network);
 }
 
 /**
@@ -112,15 +133,23 @@ export function parseAddress(text: string): string | undefined {
   return isIP(address) ? address : undefined;
 }
 
-/** Groups addresses into clients: an IPv4 address, also in its IPv6 form (`::ffff:1.2.3.4`), or an IPv6 /64. */
+/**
+ * Groups addresses into clients: an IPv4 address, also mapped (`::ffff:1.2.3.4`) or behind NAT64 (`64:ff9b::1.2.3.4`, RFC
+ * 6052 §2.1), or an IPv6 /64.
+ */
 export function groupAddress(address: string, prefixBits: 48 | 64 = 64): string {
   if (!isIPv6(address)) return address;
   const groups = expandIPv6(address);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  const isIPv4 = ipv4Prefixes.some((prefix) => prefix.every((group, at) => group === groups[at]));
   const octets = groups.slice(6).flatMap((pair) => [pair >> 8, pair & 255]);
   const network = groups.slice(0, prefixBits / 16).map((group) => group.toString(16));
-  return isMapped ? octets.join(".") : `${network.join(":")}::/${prefixBits}`;
+  return isIPv4 ? octets.join(".") : `${network.join(":")}::/${prefixBits}`;
 }
+
+const ipv4Prefixes = [
+  [0, 0, 0, 0, 0, 0xffff],
+  [0x64, 0xff9b, 0, 0, 0, 0],
+];
 
 /** The eight 16-bit groups of a valid IPv6 address. */
 function expandIPv6(address: string): number[] {

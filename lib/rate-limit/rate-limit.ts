@@ -85,7 +85,7 @@ export function rateLimitMessage(
   windowSeconds: number,
   waitSeconds: number | undefined,
 ): string {
-  return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds. Wait ${waitSeconds} seconds.`;
+  return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds, so wait ${waitSeconds} seconds.`;
 }
 
 /** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */

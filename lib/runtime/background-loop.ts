@@ -1,5 +1,17 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "@/lib/runtime/log";
+
+const background = new AsyncLocalStorage<true>();
+
+/** Runs work that lets every request's writes go first: on the embedded store, they take turns. */
+export function inBackground<T>(work: () => T): T {
+  return background.run(true, work);
+}
+
+export function isInBackground(): boolean {
+  return background.getStore() === true;
+}
 
 /** Work that repeats until it is stopped. */
 export type BackgroundLoop = {
@@ -25,12 +37,12 @@ export function startBackgroundLoop(
     if (!failure && isFailing) log().info(`recovered: ${failed}`);
     isFailing = failure !== undefined;
   };
-  const running = (async () => {
+  const running = inBackground(async () => {
     while (!signal.aborted) {
       await round(signal).then(() => recordOutcome(), recordOutcome);
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
-  })();
+  });
   return {
     stop() {
       stopping.abort();

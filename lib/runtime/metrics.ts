@@ -51,6 +51,12 @@ function makeMetrics() {
       buckets: fastSeconds,
       registers,
     }),
+    storeRepeats: new Counter({
+      name: "corner_office_store_repeats_total",
+      help: "Transactions that PostgreSQL undid because they met another, and that were repeated, by SQLSTATE.",
+      labelNames: ["state"],
+      registers,
+    }),
     storeConnections: new Gauge({
       name: "corner_office_store_connections",
       help: "PostgreSQL connections in use and idle, and requests that wait for one.",

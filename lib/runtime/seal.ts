@@ -27,9 +27,13 @@ export function unseal(purpose: Purpose, label: string, sealed: string): string 
   return undefined;
 }
 
-/** Whether the current secret sealed the text, so that it stays readable without `APP_SECRET_PREVIOUS`. */
-export function isSealedWithCurrentSecret(purpose: Purpose, label: string, sealed: string): boolean {
-  return open(derivedKeys(purpose)[0], label, sealed) !== undefined;
+/** The secret that opens a sealed text: `APP_SECRET`, only `APP_SECRET_PREVIOUS`, or none of ours. */
+export type SealedBy = "current" | "previous" | undefined;
+
+/** Which secret sealed the text. */
+export function sealedBy(purpose: Purpose, label: string, sealed: string): SealedBy {
+  if (open(derivedKeys(purpose)[0], label, sealed) !== undefined) return "current";
+  return unseal(purpose, label, sealed) === undefined ? undefined : "previous";
 }
 
 function open(key: Buffer, label: string, sealed: string): string | undefined {

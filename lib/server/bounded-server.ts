@@ -1,22 +1,25 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { connectionLimits, headBounds } from "@/lib/config/limits";
-import { answerClientError, refuseConnect } from "@/lib/server/client-errors";
+import { log } from "@/lib/runtime/log";
+import { answerClientError, refuseUpgrade } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { JoinedMessage } from "@/lib/server/joined-message";
+import { serializePipelined } from "@/lib/server/pipeline";
 import { limitRequestDuration } from "@/lib/server/request-deadline";
 import { closeInStages } from "@/lib/server/staged-close";
 
-/**
- * Creates a server whose connections, headers and exchanges are bounded, and whose refusals reach their clients.
- *
- * @param maxPerAddress - the maximum connections per address; `undefined` if the peer is a proxy, whose address all share
- */
+/** Creates a server whose connections, headers and exchanges are bounded, and whose refusals reach their clients. */
 export function createBoundedServer(
-  receive: (incoming: JoinedMessage, outgoing: ServerResponse) => void,
-  maxPerAddress: number | undefined,
+  answer: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>,
   limits = connectionLimits,
 ): Server {
+  const receive = serializePipelined((incoming: JoinedMessage, outgoing) => {
+    answer(incoming, outgoing).catch((failure) => {
+      log().error({ err: failure }, "the server failed");
+      outgoing.destroy();
+    });
+  });
   const begin = (incoming: JoinedMessage, outgoing: ServerResponse) => {
     connections.begin(incoming, outgoing);
     receive(incoming, outgoing);
@@ -31,16 +34,20 @@ export function createBoundedServer(
   server.on("connection", (socket: Socket) => {
     socket.destroySoon = () => closeInStages(socket);
   });
+  // A client that half-closes after its request gets its answer; Node's own default is to end the connection.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // One more than allowed, because Node drops headers above this silently.
   server.maxHeadersCount = headBounds.lines + 1;
-  const connections = new Connections(server, maxPerAddress);
+  const connections = new Connections(server);
   limitRequestDuration(connections);
   server.on("clientError", (error, duplex) => {
     const socket = duplex as Socket;
-    answerClientError(error, socket, connections.latestAnswer(socket));
+    answerClientError(error, socket, connections.latestAnswer(socket), (resumed) =>
+      server.emit("connection", resumed),
+    );
   });
-  server.on("connect", ({ url = "", socket }) =>
-    refuseConnect(url, socket, connections.latestAnswer(socket)),
-  );
+  const refuse = (incoming: IncomingMessage) =>
+    refuseUpgrade(incoming, connections.latestAnswer(incoming.socket));
+  server.on("connect", refuse).on("upgrade", refuse);
   return server;
 }

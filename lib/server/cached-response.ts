@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { weightsOf } from "@/lib/http/accepted";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
 import type { HeaderList } from "@/lib/http/response";
 import { LruCache } from "@/lib/runtime/lru-cache";
@@ -73,6 +74,21 @@ export class CachedResponse {
   }
 }
 
+const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+
+/** Compresses content that is sent once, in an encoding that the client takes and at a level that costs little. */
+export async function compressOnce(
+  content: Buffer,
+  accepted: string | undefined,
+): Promise<{ content: Buffer; encoding: Encoding }> {
+  const encoding = content.length < minCompressedBytes ? "identity" : bestEncoding(accepted);
+  if (encoding === "identity") return { content, encoding };
+  return {
+    content: await (encoding === "br" ? compress.br(content, quickly) : compress.gzip(content)),
+    encoding,
+  };
+}
+
 // Browsers send only a few different values.
 const cache = new LruCache<Encoding>(100);
 
@@ -87,15 +103,7 @@ function bestEncoding(accepted = ""): Encoding {
 }
 
 function weigh(accepted: string): Encoding {
-  const weights = new Map(
-    accepted
-      .toLowerCase()
-      .split(",")
-      .map((coding) => {
-        const [name = "", weight = "q=1"] = coding.split(";").map((part) => part.trim());
-        return [name, Number(weight.replace(/^q=/, ""))] as const;
-      }),
-  );
+  const weights = weightsOf(accepted);
   const weightOf = (name: Encoding) => weights.get(name) ?? weights.get("*") ?? 0;
   const [br, gzip] = [weightOf("br"), weightOf("gzip")];
   if (br > 0 && br >= gzip) return "br";

@@ -1,12 +1,13 @@
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { headBounds } from "@/lib/config/limits";
-import { ApiError } from "@/lib/http/errors";
+import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse } from "@/lib/http/response";
 import { apiRouteAt, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
 import { pathOf } from "@/lib/server/request-target";
+import { ResumedConnection } from "@/lib/server/resumed-connection";
 import { closeInStages } from "@/lib/server/staged-close";
 
 /** Node's error for a request that its parser rejected. */
@@ -32,14 +33,17 @@ const partialLines = new WeakMap<Socket, string>();
 
 /**
  * Answers a request that Node's parser rejected, after the requests before it, and closes the connection: unknown
- * address (404), method not accepted (405), headers too large (431), too slow (408), or not an HTTP request (400).
+ * address (404), method not accepted (405), headers too large (431), too slow (408), or not an HTTP request (400). One
+ * whose query has bytes of 0x80 and above is read again with these percent-encoded, as the last of its connection.
  *
  * @param latest - the response to the latest request of this connection, until it is sent
+ * @param resume - reads the connection again
  */
 export function answerClientError(
   error: ParseError,
   socket: Socket,
   latest: ServerResponse | undefined,
+  resume: (connection: ResumedConnection) => void,
 ): void {
   // The parser fails again with every later packet and when the connection ends.
   if (!socket.writable || rejected.has(socket)) return;
@@ -49,19 +53,48 @@ export function answerClientError(
     return;
   }
   rejected.add(socket);
-  afterAnswers(socket, latest, () => endWith(socket, answerTo(error, head)));
+  const encoded = socket instanceof ResumedConnection ? undefined : encodeQuery(head);
+  if (encoded) {
+    socket.pause();
+    afterAnswers(socket, latest, () => resume(new ResumedConnection(socket, encoded)));
+  } else endWith(socket, latest, answerTo(error, head));
 }
 
-/** Refuses CONNECT, for which Node passes the bare socket: we are not a proxy. */
-export function refuseConnect(target: string, socket: Socket, latest: ServerResponse | undefined): void {
-  const path = pathOf(target);
-  const refused = (path.startsWith("/") && rejectUnrouted("CONNECT", path, noHeaders)) || notAllowed(path);
-  afterAnswers(socket, latest, () => endWith(socket, refused));
+/**
+ * Refuses a request for which Node passes the bare socket, after the requests before it: CONNECT, because we are not a
+ * proxy (405, or 404), and one behind a full pipeline (429).
+ */
+export function refuseUpgrade(
+  { method = "", url = "", socket }: IncomingMessage,
+  latest?: ServerResponse,
+): void {
+  socket.on("error", () => socket.destroy());
+  const path = pathOf(url);
+  const refused =
+    (path.startsWith("/") && rejectUnrouted(method, path, noHeaders)) ||
+    finalizeResponse(
+      apiRouteAt(path),
+      createRequestContext(method, path, noHeaders),
+      errorParts(method === "CONNECT" ? notAllowed() : tooManyRequests(tooManyAtOnce)),
+    );
+  endWith(socket, latest, refused);
 }
 
-function notAllowed(path: string): Response {
-  const error = new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
-  return finalizeResponse(undefined, createRequestContext("CONNECT", path, noHeaders), errorParts(error));
+const notAllowed = () => new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
+
+const tooManyAtOnce = { retryAfterSeconds: 2 };
+
+/** These bytes with those of the query percent-encoded; `undefined` if that does not make a request of them. */
+function encodeQuery(head: string): Buffer | undefined {
+  const [line, , target = ""] = requestLine.exec(head) ?? [];
+  if (!line || !/^[!-~]*\?[!-~\x80-\xff]*[\x80-\xff]/.test(target) || !pathOf(target).startsWith("/"))
+    return undefined;
+  const encoded = target.replace(
+    /[\x80-\xff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  const first = line.replace(target, () => encoded);
+  return Buffer.from(`${first}Connection: close\r\n${head.slice(line.length)}`, "latin1");
 }
 
 function isOfRequestLine({ code = "" }: ParseError): boolean {
@@ -92,10 +125,17 @@ function afterAnswers(socket: Socket, latest: ServerResponse | undefined, next: 
   else next();
 }
 
-/** Sends the last response of a connection. */
-async function endWith(socket: Socket, response: Response): Promise<void> {
-  socket.write(await serialize(response));
-  closeInStages(socket);
+/** Sends the last response of a connection, after the others. */
+async function endWith(
+  socket: Socket,
+  latest: ServerResponse | undefined,
+  response: Response,
+): Promise<void> {
+  const bytes = await serialize(response);
+  afterAnswers(socket, latest, () => {
+    socket.write(bytes);
+    closeInStages(socket);
+  });
 }
 
 function answerTo(error: ParseError, head: string): Response {

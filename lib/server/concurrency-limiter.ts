@@ -1,4 +1,6 @@
-import { ApiError } from "@/lib/http/errors";
+import { ApiError, tooManyRequests } from "@/lib/http/errors";
+
+const retryAfterSeconds = 2;
 
 type Bounds = {
   /** Maximum tasks that run at once, in all and per client. */
@@ -56,7 +58,7 @@ export class ConcurrencyLimiter {
   private wait(client: string | undefined, signal: AbortSignal): Promise<void> {
     const { waiting, waitingPerClient, waitMs } = this.bounds;
     const own = [...this.waiters].filter((waiter) => client && waiter.client === client).length;
-    if (own >= waitingPerClient) throw overloaded(429, "Too many requests at once from this address.");
+    if (own >= waitingPerClient) throw tooManyRequests({ retryAfterSeconds });
     if (this.waiters.size >= waiting) throw overloaded();
     return new Promise((resolve, reject) => {
       const waiter = {
@@ -83,6 +85,7 @@ export class ConcurrencyLimiter {
   }
 }
 
-function overloaded(status = 503, message = "The service has too many requests at the moment."): ApiError {
-  return new ApiError("unavailable", { status, message, headers: { "retry-after": "2" } });
+function overloaded(): ApiError {
+  const message = "The service has too many requests at the moment.";
+  return new ApiError("unavailable", { message, headers: { "retry-after": String(retryAfterSeconds) } });
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { connectionBounds } from "@/lib/config/limits";
-import { groupAddress } from "@/lib/rate-limit/client-address";
+import { maxConnections } from "@/lib/config/limits";
+import { ResumedConnection } from "@/lib/server/resumed-connection";
 
 const reservedFiles = 256; // for the store, the log and other files
 
@@ -14,7 +14,7 @@ class IdleEntry {
   private before: IdleEntry = this;
   private after: IdleEntry = this;
 
-  constructor(readonly connection?: Connection) {}
+  constructor(readonly socket?: Socket) {}
 
   get next(): IdleEntry {
     return this.after;
@@ -37,41 +37,23 @@ class IdleEntry {
   }
 }
 
-/** Connections that share a limit. */
-class Pool {
-  open = 0;
-  readonly idle = new IdleEntry();
-
-  constructor(private readonly max: number) {}
-
-  get isFull(): boolean {
-    return this.open >= this.max;
-  }
-}
-
 /** A connection, and its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
 export type Connection = {
   readonly socket: Socket;
-  readonly address: string;
-  /** In the pool of its address, if addresses are limited, and in the pool of all. */
-  readonly entries: { readonly pool: Pool; readonly entry: IdleEntry }[];
+  readonly entry: IdleEntry;
   latest: { readonly outgoing: ServerResponse; readonly begunAtMs: number } | undefined;
 };
 
 /**
- * The open connections of a server, limited per address and in total. At a limit, the longest idle connection is closed;
- * one with an incomplete head counts as idle. If every connection has a request in progress, the new one is refused.
+ * The open connections of a server, limited. At the limit, the longest idle connection is closed; one with an incomplete
+ * head counts as idle. If every connection has a request in work, the new one is refused.
  */
 export class Connections {
   private readonly bySocket = new Map<Socket, Connection>();
-  private readonly byAddress = new Map<string, Pool>();
-  private readonly all = new Pool(Math.min(connectionBounds.max, Math.max(1, openFiles() - reservedFiles)));
+  private readonly idle = new IdleEntry();
+  private readonly max = Math.min(maxConnections, Math.max(1, openFiles() - reservedFiles));
 
-  /** @param maxPerAddress - `undefined` if the peer is a proxy, whose address all clients share */
-  constructor(
-    server: Server,
-    private readonly maxPerAddress: number | undefined,
-  ) {
+  constructor(server: Server) {
     server.on("connection", (socket: Socket) => this.admit(socket));
   }
 
@@ -85,40 +67,25 @@ export class Connections {
   }
 
   private admit(socket: Socket): void {
-    const address = groupAddress(socket.remoteAddress ?? "");
-    const ofAddress = this.maxPerAddress && (this.byAddress.get(address) ?? new Pool(this.maxPerAddress));
-    const pools = ofAddress ? [ofAddress, this.all] : [this.all];
-    if (!pools.every((pool) => this.makeRoom(pool))) {
-      socket.destroy();
-      return;
+    if (socket instanceof ResumedConnection) this.forget(socket.original);
+    if (this.bySocket.size >= this.max) {
+      const leaving = this.idle.next.socket;
+      if (!leaving) {
+        socket.destroy();
+        return;
+      }
+      this.forget(leaving);
+      leaving.destroy();
     }
-    if (ofAddress) this.byAddress.set(address, ofAddress);
-    const connection: Connection = { socket, address, entries: [], latest: undefined };
+    const connection: Connection = { socket, entry: new IdleEntry(socket), latest: undefined };
     this.bySocket.set(socket, connection);
-    for (const pool of pools) {
-      pool.open++;
-      connection.entries.push({ pool, entry: new IdleEntry(connection) });
-    }
-    markIdle(connection);
-    socket.once("close", () => this.forget(connection));
+    connection.entry.moveToEnd(this.idle);
+    socket.once("close", () => this.forget(socket));
   }
 
-  private makeRoom(pool: Pool): boolean {
-    if (!pool.isFull) return true;
-    const leaving = pool.idle.next.connection;
-    if (!leaving) return false;
-    this.forget(leaving);
-    leaving.socket.destroy();
-    return true;
-  }
-
-  private forget(connection: Connection): void {
-    if (!this.bySocket.delete(connection.socket)) return;
-    for (const { pool, entry } of connection.entries) {
-      pool.open--;
-      entry.remove();
-    }
-    if (this.byAddress.get(connection.address)?.open === 0) this.byAddress.delete(connection.address);
+  private forget(socket: Socket): void {
+    this.bySocket.get(socket)?.entry.remove();
+    this.bySocket.delete(socket);
   }
 
   /** Notes that a request has arrived: its connection is idle again when its response is sent. */
@@ -126,17 +93,13 @@ export class Connections {
     const connection = this.bySocket.get(socket);
     if (!connection) return;
     connection.latest = { outgoing, begunAtMs: performance.now() };
-    for (const { entry } of connection.entries) entry.remove();
+    connection.entry.remove();
     outgoing.on("close", () => {
       if (connection.latest?.outgoing !== outgoing) return;
       connection.latest = undefined;
-      if (this.bySocket.has(socket)) markIdle(connection);
+      if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);
     });
   }
-}
-
-function markIdle({ entries }: Connection): void {
-  for (const { pool, entry } of entries) entry.moveToEnd(pool.idle);
 }
 
 /** Maximum open files of this process; infinite if the system does not report it. */

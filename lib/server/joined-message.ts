@@ -1,6 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { areTooSmall, type IncomingBody } from "@/lib/http/body";
 import { GrowingBuffer } from "@/lib/http/growing-buffer";
+import { isPipelineFull } from "@/lib/server/pipeline";
 
 const flushAtBytes = 4096;
 
@@ -12,6 +13,17 @@ export class JoinedMessage extends IncomingMessage implements IncomingBody {
   pieces = 0;
   private bytes = 0;
   private joined: GrowingBuffer | undefined;
+  private readonly isBeyondPipeline = isPipelineFull(this.socket);
+
+  /**
+   * Node stops at a request that upgrades its connection, and parses nothing behind it: here CONNECT, and what comes when
+   * the pipeline is full, however much of it one read brings. No other upgrade is granted.
+   */
+  get upgrade(): boolean {
+    return this.isBeyondPipeline || this.method === "CONNECT";
+  }
+
+  set upgrade(_asked: boolean) {}
 
   override push(piece: Buffer | null): boolean {
     if (piece === null) {

@@ -2,10 +2,10 @@ import type { Server, ServerResponse } from "node:http";
 import { readOfficeFiles } from "@/lib/office/files";
 import { createOfficeHandler, headersOfOffice } from "@/lib/office/handler";
 import { groupAddress } from "@/lib/rate-limit/client-address";
+import { inBackground } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import type { JoinedMessage } from "@/lib/server/joined-message";
-import { serializePipelined } from "@/lib/server/pipeline";
 import { pathOf } from "@/lib/server/request-target";
 import { send, toRequest } from "@/lib/server/web-adapter";
 
@@ -36,12 +36,5 @@ export function createOfficeServer(url: string): Server {
     log().info({ office: known, method, status, ms, requestId: headers.get("x-request-id") });
   }
 
-  const receive = serializePipelined((incoming, outgoing) => {
-    answer(incoming, outgoing).catch((failure) => {
-      log().error({ err: failure }, "the office failed");
-      outgoing.destroy();
-    });
-  });
-  // A tunnel or a proxy may be in front, whose address all operators share.
-  return createBoundedServer(receive, undefined);
+  return createBoundedServer((incoming, outgoing) => inBackground(() => answer(incoming, outgoing)));
 }

@@ -1,9 +1,10 @@
 import { hasSessionCookie } from "@/lib/auth/session-hint";
+import { prefersMarkdown } from "@/lib/http/accepted";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { readCookie } from "@/lib/http/cookies";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import { headersAt } from "@/lib/http/page-headers";
-import { type Page, pages } from "@/lib/http/pages";
+import { documentPages, markdownPath, type Page, pages } from "@/lib/http/pages";
 import type { HeaderList } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { pageAt, routeAt } from "@/lib/http/router";
@@ -30,9 +31,13 @@ const notCached = new Set([
   "content-length",
   "etag",
   "last-modified",
-  "vary",
   "x-request-id",
 ]);
+
+/** The Markdown form of each document, which is also the answer at its path for a client that prefers Markdown. */
+const markdownForms = new Map<string, string>(
+  Object.values(documentPages).map(({ path }) => [path, markdownPath(path)]),
+);
 
 /** The shortest cookie that makes a browser look signed in. */
 const cookieOfSignedIn = "__session=x";
@@ -52,6 +57,9 @@ export class PageCache {
   async find(path: string, query: string, headers: CookieHeaders): Promise<CachedResponse | undefined> {
     const route = routeAt(path);
     if (route && !isShared(route, query, headers)) return undefined;
+    const markdown = markdownForms.get(path);
+    if (markdown && prefersMarkdown(headers))
+      return (await this.get(markdown, undefined)).answer(undefined, headers);
     const page = route ? pageAt(path) : pages.nothingHere;
     const cookie = page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined;
     const kept = await this.get(route?.path ?? pages.nothingHere.path, cookie);
@@ -125,7 +133,7 @@ class CachedPage {
         isPrivate && field === "public, no-cache" ? "private, no-cache" : field,
       );
       const noticed = Buffer.from(insertNotice(content.toString(), notice, page));
-      return new CachedResponse(status, [...fields, "vary", "Cookie"], noticed);
+      return new CachedResponse(status, fields, noticed);
     });
   }
 

@@ -4,12 +4,13 @@ import { settings } from "@/lib/config/settings";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { headersAt } from "@/lib/http/page-headers";
 import { pages } from "@/lib/http/pages";
-import { errorParts, type ResponseParts, toResponse } from "@/lib/http/response";
+import { errorParts, LazyResponse, type ResponseParts, toResponse } from "@/lib/http/response";
 import { routeAt } from "@/lib/http/router";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
+import { compressOnce } from "@/lib/server/cached-response";
 import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
 import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
@@ -55,7 +56,8 @@ export function createPageHandler() {
       signal = abortOnClose(outgoing);
       const request = toRequest(incoming, settings().appUrl + incoming.url, outgoing);
       const response = await limiter.run(client, signal, () => pageHandler(path)(request));
-      await send(response, incoming, outgoing, [...headersAt(path), ...requestId]);
+      const page = await compressed(response, incoming.headers["accept-encoding"]);
+      await send(page, incoming, outgoing, [...headersAt(path), ...requestId]);
     } catch (thrown) {
       if (signal?.aborted) return;
       const error = thrown instanceof ApiError ? thrown : pageUnavailable(thrown);
@@ -67,6 +69,17 @@ export function createPageHandler() {
       );
     }
   };
+}
+
+/** The same response, compressed if the client takes that. */
+async function compressed(response: Response, accepted: string | undefined): Promise<Response> {
+  const { fields, content } = (response instanceof LazyResponse && response.parts) || { content: null };
+  if (content === null) return response;
+  const once = await compressOnce(Buffer.from(content), accepted);
+  const others = fields.filter((_, at) => fields[at - (at % 2)] !== "content-length");
+  const about = ["content-length", String(once.content.length), "vary", "Accept-Encoding"];
+  if (once.encoding !== "identity") about.push("content-encoding", once.encoding);
+  return new LazyResponse(response.status, [...others, ...about], once.content) as unknown as Response;
 }
 
 /** Aborts when the client is gone. */

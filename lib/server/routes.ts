@@ -73,6 +73,7 @@ import * as openApi from "@/app/openapi.json/route";
 import * as ready from "@/app/ready/route";
 import * as robots from "@/app/robots.txt/route";
 import * as sitemap from "@/app/sitemap.xml/route";
+import * as statusData from "@/app/status.json/route";
 import { type mcpServer, operations } from "@/lib/http/operations";
 import {
   actions,
@@ -171,6 +172,7 @@ const ofPublications: Record<Exclude<keyof typeof publications, "jwks" | "emailP
   openApi,
   llms,
   llmsFull,
+  statusData,
   changesFeed,
   authorizationServer,
   openIdConfiguration,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
-import { connectionBounds, type connectionLimits } from "@/lib/config/limits";
+import type { connectionLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { headersAt } from "@/lib/http/page-headers";
 import { createRequestContext, logRequest, type RequestContext } from "@/lib/http/request-context";
@@ -12,13 +12,13 @@ import {
   toResponse,
 } from "@/lib/http/response";
 import { apiRouteAt, isWebhookPath, redirectTrailingSlash, rejectUnrouted, routeAt } from "@/lib/http/router";
-import { isProxyMisconfigured, trustForwardedPeer } from "@/lib/rate-limit/client-address";
+import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
-import { serializePipelined } from "@/lib/server/pipeline";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
+import { countInWork } from "@/lib/server/requests-in-work";
 import { routeHandler } from "@/lib/server/routes";
 import { send, toRequest } from "@/lib/server/web-adapter";
 import { refuseWrongHost } from "@/lib/server/wrong-host";
@@ -37,7 +37,7 @@ type FrontServerOptions = {
  */
 export function createFrontServer({ handlePage, throughNext, limits }: FrontServerOptions): Server {
   trustForwardedPeer();
-  const { appUrl, trustedProxyHops } = settings();
+  const { appUrl } = settings();
 
   async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
     const { method = "", url = "" } = incoming;
@@ -45,7 +45,8 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     const path = pathOf(target);
     const request = toRequest(incoming, appUrl + target, outgoing);
     const { headers } = request;
-    const early = answerToHead(incoming, path);
+    appendPeer(incoming);
+    const early = answerToHead(incoming, path, headers, outgoing);
     if (early)
       return send(
         finalizeResponse(undefined, createRequestContext(method, path, headers), early),
@@ -53,7 +54,6 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
         outgoing,
       );
     incoming.url = target;
-    appendPeer(incoming);
     const refused =
       rejectUnrouted(method, path, headers) ??
       redirectTrailingSlash(method, path, target.slice(path.length), headers);
@@ -71,21 +71,18 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     await send(response, incoming, outgoing, isOutside ? defaultHeaders(path, incoming) : undefined);
   }
 
-  const receive = serializePipelined((incoming, outgoing) => {
-    answer(incoming, outgoing).catch((failure) => {
-      log().error({ err: failure }, "the server failed");
-      outgoing.destroy();
-    });
-  });
-
-  const isPeerTheClient = trustedProxyHops === 0 && !isProxyMisconfigured();
-  return createBoundedServer(receive, isPeerTheClient ? connectionBounds.perAddress : undefined, limits);
+  return createBoundedServer(answer, limits);
 }
 
 /** Answers from the head alone: a refusal, or `OPTIONS *` (RFC 9110 §9.3.7). */
-function answerToHead(incoming: IncomingMessage, path: string): ResponseParts | undefined {
+function answerToHead(
+  incoming: IncomingMessage,
+  path: string,
+  headers: Headers,
+  outgoing: ServerResponse,
+): ResponseParts | undefined {
   const isForAll = incoming.method === "OPTIONS" && path === "*";
-  const refused = refuseHead(incoming, isForAll ? "/" : path);
+  const refused = refuseHead(incoming, isForAll ? "/" : path) ?? countInWork(headers, outgoing);
   if (refused) return errorParts(refused);
   return isForAll ? { status: 204, body: null, headers: ["allow", allowedAtAll] } : undefined;
 }

@@ -10,6 +10,7 @@ import { sweepDrafts } from "@/lib/db/snapshot";
 import { closeStore, store } from "@/lib/db/store";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/file-sender";
+import { readLinkKeys } from "@/lib/mail/link-keys";
 import { startRunner } from "@/lib/mail/onboarding-runner";
 import { startAppEndRunner } from "@/lib/oauth/app-end-mails";
 import { startStateSweep } from "@/lib/oauth/sweep";
@@ -117,12 +118,13 @@ async function untilStoreIsPrepared(): Promise<void> {
   const storeReady = blockReadiness("the store has not answered yet");
   for (let attempt = 0; ; attempt++) {
     try {
-      await store();
-      // Loads the signing keys, so that no request waits for them.
+      const db = await store();
+      // Loads the keys, so that no request waits for them.
       if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
+      await readLinkKeys(db, Date.now());
       return storeReady();
     } catch (failure) {
-      if (attempt === 0) log().warn({ err: failure }, "the store cannot be reached");
+      if (attempt === 0) log().warn({ err: failure }, "not ready: the store or its keys cannot be used");
       await sleep(1000);
     }
   }

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "@/lib/runtime/log";
 import { blockReadiness } from "@/lib/runtime/readiness";
 
+/** A supervisor that signals the process group reaches us twice at once: directly, and through npm, which passes it on. */
+const oneSignalMs = 2000; // 2 seconds
 const lingerMs = 1000; // for idle connections, on which a request may be on its way
 const stopWithinMs = 10_000; // 10 seconds
 
@@ -18,14 +20,14 @@ type Options = {
 
 /**
  * Stops the server gracefully on SIGTERM, SIGINT or SIGHUP: `/ready` returns 503, each response closes its connection,
- * no connection is accepted after the drain, and requests in progress have ten seconds. A second SIGTERM or SIGINT ends
- * the process at once.
+ * no connection is accepted after the drain, and requests in progress have ten seconds. A SIGTERM or SIGINT two seconds
+ * after the first or later ends the process at once.
  */
 export function stopOnSignal(server: Server, { drainSeconds, finish, close }: Options): void {
-  let isStopping = false;
+  let stoppingSinceMs: number | undefined;
 
   async function stop(): Promise<void> {
-    isStopping = true;
+    stoppingSinceMs = performance.now();
     blockReadiness("the service is stopping");
     closeAfterResponses(server);
     const finished = finish();
@@ -37,10 +39,12 @@ export function stopOnSignal(server: Server, { drainSeconds, finish, close }: Op
     process.exit(0);
   }
 
-  const onSignal = () => (isStopping ? process.exit(1) : stop());
-  process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
-  // A terminal that closes often sends SIGHUP and SIGTERM: SIGHUP does not count as a second signal.
-  process.on("SIGHUP", () => isStopping || stop());
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stoppingSinceMs === undefined) stop();
+    // A terminal that closes often sends SIGHUP and SIGTERM: SIGHUP does not count as a second signal.
+    else if (signal !== "SIGHUP" && performance.now() - stoppingSinceMs >= oneSignalMs) process.exit(1);
+  };
+  process.on("SIGTERM", onSignal).on("SIGINT", onSignal).on("SIGHUP", onSignal);
 }
 
 /** Sends `Connection: close` with each response from now on (RFC 9112 §9.6). */

@@ -1,5 +1,6 @@
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 
 /*
  * The outages of the last 90 days. Every instance looks at its parts and writes what it sees; an outage ends when no
@@ -34,7 +35,7 @@ export async function recordOutages(
   }
   const connected = await db();
   if (unwritten.size === 0 && !(await isAnyToSettle(connected, nowMs))) return;
-  await connected.transaction().execute(async (transaction) => {
+  await transact(connected, async (transaction) => {
     await transaction
       .updateTable("status_outages")
       .set(({ ref }) => ({ ended_at_ms: ref("seen_at_ms") }))

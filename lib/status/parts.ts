@@ -107,6 +107,11 @@ function tellOfApi(): Part {
 function tellOfAccounts(isStoreThere: boolean): Part {
   const name = "Accounts and credits";
   if (!isStoreThere) return { name, colour: "stopped", says: "Unavailable", isOutage: true };
+  const noWritesSinceMs = outageSince("writes");
+  if (noWritesSinceMs !== undefined) {
+    const says = `Can be read, not changed since ${clock(noWritesSinceMs)}`;
+    return { name, colour: "soon", says, isOutage: true };
+  }
   if (settings().signIn.kind === "none") return { name, colour: "soon", says: "Sign-in is not set up" };
   return { name, colour: "good", says: "Works" };
 }

@@ -6,7 +6,7 @@ import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
-import { answerApp, answerShown } from "@/tests/support/owner";
+import { answerApp, answerShown, readQuestion } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 /* A flood by strangers must not stop an owner's app that requests authorization, polls and refreshes. */
@@ -135,6 +135,10 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
       // This request is approved, but the browser has not returned to the app yet.
       await owner.open((await app.ask()).address.href.replace(service.url, ""));
       await answerShown(owner);
+      // This one waits for the owner's answer, who has seen it.
+      const waiting = await app.ask();
+      await owner.open(waiting.address.href.replace(service.url, ""));
+      const fields = await readQuestion(owner);
       // All these rows are newer than the approved ones.
       const expiresAtMs = Date.now() + 20 * 60_000;
       const maxRows = oauthBounds.pendingRows;
@@ -146,9 +150,19 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
       expect(await count(`id_hash = 'flood-${maxRows + 500}'`), "the newest").toBe(1);
       expect((await device.poll()).access_token).toMatch(/./);
       expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);
+      const { location } = (await owner.submit("/connect/answer", { ...fields, answer: "approve" })).headers;
+      expect(location).toBe("/connect?answered=request&outcome=approved");
       await stage.query("DELETE FROM connect_state WHERE id_hash LIKE 'flood-%'");
     },
   );
+
+  it("cannot be kept by an account that looks at more than 20", async () => {
+    for (let n = 0; n < 22; n++) {
+      await owner.open((await app.ask()).address.href.replace(service.url, ""));
+      await owner.open("/connect");
+    }
+    expect(await count("grant_id LIKE 'seen by %'")).toBe(20);
+  });
 
   it("is swept by cron if no server runs", async () => {
     const away = await engine.prepare();

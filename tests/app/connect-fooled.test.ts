@@ -116,6 +116,8 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     ["the scheme's own port", "https://app.example:443/"],
     ["a path that climbs", "https://app.example/a/../b"],
     ["no path", "https://app.example"],
+    ["a dot at the end of the host", "https://app.example./"],
+    ["a dot at the end of a loopback host", "http://localhost./callback"],
     ["one slash", "https:/app.example/"],
     ["an address in another notation", "http://0x7f.1/callback"],
     ["letters beyond ASCII at a scheme", "com.example.app:/é"],
@@ -135,8 +137,27 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       expect(stderr).toContain("in its canonical spelling");
     });
 
-  it("is not redirected to an address that an older build accepted at registration", async () => {
-    const odd = "https://claude.ai@app.example/";
+  it("is not redirected to an address of ours, which would ask in our name", async () => {
+    const office = await Service.start({ ...stage.environment, APP_URL: "https://office.example.com" });
+    for (const [at, uri] of [
+      [service, `${service.url}/callback`],
+      [office, "https://office.example.com/callback"],
+      [office, "https://office.example.com:8443/"],
+    ] as const) {
+      const answer = await at.ask("/oauth/register", {
+        method: "POST",
+        body: JSON.stringify({ redirect_uris: [uri] }),
+        headers: { "content-type": "application/json" },
+      });
+      expect(JSON.parse(answer.text).error, uri).toBe("invalid_redirect_uri");
+    }
+    await office.stop();
+  });
+
+  it.each([
+    ["an older build's dot at the end", "https://claude.ai./"],
+    ["a user name", "https://claude.ai@app.example/"],
+  ])("is not redirected to an address that an older build accepted at registration: %s", async (_, odd) => {
     const client_id = await registered({ redirect_uris: [loopback, site] });
     await isAsked(client_id, loopback);
     await answerShown(owner);
@@ -145,6 +166,38 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     );
     expect((await owner.open(requestFor(client_id, odd))).status).toBe(400);
     expect(await isAsked(client_id, loopback)).toContain("A program on this computer is asking for access");
+  });
+
+  it("answers the request that the page showed, not one that another tab began later", async () => {
+    await isAsked("native", loopback);
+    const shown = await readQuestion(owner);
+    await isAsked(await registered({ client_name: "Another" }), loopback);
+    const before = await approvals();
+    const { headers } = await owner.submit("/connect/answer", { ...shown, answer: "approve" });
+    expect(headers.location, "the page with the later request").toBe("/connect");
+    expect((await owner.open("/connect")).text).toContain("<bdi>Another</bdi>");
+    expect(await approvals()).toBe(before);
+  });
+
+  it.each(["client_id", "redirect_uri", "state", "scope", "resource", "code_challenge"])(
+    "is refused a request with a NUL in %s, which PostgreSQL cannot store",
+    async (name) => {
+      const path = requestFor("native", loopback, { [name]: "a\0b" });
+      const browsers = await service.ask(path, { headers: { accept: "text/html" } });
+      expect([browsers.status, browsers.headers.location]).toEqual([303, "/connect?problem=app"]);
+      expect((await service.ask(path)).status).toBe(400);
+      for (const endpoint of ["token", "device", "revoke"]) {
+        const fields = { client_id: "native", token: "t", grant_type: "refresh_token", [name]: "a\0b" };
+        const { status, text } = await service.submit(`/oauth/${endpoint}`, fields);
+        expect([status, JSON.parse(text).error], endpoint).toEqual([400, "invalid_request"]);
+      }
+    },
+  );
+
+  it("is refused a client id with a NUL in a header too", async () => {
+    const headers = { authorization: `Basic ${Buffer.from("a%00b:").toString("base64")}` };
+    const fields = { grant_type: "refresh_token", refresh_token: "x" };
+    expect((await service.submit("/oauth/token", fields, { headers })).status).toBeLessThan(500);
   });
 
   describe("with a device's request", () => {

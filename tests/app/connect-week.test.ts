@@ -134,6 +134,20 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
     });
 
+    it("gets it whole or not at all", async () => {
+      await connect();
+      const { id, endsAt } = await onlyApp();
+      clock.pass(24 * hourMs);
+      const browser = await Browser.signIn(service, email);
+      await browser.open("/home");
+      await stage.query("ALTER TABLE connect_state RENAME TO away");
+      const { status } = await browser.pressAtHome(path, { session: id });
+      await stage.query("ALTER TABLE away RENAME TO connect_state");
+      expect(status).toBe(303);
+      expect((await onlyApp()).endsAt).toBe(endsAt);
+      await eventually(() => expect(service.takeErrors()).toContain("unexpected failure"));
+    });
+
     it("has it recorded in the audit", async () => {
       await connect();
       clock.pass(24 * hourMs);

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
+import { probes } from "@/lib/http/pages";
 import {
   measureCosts,
   measureEntitlementCost,
@@ -8,6 +10,7 @@ import {
 } from "@/tests/bench/cost";
 import { median } from "@/tests/bench/load";
 import { measureOffice } from "@/tests/bench/office";
+import { measureOwners } from "@/tests/bench/owners";
 import { measurePages } from "@/tests/bench/pages";
 import { measureMemory, measureStrangers } from "@/tests/bench/strangers";
 import { judge, printTable } from "@/tests/bench/verdict";
@@ -18,6 +21,7 @@ import {
   startPostgres,
   stopDatabase,
 } from "@/tests/support/databases";
+import { memoryOf } from "@/tests/support/process-accounts";
 import { type Environment, Service } from "@/tests/support/service";
 
 /*
@@ -33,14 +37,18 @@ const parts: Record<string, () => Promise<void>> = {
     await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
     await withService({}, (service) => measureEntitlementCost(service, "the embedded store", 4));
     await withService({}, (service) => measureRefreshCost(service, "the embedded store"));
-    await measureOnPostgres();
+    await onPostgres(measureOnPostgres);
     await withService({}, measureRenderedPages);
   },
   strangers: measureStrangers,
+  async owners() {
+    await measureOwners("embedded", {});
+    await onPostgres((environment) => measureOwners("PostgreSQL", environment));
+  },
   memory: measureMemory,
   office: async () => {
     await measureOffice("embedded", {});
-    await measureOfficeOnPostgres();
+    await onPostgres((environment) => measureOffice("PostgreSQL", environment));
   },
   lighthouse: measurePages,
 };
@@ -64,32 +72,34 @@ async function withService(environment: Environment, measure: (service: Service)
   await service.stop();
 }
 
-async function measureOnPostgres(): Promise<void> {
-  const postgres = await startPostgres();
-  if (!postgres) return;
-  const databaseUrl = await createDatabase(postgres.url);
-  const environment = { ...besideDatabaseUrl, DATABASE_URL: databaseUrl };
+async function measureOnPostgres(environment: Environment): Promise<void> {
   await withService(environment, (service) => measureEntitlementCost(service, "PostgreSQL", 5));
   await withService(environment, (service) => measureRefreshCost(service, "PostgreSQL"));
-  await stopDatabase(postgres);
 }
 
-async function measureOfficeOnPostgres(): Promise<void> {
+async function onPostgres(measure: (environment: Environment) => Promise<void>): Promise<void> {
   const postgres = await startPostgres();
   if (!postgres) return;
   const url = await createDatabase(postgres.url);
-  await measureOffice("PostgreSQL", { ...besideDatabaseUrl, DATABASE_URL: url });
+  await measure({ ...besideDatabaseUrl, DATABASE_URL: url });
   await stopDatabase(postgres);
 }
 
+/** The times to the first answer and to readiness, and the memory of the idle service. */
 async function measureStart(): Promise<void> {
-  const taken: number[] = [];
+  const [answered, ready, idle]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < 5; round++) {
     const startedAtMs = performance.now();
     const service = await Service.start();
     await service.ask(operations.health.path);
-    taken.push(performance.now() - startedAtMs);
+    answered.push(performance.now() - startedAtMs);
+    while ((await service.ask(probes.ready.path)).status !== 200) await sleep(5);
+    ready.push(performance.now() - startedAtMs);
+    await sleep(2000);
+    idle.push(memoryOf(service.pid).now);
     await service.stop();
   }
-  judge("start to first answer", median(taken), { most: 1500 }, "ms");
+  judge("start to first answer", median(answered), { most: 350 }, "ms");
+  judge("start to ready", median(ready), { most: 500 }, "ms");
+  judge("memory of the idle service", median(idle), { most: 120 }, "MB");
 }

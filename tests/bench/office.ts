@@ -1,9 +1,7 @@
-import { join } from "node:path";
-import Database from "libsql";
-import pg from "pg";
 import { operations } from "@/lib/http/operations";
 import { officePages } from "@/lib/office/routes";
 import { latenciesAt, median } from "@/tests/bench/load";
+import { seed } from "@/tests/bench/seed";
 import { judge } from "@/tests/bench/verdict";
 import { emailOfMany, manyAccounts } from "@/tests/support/many-accounts";
 import { OfficeBrowser, startWithOffice } from "@/tests/support/office-browser";
@@ -69,19 +67,4 @@ async function judgeHealth(ann: OfficeBrowser, paths: string[], engine: string, 
   await working;
   const figures = `p99 ${alone.p99.toFixed(1)} ms alone, ${beside.p99.toFixed(1)} ms then`;
   judge(`health while an operator works, ${engine}`, beside.p99 / alone.p99, { most: 1.5 }, "×", figures);
-}
-
-async function seed({ DATABASE_URL, DATA_DIR = "" }: Environment, statements: string[]): Promise<void> {
-  if (DATABASE_URL) {
-    const client = new pg.Client(DATABASE_URL);
-    await client.connect();
-    for (const statement of statements) await client.query(statement);
-    await client.query("VACUUM ANALYZE");
-    await client.end();
-    return;
-  }
-  const db = new Database(join(DATA_DIR, "store.sqlite"));
-  for (const statement of statements) db.exec(statement);
-  db.exec("ANALYZE");
-  db.close();
 }

@@ -11,13 +11,15 @@ import { killedDatabase } from "./killed-database";
 import { lockedStore } from "./locked-store";
 import { lostAnswers } from "./lost-answers";
 import { mailsDue } from "./mails-due";
-import { millionRows } from "./million-rows";
+import { erasures, millionRows } from "./million-rows";
 import { neverReading } from "./never-reading";
 import { operatorsAtOnce } from "./operators-at-once";
+import { pipelinedFlood } from "./pipelined-flood";
 import { slowSmtp } from "./slow-smtp";
 import { stalledLog } from "./stalled-log";
 import { stopUnderLoad } from "./stop-under-load";
 import { storeTakenAway } from "./store-taken-away";
+import { tenthOfACore } from "./tenth-of-a-core";
 
 /*
  * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some by name,
@@ -39,9 +41,12 @@ const experiments: Experiment[] = [
   failover,
   killedDatabase,
   millionRows,
+  ...erasures,
   damagedStore,
   stopUnderLoad,
+  tenthOfACore,
   neverReading,
+  pipelinedFlood,
 ];
 const withinMs = 60_000; // 1 minute
 

@@ -81,7 +81,7 @@ class Connection {
     return new Connection(socket);
   }
 
-  async send({ bytes, answers = 1 }: Shape): Promise<number[]> {
+  async send({ bytes, answers = 1, halfCloses }: Shape): Promise<number[]> {
     this.received = "";
     const arrived = new Promise<void>((resolve) => {
       this.onData = () => {
@@ -89,6 +89,7 @@ class Connection {
       };
     });
     const written = new Promise((resolve) => this.socket.write(bytes, "latin1", resolve));
+    if (halfCloses) this.socket.end();
     if (answers === 0) {
       await written;
       this.close();
@@ -96,6 +97,7 @@ class Connection {
       return [];
     }
     await Promise.race([arrived, this.closed]);
+    if (halfCloses) await this.closed;
     if (this.heads().some((head) => /\r\nconnection: close\r\n/i.test(head))) await this.closed;
     const statuses = this.heads().map((head) => Number(head.slice(9, 12)));
     return statuses.length > 0 ? statuses : [brokenOff];

@@ -6,6 +6,8 @@ export type Shape = {
   statuses: number[];
   /** The number of responses: by default one; 0 if the client disconnects without waiting. */
   answers?: number;
+  /** Whether the client ends its side of the connection after these bytes. */
+  halfCloses?: boolean;
 };
 
 /** Used as a status: the request is not read to its end, and the response may be lost because of that. */
@@ -43,7 +45,12 @@ const bearer = (token: string) => get("/api/entitlement", `Authorization: Bearer
 export const shapes: Shape[] = [
   // Targets
   { name: "é in a path", bytes: get("/api/\xe9"), statuses: [404] },
-  { name: "é in a query", bytes: health().replace("health", "health?x=\xe9"), statuses: [400] },
+  { name: "é in a query", bytes: health().replace("health", "health?x=\xe9"), statuses: [200] },
+  { name: "raw bytes in an unsubscribe link", bytes: post(`${stop}&utm=\xc3\xa9`, "abc"), statuses: [400] },
+  { name: "thousands of raw bytes in a query", bytes: get(`/api/health?${kilobytes(15, "\xe9")}`), statuses: [431] },
+  { name: "raw bytes in the query of a broken body", bytes: chunked(`${stop}&\xe9`, "no chunk\r\n"), statuses: [400] },
+  { name: "requests with raw bytes in their queries, at once", bytes: get("/api/health?\xe9").repeat(100), statuses: [200] },
+  { name: "NUL in a query", bytes: get("/api/health?\0\xe9"), statuses: [400] },
   { name: "é in a page's path", bytes: get("/\xe9"), statuses: [404] },
   { name: "NUL in a target", bytes: get("/api/\0"), statuses: [404] },
   { name: "a tab in a target", bytes: get("/api/\thealth"), statuses: [400] },
@@ -150,8 +157,13 @@ export const shapes: Shape[] = [
   { name: "an upgrade to a WebSocket", bytes: health("Connection: Upgrade\r\nUpgrade: websocket\r\n"), statuses: [200] },
   { name: "an upgrade to HTTP/2", bytes: health("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"), statuses: [200] },
   { name: "a list of connection options", bytes: health(`Connection: ${kilobytes(15, "host,")}x\r\n`), statuses: [200] },
-  { name: "100 requests at once", bytes: health().repeat(100), statuses: [200], answers: 100 },
-  { name: "100 pages at once", bytes: get("/sign-in").repeat(100), statuses: page, answers: 100 },
+  { name: "9 requests at once", bytes: health().repeat(9), statuses: [200], answers: 9 },
+  { name: "100 requests at once", bytes: health().repeat(100), statuses: [200, 429], answers: 10 },
+  { name: "100 pages at once", bytes: get("/sign-in").repeat(100), statuses: page, answers: 10 },
+  { name: "thousands of requests at once", bytes: "GET / HTTP/1.1\r\n\r\n".repeat(3500), statuses: [400, 429], answers: 10 },
+  { name: "thousands of requests behind a document", bytes: get("/llms-full.txt") + "GET / HTTP/1.1\r\n\r\n".repeat(3500), statuses: [200, 400, 429], answers: 10 },
+  { name: "CONNECT behind pages", bytes: get("/sign-in").repeat(3) + request("CONNECT evil.example:443"), statuses: [...page, 405], answers: 4 },
+  { name: "upgrades at once", bytes: health("Connection: Upgrade\r\nUpgrade: websocket\r\n").repeat(100), statuses: [200, 429], answers: 10 },
   { name: "rubbish behind a request", bytes: `${health()}\0\x01garbage\r\n\r\n`, statuses: [200, 400], answers: 2 },
 
   // Credentials
@@ -167,6 +179,7 @@ export const shapes: Shape[] = [
   { name: "a long cookie", bytes: get("/api/entitlement", `Cookie: __session=${kilobytes(15)}\r\n`), statuses: [401] },
   { name: "thousands of cookies", bytes: get("/api/entitlement", `Cookie: ${kilobytes(15, "a=b; ")}\r\n`), statuses: [401] },
   { name: "a hundred sessions", bytes: get("/api/entitlement", `Cookie: ${"__session=x; ".repeat(100)}\r\n`), statuses: [401] },
+  { name: "hundreds of one cookie to sign out", bytes: form("/sign-in/out", "", `Origin: http://localhost:3000\r\nCookie: ${kilobytes(14, "office-client=abcd; ")}\r\n`), statuses: [303, 307, 400, 403, 429] },
   { name: "semicolons for cookies", bytes: get("/home", `Cookie: ${kilobytes(15, ";")}\r\n`), statuses: [303, 307, ...page] },
   { name: "a token that unsubscribes no one", bytes: post(`/api/email/unsubscribe?token=v1.x.${"A".repeat(43)}`, ""), statuses: [400] },
   { name: "a long unsubscribe token", bytes: post(`/api/email/unsubscribe?token=v1.${kilobytes(15)}`, ""), statuses: [400] },
@@ -223,6 +236,11 @@ export const shapes: Shape[] = [
   { name: "a refresh token that was never given", bytes: form("/oauth/token", "grant_type=refresh_token&client_id=native&refresh_token=x"), statuses: [400, 429] },
 
   // Clients that disconnect
+  { name: "a request, then half closed", bytes: health(), statuses: [200], halfCloses: true },
+  { name: "an unsubscribe, then half closed", bytes: post(stop, "abc"), statuses: [400], halfCloses: true },
+  { name: "pages, then half closed", bytes: get("/sign-in").repeat(9), statuses: page, answers: 9, halfCloses: true },
+  { name: "half a body, then half closed", bytes: request(`POST ${stop}`, "Content-Length: 4000\r\n", kilobytes(2)), statuses: [400], halfCloses: true },
+  { name: "raw bytes in a query, then half closed", bytes: get("/api/health?\xe9"), statuses: [200], halfCloses: true },
   { name: "half a request line, then gone", bytes: "GET /api/hea", statuses: [], answers: 0 },
   { name: "half a made-up method, then gone", bytes: "BRE", statuses: [], answers: 0 },
   { name: "half a head, then gone", bytes: health().slice(0, -2), statuses: [], answers: 0 },

@@ -47,8 +47,8 @@ export const bounds: Mutant[] = [
   {
     file: "lib/server/request-deadline.ts",
     mistake: "a client that never reads is never disconnected",
-    was: "latest.begunAtMs < overdueMs",
-    becomes: "overdueMs < 0",
+    was: "begunAtMs(connection) >= overdueMs && ",
+    becomes: "",
     tests: ["tests/lib/server/request-deadline.test.ts"],
   },
   {
@@ -85,6 +85,13 @@ export const bounds: Mutant[] = [
     was: "pieces > bodyPieces.any +",
     becomes: "pieces < 0 +",
     tests: ["tests/lib/http/body.test.ts", "tests/lib/server/tiny-chunks.test.ts"],
+  },
+  {
+    file: "lib/runtime/own-turn.ts",
+    mistake: "all pages that wait are rendered in one turn of the event loop",
+    was: "places.last.then(() => new Promise((resolve) => setImmediate(resolve)))",
+    becomes: "new Promise<void>((resolve) => setImmediate(resolve))",
+    tests: ["tests/lib/runtime/own-turn.test.ts"],
   },
   {
     file: "lib/server/joined-message.ts",
@@ -136,23 +143,23 @@ export const bounds: Mutant[] = [
     tests: ["tests/lib/server/server.test.ts"],
   },
   {
-    file: "lib/server/connections.ts",
-    mistake: "one address takes all connections",
-    was: "ofAddress ? [ofAddress, this.all] : [this.all]",
-    becomes: "[this.all]",
+    file: "lib/server/requests-in-work.ts",
+    mistake: "one network keeps all connections in work",
+    was: "count >= maxRequestsInWork",
+    becomes: "count < 0",
     tests: ["tests/lib/server/connections.test.ts"],
   },
   {
     file: "lib/server/connections.ts",
     mistake: "a connection with a request in work is closed for a new one",
-    was: "for (const { entry } of connection.entries) entry.remove();",
+    was: "connection.entry.remove();",
     becomes: "",
     tests: ["tests/lib/server/connections.test.ts"],
   },
   {
     file: "lib/server/connections.ts",
     mistake: "a connection that was answered counts as in work for ever",
-    was: "if (this.bySocket.has(socket)) markIdle(connection);",
+    was: "if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);",
     becomes: "",
     tests: ["tests/lib/server/connections.test.ts"],
   },
@@ -208,8 +215,8 @@ export const bounds: Mutant[] = [
   {
     file: "lib/rate-limit/client-address.ts",
     mistake: "one IPv6 customer joins the waitlist as 65,536",
-    was: "hashAddress(groupAddress(address, 48))",
-    becomes: "hashAddress(groupAddress(address))",
+    was: "address && groupAddress(address, 48)",
+    becomes: "address && groupAddress(address)",
     tests: ["tests/app/pages/waitlist.test.ts"],
   },
 ];

@@ -9,6 +9,27 @@ export const connect: Mutant[] = [
     tests: ["tests/app/connect-attacks.test.ts"],
   },
   {
+    file: "app/(pages)/connect/answer/route.ts",
+    mistake: "a click on one app's page approves another that a later tab began",
+    was: 'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
+    becomes: "readAuthorizationRequest(cookieValue)",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/oauth/operator-clients.ts",
+    mistake: "a stranger's app asks in our name",
+    was: " && hostname !== ours.hostname",
+    becomes: "",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
+    file: "lib/oauth/operator-clients.ts",
+    mistake: "a dot at the end makes another host of one that the owner trusts",
+    was: ' || hostname.endsWith(".")',
+    becomes: "",
+    tests: ["tests/app/connect-fooled.test.ts"],
+  },
+  {
     file: "app/(pages)/connect/route.tsx",
     mistake: "a link with a device's code shows what else waits",
     was: 'const isTyping = url.searchParams.has("user_code") || problem?.isTyped;',
@@ -130,7 +151,7 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/operator-clients.ts",
     mistake: "an app that was removed keeps what it was let in to",
-    was: 'await endSession(db, { by: "operator", what: "connect remove" }, appSessionId(grantId), nowMs);',
+    was: 'await endSession(db, { by: "operator", what: "connect remove" }, sessionId, nowMs);',
     becomes: "",
     tests: ["tests/app/connect-clients.test.ts"],
   },
@@ -186,15 +207,22 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/token-exchange.ts",
     mistake: "the session goes on after a replay",
-    was: 'if (outcome.replayOf) await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
+    was: 'await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
+    becomes: "",
+    tests: ["tests/lib/oauth/token-exchange.test.ts"],
+  },
+  {
+    file: "lib/oauth/token-exchange.ts",
+    mistake: "a repeated request starts another branch of tokens",
+    was: "if (stored) return { successor: stored };",
     becomes: "",
     tests: ["tests/lib/oauth/token-exchange.test.ts"],
   },
   {
     file: "lib/oauth/provider-bridge.ts",
     mistake: "a refused request uses its token up",
-    was: "if (statusCode === 200 && ",
-    becomes: "if (",
+    was: "statusCode === 200 ? await withStore",
+    becomes: "statusCode ? await withStore",
     tests: ["tests/app/connect-refresh.test.ts"],
   },
   {

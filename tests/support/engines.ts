@@ -4,6 +4,7 @@ import Database from "libsql";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Db, Store } from "@/lib/db/store";
+import { createConflicts } from "@/tests/support/conflicts";
 import { besideDatabaseUrl, createDatabase } from "@/tests/support/databases";
 import { makeFolderInMemory, type Until } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
@@ -26,7 +27,8 @@ export type Stage = {
 export type Engine = {
   name: string;
   /**
-   * Prepares a store in its state after a first start, or with `isEmpty` without any table. Its files are deleted after
+   * Prepares a store in its state after a first start, or with `isEmpty` without any table. PostgreSQL undoes every
+   * transaction once, so that each is run twice, unless the store is empty. Its files are deleted after
    * the test file, or as `until` says.
    */
   prepare: (options?: { isEmpty?: boolean; until?: Until }) => Promise<Stage>;
@@ -89,7 +91,9 @@ const postgres = (serverUrl: string): Engine => ({
   async prepare({ isEmpty = false } = {}) {
     const databaseUrl = await createDatabase(serverUrl, isEmpty ? undefined : inject("postgresTemplate"));
     const port = await reservePort();
-    const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port);
+    // An empty one may also be for an earlier build, which repeats nothing.
+    const meddle = isEmpty ? undefined : createConflicts();
+    const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port, meddle);
     const behindProxy = new URL(databaseUrl);
     behindProxy.port = String(port);
     const direct = new pg.Pool({ connectionString: databaseUrl });

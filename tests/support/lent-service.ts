@@ -47,7 +47,8 @@ async function empty(stage: Stage, { environment, dataDir }: Service): Promise<v
     ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
     : "SELECT name FROM sqlite_master WHERE type = 'table'";
   for (const { name } of await stage.query(named)) {
-    if (name !== "signing_keys" && name !== "kysely_migration") await stage.query(`DELETE FROM ${name}`);
+    if (name !== "signing_keys" && name !== "link_keys" && name !== "kysely_migration")
+      await stage.query(`DELETE FROM ${name}`);
   }
   const mails = join(dataDir, "mail");
   for (const name of existsSync(mails) ? readdirSync(mails) : []) {

@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { constants, Script } from "node:vm";
 import { buildSync } from "esbuild";
 import "./clock-ahead.mjs";
+import "./outside-fetch.mjs";
 
 /*
  * Runs operator's commands in sequence, each with its own environment and a fresh copy of our modules. It compiles the

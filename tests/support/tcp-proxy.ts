@@ -1,18 +1,27 @@
 import { connect, createServer, type Socket } from "node:net";
+import type { Meddler } from "@/tests/support/conflicts";
 
-/** A loopback proxy in front of a real server, which can cut or freeze its connections. */
-export async function startTcpProxy(targetPort: number, port: number) {
+const asItIs: Meddler = { toServer: (bytes) => bytes, toClient: (bytes) => bytes };
+
+/** A loopback proxy in front of a real server, which can cut or freeze its connections, or change what they carry. */
+export async function startTcpProxy(targetPort: number, port: number, meddle?: () => Meddler) {
   const open = new Set<Socket>();
   let isFrozen = false;
   let toPort = targetPort;
+  let lateByMs = 0;
   const server = createServer({ noDelay: true }, (near) => {
     const far = connect({ port: toPort, host: "127.0.0.1", noDelay: true });
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
+    const { toServer, toClient } = meddle?.() ?? asItIs;
+    for (const [from, to, change] of [
+      [near, far, toServer],
+      [far, near, toClient],
     ] as const) {
       open.add(from);
-      from.on("data", (chunk) => to.write(chunk));
+      from.on("data", (chunk) => {
+        const changed = change(chunk);
+        if (lateByMs === 0) to.write(changed);
+        else setTimeout(() => to.destroyed || to.write(changed), lateByMs);
+      });
       from.on("error", () => to.destroy());
       from.on("close", () => {
         open.delete(from);
@@ -39,6 +48,10 @@ export async function startTcpProxy(targetPort: number, port: number) {
       await new Promise((resolve) => server.close(resolve));
     },
     mend: listen,
+    /** Delivers everything this much later. */
+    slow(ms: number) {
+      lateByMs = ms;
+    },
     /** Leads new connections to another server; those that are open stay. */
     pointTo(port: number) {
       toPort = port;

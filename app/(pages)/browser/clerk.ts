@@ -13,8 +13,12 @@ const loadedWithinMs = 20_000; // 20 seconds, then the page says so
 export async function mountClerk(): Promise<void> {
   const place = document.querySelector<HTMLElement>("#clerk");
   if (!place) return;
-  const [status, alert] = [place.querySelector("[role=status]"), place.querySelector("[role=alert]")];
-  const say = (isLost: boolean) => alert?.toggleAttribute("hidden", !isLost);
+  const problem = place.querySelector<HTMLElement>("[data-is-lost]");
+  const say = (isLost: boolean) => {
+    if (!problem) return;
+    problem.hidden = !isLost;
+    problem.role = isLost ? "alert" : null;
+  };
   const late = setTimeout(() => say(true), loadedWithinMs);
   try {
     await mount(place);
@@ -23,7 +27,7 @@ export async function mountClerk(): Promise<void> {
     say(true);
   }
   clearTimeout(late);
-  status?.remove();
+  place.querySelector("[role=status]")?.remove();
 }
 
 async function mount(place: HTMLElement): Promise<void> {

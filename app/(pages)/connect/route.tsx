@@ -1,11 +1,17 @@
 import type { ReactNode } from "react";
 import { requireOwner } from "@/lib/accounts/owner";
 import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
+import { store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, connectEndpoints, pages } from "@/lib/http/pages";
-import { findRequestingClient, formatUserCode, readAuthorizationRequest } from "@/lib/oauth/approval";
+import {
+  findRequestingClient,
+  formatUserCode,
+  keepSeenRequest,
+  readAuthorizationRequest,
+} from "@/lib/oauth/approval";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { htmlPage, type Shown } from "../html-page";
@@ -75,6 +81,9 @@ async function findQuestion(call: HandlerRequest, problem: Problem | undefined):
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
+  if (!(reader instanceof ApiError) && reader.by === "owner") {
+    await keepSeenRequest(await store(), authorizationRequest, reader.account.id);
+  }
   return (
     <Approval
       requestCookie={requestCookie}

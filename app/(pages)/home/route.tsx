@@ -27,14 +27,14 @@ export const GET = htmlPage(
     // A program's session neither lists sessions nor ends them.
     const isPersons = session !== undefined && session.kind !== "program";
     const own = isPersons ? account : undefined;
-    const [credits, sessions, billing, ways] = await Promise.all([
-      account && readCredits(account.id, query.before),
-      own && readSessions(own, nowMs),
-      own && readHomeBilling(own, nowMs),
-      own && isLocal ? readWays(own.id) : undefined,
-    ]);
-    const hasPendingRequest = readCookie(headers, "office-request") !== undefined;
-    const read = { credits, sessions, billing, ways, hasPendingRequest };
+    // One after the other, so that a page holds one connection to the store at a time.
+    const read = {
+      credits: account && (await readCredits(account.id, query.before)),
+      sessions: own && (await readSessions(own, nowMs)),
+      billing: own && (await readHomeBilling(own, nowMs)),
+      ways: own && isLocal ? await readWays(own.id) : undefined,
+      hasPendingRequest: readCookie(headers, "office-request") !== undefined,
+    };
     const shown = { query, state, account, ownId: isPersons ? session.sessionId : undefined };
     return { title: "Home", content: <HomePage {...shown} read={read} isLocal={isLocal} nowMs={nowMs} /> };
   }),

@@ -172,7 +172,7 @@ type SessionRowProps = Omit<SessionListProps, "sessions"> & { session: Session }
 function SessionRow({ session: stored, names, accountId, ownId, nowMs }: SessionRowProps) {
   const session = { ...stored, name: names.get(stored.id) ?? stored.name };
   return (
-    <li>
+    <li data-key={session.id}>
       <div>
         <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
         {session.kind === "app" && <AnotherWeek accountId={accountId} session={session} nowMs={nowMs} />}

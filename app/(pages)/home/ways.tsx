@@ -63,7 +63,7 @@ export function WaysToSignIn({ account, ways, confirmedAtMs, done, nowMs }: Ways
       {passkeys.length > 0 && (
         <ul className="sessions">
           {passkeys.map((passkey) => (
-            <li key={passkey.id}>
+            <li key={passkey.id} data-key={passkey.id}>
               <Description passkey={passkey} />
               <Rename accountId={account.id} passkey={passkey} />
               {isConfirmed && <Remove accountId={account.id} passkey={passkey} />}

@@ -1,5 +1,5 @@
 import { describeSeconds } from "@/lib/config/durations";
-import { pages } from "@/lib/http/pages";
+import { pages, publications } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 import { type Outage, outageDays } from "@/lib/status/outages";
 import { clock, listParts, type Part, readOutages } from "@/lib/status/parts";
@@ -40,7 +40,8 @@ export const GET = htmlPage(pages.status, async ({ nowMs }) => {
           </a>
         </p>
         <p className="quiet">
-          Monitors use <a href={pages.healthOperation.path}>GET /api/health</a>.
+          Monitors use <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
+          <a href={publications.statusData.path}>as data</a>.
         </p>
       </>
     ),

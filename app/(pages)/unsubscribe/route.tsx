@@ -6,7 +6,7 @@ import { htmlPage, type Shown } from "../html-page";
 
 /** Explains which emails will stop, and changes nothing: link scanners open every link. */
 export const GET = unsubscribePage(async ({ url }) => {
-  const { email, isStopped } = await readSubscription(readUnsubscribeLink(url));
+  const { email, isStopped } = await readSubscription(await readUnsubscribeLink(url));
   return show(isStopped ? words.alreadyStopped : words.ask, { email });
 });
 

@@ -2,7 +2,6 @@ import { keyRing } from "@/lib/auth/key-ring";
 import { publish } from "@/lib/docs/publication-handler";
 import { ApiError } from "@/lib/http/errors";
 import { publications } from "@/lib/http/pages";
-import { retryAfterOutage } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
 
 /** The public keys that verify our tokens, including a key that will sign soon (RFC 7517 §5). */
@@ -25,6 +24,6 @@ async function readKeys() {
     return await keyRing().published(Date.now());
   } catch (failure) {
     log().error({ err: failure }, "the signing keys could not be published");
-    throw new ApiError("unavailable", { headers: retryAfterOutage() });
+    throw new ApiError("unavailable");
   }
 }

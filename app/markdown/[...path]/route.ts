@@ -1,5 +1,4 @@
-import { settings } from "@/lib/config/settings";
-import { type DocumentPage, makePortable } from "@/lib/docs/document";
+import { type DocumentPage, publishedMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { publish } from "@/lib/docs/publication-handler";
 import { markdownPath } from "@/lib/http/pages";
@@ -15,13 +14,6 @@ export async function GET(request: Request, { params }: Context): Promise<Respon
 }
 
 function publishMarkdown(document: DocumentPage) {
-  const { path } = document;
-  return publish({ path: markdownPath(path), methods: ["GET", "HEAD"], isShared: true }, () => {
-    const { appUrl } = settings();
-    return {
-      type: "text/markdown; charset=utf-8",
-      body: makePortable(document.markdown(), appUrl),
-      headers: { Link: `<${appUrl}${path}>; rel="canonical"; type="text/html"` },
-    };
-  });
+  const route = { path: markdownPath(document.path), methods: ["GET", "HEAD"], isShared: true } as const;
+  return publish(route, () => publishedMarkdown(document));
 }

@@ -1,5 +1,12 @@
 import { trialEndedMail, trialEndingMail } from "@/lib/accounts/trial-mails";
-import { codeMail, invitationMail, newAppMail, newBrowserMail, passkeyMail } from "@/lib/auth/sign-in-mail";
+import {
+  codeMail,
+  invitationMail,
+  newAppMail,
+  newBrowserMail,
+  passkeyMail,
+  replayedAppMail,
+} from "@/lib/auth/sign-in-mail";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { themeAsCss } from "@/lib/config/theme";
@@ -26,12 +33,15 @@ function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
     ["long-code", codeMail({ to, code: "ABCD2345EFGH", isLong: true })],
     ["new-browser", newBrowserMail({ to, name: "Chrome on Windows", atMs: Date.now() })],
     ["new-app", newAppMail({ to, name: "Claude Code", atMs: Date.now() })],
+    ["replayed-app", replayedAppMail({ to, name: "Claude Code", atMs: Date.now() })],
     ["app-end", appEndMail({ to, name: "Claude Code", endsAtMs: Date.now() + dayMs })],
     ["passkey-added", passkeyMail({ to, change: "added", name: "Chrome on macOS", atMs: Date.now() })],
     ["passkey-removed", passkeyMail({ to, change: "removed", name: "Chrome on macOS", atMs: Date.now() })],
     ["trial-ending", trialEndingMail({ to, endsAtMs: Date.now() + 3 * dayMs })],
     ["trial-ended", trialEndedMail({ to, endsAtMs: Date.now() })],
-    ...onboardingKinds.map((kind) => [kind, renderOnboarding(kind, "acc_preview")] as const),
+    ...onboardingKinds.map(
+      (kind) => [kind, renderOnboarding(kind, "acc_preview", Buffer.alloc(32))] as const,
+    ),
   ]);
 }
 

@@ -1,13 +1,14 @@
 import { maxPasskeys } from "@/lib/auth/passkeys";
 import { programTokenSeconds } from "@/lib/auth/session";
+import { settings } from "@/lib/config/settings";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-descriptions";
 import { readToken } from "@/lib/docs/samples";
-import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { noPayments, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
 import { type Operation, operations } from "@/lib/http/operations";
-import { documentPages, pages } from "@/lib/http/pages";
+import { documentPages, pages, publications } from "@/lib/http/pages";
 
 export const authentication: DocumentPage = {
   path: documentPages.authentication.path,
@@ -40,6 +41,10 @@ If both are sent, the bearer token counts. If that token is invalid, the cookie 
 
 With a deployment's own sign-in, an owner signs in at ${linkToPage(pages.signIn)} with a six-digit code by email, which always works. An owner can add up to ${maxPasskeys} passkeys on ${linkToPage(pages.home)}, and then signs in with a fingerprint, a face or a device's PIN, without waiting for a mail. To add or remove a passkey, the owner confirms with a code or a passkey, and gets a mail about the change. An owner who has lost every passkey signs in with a code. Passkeys never sign in a program: programs use tokens.
 
+## Email, plan and credits
+
+${accountChanges()}
+
 ## How a program gets a token
 
 A program cannot create an account or sign itself in. Self-service sign-up is not open: accounts are created from a waitlist invitation. So the account's owner gives the program a token:
@@ -57,6 +62,12 @@ Long-lived developer tokens are not issued.
 ## Connecting an app
 
 You do not have to copy a token into an app or an agent. It asks its owner once, in a browser, and renews its token for up to a week: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.home)} lists the connected apps, where the owner can disconnect them; the next request of a disconnected app gets a \`401\`.
+
+## What a token is
+
+A token is a JWT, signed with RS256. ${signIn()} The public keys are at [${publications.jwks.path}](${publications.jwks.path}) (RFC 7517); \`kid\` in the token's header names the one that signed it. When keys rotate, the next one is published a minute before it signs, and the old one stays until its last token has expired; so fetch the keys again when you meet an unknown \`kid\`, and at most once in 30 seconds.
+
+You may verify a token yourself: allow no algorithm but RS256, and compare \`exp\`, \`nbf\` and, in an app's token, \`aud\`. A valid signature still does not say that the session goes on, or that the company may run. Only [an answer of the API](${to.entitlementOperation}) does.
 
 ## How long a token lives
 
@@ -86,6 +97,32 @@ No one else is signed out. If the mailbox is lost too, [contact support](${to.qu
 - ${noPayments}
 `,
 };
+
+/** Whose tokens our keys sign. */
+function signIn(): string {
+  return settings().signIn.kind === "clerk"
+    ? "The tokens of connected apps are signed with keys of this service; those of browsers, also when copied, with keys of Clerk."
+    : "It is signed with a key of this service.";
+}
+
+/** What an owner can change, and who has to be asked for the rest. */
+function accountChanges(): string {
+  const { billing, signIn } = settings();
+  const home = linkToPage(pages.home);
+  const email =
+    signIn.kind === "clerk"
+      ? `Change your email in your profile, behind your picture at ${home}; sign-in, mail and the account follow.`
+      : "The email of an account cannot be changed. Ask the operator to invite the new one, to give it your plan and credits, and to erase the old account.";
+  const credits = billing
+    ? `Buy credits at ${home}. They are on the account as soon as the payment is confirmed.`
+    : "This deployment takes no payments. The operator adds credits.";
+  const plan = billing
+    ? `To change or cancel a subscription, or to see receipts, open “Manage billing” at ${home}. A cancelled licence runs to the end of its period.`
+    : "To change or cancel a plan, ask the operator.";
+  return [email, credits, plan, `A credit is a count, never money. ${supportInWords()}`]
+    .map((line) => `- ${line.trim()}`)
+    .join("\n");
+}
 
 function needs([operation, { methods, path, access }]: [string, Operation]): string[] {
   const what = {

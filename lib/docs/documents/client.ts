@@ -1,7 +1,4 @@
-import { kotlinGate } from "@/lib/docs/clients/kotlin";
-import { pythonGate } from "@/lib/docs/clients/python";
-import { swiftGate } from "@/lib/docs/clients/swift";
-import { typescriptGate } from "@/lib/docs/clients/typescript";
+import { readPart } from "@/lib/docs/client-files";
 import type { DocumentPage } from "@/lib/docs/document";
 import { to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
@@ -88,13 +85,13 @@ No answer isn't a refusal: without internet, through an outage on our side or in
 
 This is its loop. [Connect an app](${to.connectAnApp}) shows the sign-in and how the parts are joined.
 
-${code("ts", typescriptGate)}
+${code("ts", readPart("typescript", "The loop"))}
 
-${code("python", pythonGate)}
+${code("python", readPart("python", "The loop"))}
 
-${code("swift", swiftGate)}
+${code("swift", readPart("swift", "The loop"))}
 
-${code("kotlin", kotlinGate)}
+${code("kotlin", readPart("kotlin", "The loop"))}
 
 ${sessionLimits}
 `,

@@ -1,8 +1,5 @@
 import { oauthBounds } from "@/lib/config/limits";
-import { kotlinConnect } from "@/lib/docs/clients/kotlin";
-import { pythonConnection } from "@/lib/docs/clients/python";
-import { swiftConnect } from "@/lib/docs/clients/swift";
-import { typescriptConnect, typescriptDesktop } from "@/lib/docs/clients/typescript";
+import { readPart } from "@/lib/docs/client-files";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
@@ -28,10 +25,17 @@ const connection = new Connection(url, "native", new FileVault(homedir() + "/.co
 const gate = new CompanyGate(url, connection.readToken);
 void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
 
-if ((await connection.readToken()) === "") {
-  await connectOnDesktop(connection, async (address) => console.log("Open this in your browser:\\n" + address));
-  gate.wake();
-}`;
+/** When the person presses "Sign in". */
+async function signIn() {
+  try {
+    await connectOnDesktop(connection, async (address) => console.log("Open this in your browser:\\n" + address));
+    gate.wake();
+  } catch (failure) {
+    console.log(failure.message);
+  }
+}
+
+if ((await connection.readToken().catch(() => "not now")) === "") await signIn();`;
 
 /** The same on a phone, in each language. */
 const phoneApps = [
@@ -142,7 +146,7 @@ ${code("ts", desktopApp)}
 
 In Electron, pass \`shell.openExternal\` to \`connectOnDesktop\`, and encrypt what the vault stores with \`safeStorage\`. This is how the file receives the answer and keeps the refresh token:
 
-${code("ts", typescriptDesktop)}
+${code("ts", readPart("typescript", "On a computer"))}
 
 ## A phone app
 
@@ -150,19 +154,19 @@ Use your domain, reversed, as the URL scheme. The operator of this service [regi
 
 ${phoneApps}
 
-The browser is \`ASWebAuthenticationSession\` on an iPhone or a Mac and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in. The refresh token goes to the iPhone's keychain, or is encrypted with a key of Android's keystore. This is how the file signs in:
+The browser is \`ASWebAuthenticationSession\` on an iPhone or a Mac and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in. The refresh token goes to the iPhone's keychain, or is encrypted with a key of Android's keystore. No file follows a redirect, which would take the token to another host; only React Native's own \`fetch\` does so without asking. This is how the file signs in:
 
-${code("ts", typescriptConnect)}
+${code("ts", readPart("typescript", "Approval"))}
 
-${code("swift", swiftConnect)}
+${code("swift", readPart("swift", "Approval"))}
 
-${code("kotlin", kotlinConnect)}
+${code("kotlin", readPart("kotlin", "Approval"))}
 
 ## A program in a terminal
 
 Run [corner_office.py](${clientFiles.python.path}) with Python: it connects, then asks in a loop. This is its sign-in on a server or device without a browser:
 
-${code("python", pythonConnection)}
+${code("python", readPart("python", "The connection"))}
 
 The owner enters the code at ${linkToPage(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
 
@@ -195,7 +199,7 @@ ${table(
   ],
 )}
 
-- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until one of its successors is used; the tokens of all its answers are good. After that, someone who uses it may have stolen it, so the session ends. A code works once.
+- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again. After that, someone who uses it may have stolen it, so the session ends. A code works once.
 - Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${minutes(oauthBounds.windowSeconds)}.
 - When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
 

@@ -5,6 +5,8 @@ import {
   exchangeWithinMs,
   headBoundsInWords,
   inKibibytes,
+  maxPipelined,
+  maxRequestsInWork,
   quotas,
 } from "@/lib/config/limits";
 import type { DocumentPage } from "@/lib/docs/document";
@@ -101,6 +103,16 @@ ${table(
       "Chunks of a body",
       `${bodyPieces.any.toLocaleString("en")}, and one more for each ${bodyPieces.bytesForOneMore} bytes`,
       `\`400\` ${toCode("invalid_request")}`,
+    ],
+    [
+      "Requests that wait for the one before on a connection",
+      String(maxPipelined),
+      `\`429\` ${toCode("unavailable")}`,
+    ],
+    [
+      "Requests at once from one IPv4 address or one IPv6 /48",
+      String(maxRequestsInWork),
+      `\`429\` ${toCode("unavailable")}`,
     ],
     ["Request line and headers", headBoundsInWords, `\`431\` ${toCode("too_large")}`],
     [

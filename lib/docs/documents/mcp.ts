@@ -108,6 +108,8 @@ ${code(
   -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`,
 )}
 
+An answer is one JSON document. Nothing is streamed: there are no server-sent events, and a \`GET\` answers \`405\`.
+
 ## Limits and errors
 
 ${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by all paths; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} answers [\`413\`](${to.errors}#too_large). At \`/mcp\`, only tools that read an account answer \`401\`, if the token is missing or invalid; an expired token never blocks documents. At \`/mcp/account\`, every message without a valid token does. A denial, such as a trial that has ended, is a normal result with the same fields as in the API. Any other failure is an \`isError\` result with the same \`code\`, \`message\`, \`hint\` and \`docs\`.

@@ -120,6 +120,7 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
   operator_sessions: undefined,
   operators: undefined,
   signing_keys: undefined,
+  link_keys: undefined,
   site_banner: undefined,
 });
 

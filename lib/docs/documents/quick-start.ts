@@ -4,7 +4,7 @@ import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { documentPages, pages } from "@/lib/http/pages";
+import { clientFiles, documentPages, pages, publications } from "@/lib/http/pages";
 
 export const quickStart: DocumentPage = {
   path: documentPages.quickStart.path,
@@ -41,11 +41,19 @@ ${code("json", `{"ok":true,"status":"licensed","assistantLimit":12,"recheckAfter
 
 ## 4. Put it into your app
 
-Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`. After a failure, wait for \`Retry-After\`.
+Download [the client](${to.client}) for Node or Python, one file with nothing to install:
+
+${code(
+  "sh",
+  `curl -sS --fail-with-body -o corner-office.mjs "$CORNER_OFFICE_URL${clientFiles.typescript.path}"
+curl -sS --fail-with-body -o corner_office.py "$CORNER_OFFICE_URL${clientFiles.python.path}"`,
+)}
+
+Put this next to it:
 
 ${entitlementCheck}
 
-Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run \`python3 check.py\`. Both only need Node or Python. [A complete client](${to.client}) adds the loop, and handles outages.
+Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run \`python3 check.py\`. The client takes only a \`200\` with \`ok: true\` as a yes, and follows no redirect, so that no other host gets the token. Its loop, \`keepAsking\`, asks again in time and runs on through outages.
 
 ## What to do with the answer
 
@@ -73,6 +81,10 @@ ${code("console", "npx @stoplight/prism-cli mock openapi.json")}
 2. See whether the service has a problem: [/status](${pages.status.path}). ${contact()}
 3. Quote the \`X-Request-Id\` of the failed response: our log has the same id. Never send a token.
 
+## Report a vulnerability
+
+${securityContact()} Say how to repeat it, and quote the \`X-Request-Id\` of a response. Try it with your own account only, or on your own machine with \`npm run demo\`, and send no token and no one's data.
+
 ## Next
 
 - [A complete client](${to.client}): one tested file for TypeScript, Python, Swift or Kotlin.
@@ -88,4 +100,13 @@ function contact(): string {
   const { supportEmail } = settings();
   if (!supportEmail) return "Otherwise contact the person who runs this service and invited you.";
   return `Otherwise write to [${supportEmail}](mailto:${supportEmail}); a person reads every email.`;
+}
+
+/** Where to report a vulnerability: the address in security.txt, if there is one. */
+function securityContact(): string {
+  const { supportEmail } = settings();
+  if (!supportEmail)
+    return "This deployment publishes no address: tell the person who runs it and invited you.";
+  const { path } = publications.securityTxt;
+  return `Write to [${supportEmail}](mailto:${supportEmail}), which is also in [security.txt](${path}).`;
 }

@@ -49,7 +49,7 @@ describe("GET /api/health", () => {
     expectRefusal(service, refused, {
       status: 429,
       code: "unavailable",
-      message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
+      message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds, so wait ${wait} seconds.`,
     });
     expect(wait).toBeGreaterThanOrEqual(1);
     expect(wait).toBeLessThanOrEqual(windowSeconds);

@@ -16,7 +16,7 @@ const ended = "/home?ended#ended";
 /** The visible text of each session on the page, with the id of its button. */
 function readRows({ text }: Answer): { words: string; id: string | undefined }[] {
   return [...text.matchAll(/<ul class="sessions">.*?<\/ul>/gs)]
-    .flatMap(([list]) => [...list.matchAll(/<li>(.*?)<\/li>/gs)])
+    .flatMap(([list]) => [...list.matchAll(/<li[^>]*>(.*?)<\/li>/gs)])
     .map(([, row = ""]) => ({
       id: /<button[^>]* value="([^"]+)"/.exec(row)?.[1],
       words: row

@@ -47,6 +47,30 @@ describe.each(engines)("/status on $name", ({ name, prepare }) => {
     await stage.clear();
   });
 
+  it("is published as data too, for any origin", async () => {
+    await until(async () => {
+      const { status, headers, text } = await service.ask("/status.json");
+      expect(status).toBe(200);
+      expect(headers).toMatchObject({
+        "content-type": "application/json",
+        "cache-control": "public, max-age=1",
+        "access-control-allow-origin": "*",
+      });
+      expect(JSON.parse(text)).toEqual({
+        checkedAt: expect.stringMatching(/^20.*Z$/),
+        parts: [
+          { name: "Public API", state: "works", says: "Works" },
+          { name: "Accounts and credits", state: "works", says: "Works" },
+          { name: "Mail", state: "unknown", says: "Not being delivered" },
+          { name: "Rate limits", state: "works", says: "Counted in each process" },
+          { name: "MCP server", state: "works", says: "Works" },
+        ],
+        outages: [],
+        notice: "Friday is <quiet>.",
+      });
+    });
+  });
+
   it("shows each part with a colour, a shape and a label, and says that mail goes nowhere by default", async () => {
     await until(async () =>
       expect(await look(service)).toEqual({

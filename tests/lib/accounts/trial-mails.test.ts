@@ -8,6 +8,7 @@ import type { Db } from "@/lib/db/store";
 import { SendError } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { makeClock } from "@/tests/support/clock";
+import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
 import { RecordingSender } from "@/tests/support/recording-sender";
@@ -18,7 +19,7 @@ const atMs = Date.parse("2026-11-14T09:00:00Z");
 const minuteMs = 60_000;
 const endsAtMs = atMs + 14 * dayMs;
 const email = "ceo@example.com";
-const world = { APP_SECRET: "s".repeat(32), NODE_ENV: "production", LOG_LEVEL: "error" };
+const world = { ...besideDatabaseUrl, NODE_ENV: "production", LOG_LEVEL: "error" };
 
 describe.each(engines)("the mails about the end of a trial, on $name", (engine) => {
   let stage: Stage;

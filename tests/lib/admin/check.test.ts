@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { engines, type Stage } from "@/tests/support/engines";
 import type { Outcome } from "@/tests/support/operator";
+import { startOutside } from "@/tests/support/outside";
 import { type Environment, Service } from "@/tests/support/service";
 
 /** Root may open every file regardless of its mode, so the tests drop the two capabilities that allow it. */
@@ -21,7 +22,7 @@ describe.each(engines)("check on $name", (engine) => {
     stage = await engine.prepare();
     const service = await Service.make(stage.environment);
     await service.adminJson("account", "add", "ceo@example.com");
-    ({ environment } = service);
+    environment = { ...service.environment, NODE_OPTIONS: "--import ./tests/support/outside-fetch.mjs" };
   });
   afterEach(async () => {
     for (const path of pathsIn(environment.DATA_DIR ?? "")) chmodSync(path, 0o700);
@@ -63,5 +64,40 @@ describe.each(engines)("check on $name", (engine) => {
     expect(remedy).toMatch(/is writable|accepts writes/);
     const refused = await operateAsUser("account", "add", "new@example.com");
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
+  });
+
+  it("warns while there is no address for questions and security.txt", async () => {
+    const contact = async () => /^(.) contact .*$/m.exec((await operateAsUser("check")).stdout) ?? [];
+    expect((await contact())[1]).toBe("!");
+    environment = { ...environment, SUPPORT_EMAIL: "help@example.com" };
+    const [line, mark] = await contact();
+    expect(mark).toBe("✓");
+    expect(line).toContain("help@example.com");
+  });
+
+  it("fetches the metadata document of a known agent, and says who is locked out while it cannot", async () => {
+    const line = async (more: Environment) => {
+      environment = { ...environment, SIGN_IN: "local", ...more };
+      const [, mark, said, remedy] =
+        /^(.) agents +(.*)$(?:\n +→ (.*)$)?/m.exec((await operateAsUser("check")).stdout) ?? [];
+      return { mark, said, remedy };
+    };
+    const document = "https://claude.ai/oauth/mcp-oauth-client-metadata";
+    expect(await line({})).toEqual({
+      mark: "!",
+      said: expect.stringMatching(/no network here.*Claude Code, Codex and Copilot.* are locked out$/),
+      remedy: expect.stringContaining("set CONNECT_CLIENTS=none"),
+    });
+    const outside = await startOutside({
+      [document]: { client_id: document, redirect_uris: ["https://claude.ai/back"] },
+    });
+    expect(await line(outside.environment)).toMatchObject({ mark: "✓", said: `${document} can be read` });
+    expect(outside.asked).toEqual([document]);
+    expect(await line({ CONNECT_CLIENTS: "none" })).toMatchObject({
+      mark: "✓",
+      said: "they register themselves",
+    });
+    expect(outside.asked).toHaveLength(1);
+    await outside.stop();
   });
 });

@@ -142,6 +142,7 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
       oldestWaitingAtMs: 1,
       connectedApps: 0,
       mailsFailedIn30Days: 1,
+      mailsNotOpened: 0,
       unsubscribedIn30Days: 1,
       trialsEnding: [{ email, endsAt: expect.stringMatching(/Z$/) }],
       days: {

@@ -303,6 +303,24 @@ describe.each(postgresUrl ? ["the embedded store", "PostgreSQL"] : ["the embedde
       }
     });
 
+    it("is evicted with the oldest beyond a ceiling, and from then on every code is long, for there is no count", async () => {
+      const beginsMs = nowMs + 20 * dayMs;
+      const askers = Array.from({ length: 12 }, () => ({ email: newEmail() }));
+      for (const [at, asker] of askers.entries()) await makeCode(db, asker, beginsMs + at);
+      const soonMs = beginsMs + 20;
+      await sweepCodes(db, soonMs, 10);
+      const counts = await Promise.all(
+        askers.map(async ({ email }) => {
+          const codes = db.selectFrom("sign_in_codes").select("email").where("email", "=", email);
+          return (await codes.execute()).length;
+        }),
+      );
+      expect(counts).toEqual([0, 0, ...Array(10).fill(1)]);
+      expect(await db.selectFrom("sign_in_mails").select("id").execute()).toHaveLength(10);
+      expect((await make({}, soonMs)).code).toMatch(/^[0-9A-Z]{12}$/);
+      expect((await make({}, soonMs + dayMs)).code).toMatch(/^\d{6}$/);
+    });
+
     it("is stored neither in clear text nor as a hash that a million guesses would find", async () => {
       const { email, browser, code } = await make();
       const row = await db

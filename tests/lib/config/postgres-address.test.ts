@@ -4,26 +4,21 @@ import { parseSettings } from "@/lib/config/settings";
 
 describe("the address of a PostgreSQL", () => {
   it.each([
-    ["postgres://u:p@a/office", ["postgres://u:p@a/office"], false],
-    [
-      "postgresql://u:p@a:5433/office?sslmode=require",
-      ["postgresql://u:p@a:5433/office?sslmode=require"],
-      false,
-    ],
-    ["postgres:///office?host=/run/postgresql", ["postgres:///office?host=/run/postgresql"], false],
-    ["postgres://a/office?target_session_attrs=any", ["postgres://a/office?"], false],
-    ["postgres://a/office?target_session_attrs=primary", ["postgres://a/office?"], true],
+    ["postgres://u:p@a/office", ["postgres://u:p@a/office"]],
+    ["postgresql://u:p@a:5433/office?sslmode=require", ["postgresql://u:p@a:5433/office?sslmode=require"]],
+    ["postgres:///office?host=/run/postgresql", ["postgres:///office?host=/run/postgresql"]],
+    ["postgres://a/office?target_session_attrs=any", ["postgres://a/office?"]],
+    ["postgres://a/office?target_session_attrs=primary", ["postgres://a/office?"]],
     [
       "postgres://u:p%40@a:5432,[::1]:5433/office?sslmode=require&target_session_attrs=read-write",
       [
         "postgres://u:p%40@a:5432/office?sslmode=require",
         "postgres://u:p%40@[::1]:5433/office?sslmode=require",
       ],
-      true,
     ],
-    ["postgres://a,b,c/office", ["postgres://a/office", "postgres://b/office", "postgres://c/office"], true],
-  ])("%s has the hosts %j, and must write: %s", (text, addresses, mustWrite) => {
-    expect(parsePostgresAddress(text)).toEqual({ addresses, mustWrite });
+    ["postgres://a,b,c/office", ["postgres://a/office", "postgres://b/office", "postgres://c/office"]],
+  ])("%s has the hosts %j", (text, addresses) => {
+    expect(parsePostgresAddress(text)).toEqual(addresses);
   });
 
   it.each([

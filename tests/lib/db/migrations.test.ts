@@ -262,6 +262,52 @@ describe.runIf(postgresUrl)("a migration of PostgreSQL", () => {
   });
 });
 
+describe.runIf(postgresUrl)("the lock of migrations on PostgreSQL", () => {
+  const add = {
+    "998-tomorrow": {
+      async up(db: Kysely<unknown>) {
+        await db.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
+      },
+    },
+    "999-tomorrow": { makeIndexes: { accounts_shoes: "accounts (shoe_size)" } },
+  };
+
+  it("is a row: it holds where advisory locks lock nothing and every transaction is serializable", async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "");
+    const admin = new pg.Client(databaseUrl);
+    await admin.connect();
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await admin.query(`
+      CREATE FUNCTION public.pg_try_advisory_xact_lock(bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true';
+      ALTER DATABASE ${name} SET search_path = public, pg_catalog;
+      ALTER DATABASE ${name} SET default_transaction_isolation = serializable`);
+    const stores = Array.from(
+      { length: 6 },
+      () => new Store({ databaseUrl, dataDir: "" }, { ...migrations, ...add }),
+    );
+    const taken = await Promise.all(stores.map((store) => store.migrate()));
+    expect(taken.flat().sort()).toEqual(Object.keys({ ...migrations, ...add }));
+    await Promise.all([admin.end(), ...stores.map((store) => store.close())]);
+  });
+
+  it("is the advisory lock of earlier builds, too", async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "", inject("postgresTemplate"));
+    const older = new pg.Client(databaseUrl);
+    await older.connect();
+    await older.query(`BEGIN; SELECT pg_advisory_xact_lock(${0x0ff1ce})`);
+    const store = new Store({ databaseUrl, dataDir: "" }, { ...migrations, ...add });
+    let isTaken = false;
+    const taking = store.migrate().finally(() => {
+      isTaken = true;
+    });
+    await sleep(700); // longer than the pause between two tries
+    expect(isTaken).toBe(false);
+    await older.query("COMMIT");
+    expect(await taking).toEqual(Object.keys(add));
+    await Promise.all([older.end(), store.close()]);
+  });
+});
+
 /** The migrations up to this one. */
 function asOf(last: string): Record<string, SchemaChange> {
   return Object.fromEntries(Object.entries(migrations).filter(([name]) => name.slice(0, 3) <= last));

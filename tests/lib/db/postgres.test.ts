@@ -4,7 +4,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } fr
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { type Db, Store } from "@/lib/db/store";
+import { isOutage } from "@/lib/db/store-outage";
 import { log } from "@/lib/runtime/log";
+import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import {
   createDatabase,
@@ -203,6 +205,7 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     await Promise.all(Array.from({ length: 10 }, () => findAccount(db, email).catch(() => {})));
     await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow(/read-only/);
     await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
+    await eventually(() => addAccount(db, email, {}, Date.now()));
     for (let n = 0; n < 10; n++) await addAccount(db, `${n}@example.com`, {}, Date.now());
     await store.close();
     await admin.end();
@@ -279,32 +282,86 @@ describe.runIf(postgresUrl)("the connections to a PostgreSQL with a standby", ()
     },
   );
 
-  it("fail at a standby, which is not ready, and work once it is promoted", async () => {
-    await startPair();
-    const db = new Store({ databaseUrl: primary.url, dataDir: "" });
-    await addAccount(await db.ready(), email, {}, Date.now());
-    await db.close();
-    store = new Store({ databaseUrl: `${standby.url}?target_session_attrs=read-write`, dataDir: "" });
-    await expect(store.ready()).rejects.toThrow("the store accepts no writes");
-    standby.promote();
-    const there = await eventually(() => store.ready());
-    expect((await findAccount(there, email)).email).toBe(email);
-    expect(readinessProblems()).toEqual([]);
-  });
+  /** Stores opened of the pair by each way of naming it; `fill` has written an account by then. */
+  const waysToName = [
+    { way: "both hosts", name: () => hostsOf(primary.url, standby.url) },
+    { way: "one host", name: () => primary.url },
+    { way: "one host that is to accept writes", name: () => hostsOf(primary.url) },
+  ];
 
-  it("are not ready while they only read, where the address does not say that they must write", async () => {
+  it.each(waysToName)(
+    "are read, refuse writes, and leave the instance ready where none writes: $way",
+    async ({ name }) => {
+      await startPair();
+      store = new Store({ databaseUrl: name(), dataDir: "" });
+      const db = await store.ready();
+      await addAccount(db, email, {}, Date.now());
+      await onPrimary("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()");
+      await eventually(async () => {
+        const failure = await addAccount(db, "second@example.com", {}, Date.now()).catch(
+          (failure) => failure,
+        );
+        expect(isOutage(failure)).toBe(true);
+      });
+      for (let n = 0; n < 10; n++) expect((await findAccount(db, email)).email).toBe(email);
+      expect(readinessProblems()).toEqual([]);
+      expect(outageSince("writes")).toBeDefined();
+      await onPrimary("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()");
+      await eventually(() => addAccount(db, "third@example.com", {}, Date.now()));
+      await eventually(async () => {
+        await findAccount(db, email);
+        expect(outageSince("writes")).toBeUndefined();
+      });
+    },
+  );
+
+  it("begin to be read, and to be written to, with the standby they find at first", async () => {
     await startPair();
     const db = new Store({ databaseUrl: primary.url, dataDir: "" });
     await addAccount(await db.ready(), email, {}, Date.now());
     await db.close();
-    store = new Store({ databaseUrl: standby.url, dataDir: "" });
+    store = new Store({ databaseUrl: hostsOf(standby.url), dataDir: "" });
     const reading = await eventually(() => store.ready());
     await eventually(async () => expect((await findAccount(reading, email)).email).toBe(email));
-    expect(readinessProblems()).toEqual(["the store accepts no writes"]);
+    expect(readinessProblems()).toEqual([]);
     standby.promote();
     await eventually(() => addAccount(reading, "second@example.com", {}, Date.now()));
-    expect(readinessProblems()).toEqual([]);
   });
+
+  it("are read at the standby of a killed primary while its replay is a minute old at most", async () => {
+    await startPair();
+    // By this function, what a connection names itself is how much older the replay is.
+    await onPrimary(
+      `CREATE FUNCTION public.pg_last_xact_replay_timestamp() RETURNS timestamptz LANGUAGE sql AS
+       'SELECT pg_catalog.pg_last_xact_replay_timestamp() - current_setting(''application_name'')::interval'`,
+      "ALTER DATABASE postgres SET search_path = public, pg_catalog",
+    );
+    const older = (seconds: number, ...urls: string[]) =>
+      new Store({ databaseUrl: `${hostsOf(...urls)}&application_name=${seconds}%20seconds`, dataDir: "" });
+    store = older(30, primary.url, standby.url);
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    const reader = older(0, standby.url);
+    await eventually(async () => findAccount(await reader.ready(), email));
+    await reader.close();
+    signalPostgres(primary.child.pid, "SIGKILL");
+    expect((await eventually(() => findAccount(db, email))).email).toBe(email);
+    const write = addAccount(db, "second@example.com", {}, Date.now());
+    expect(isOutage(await write.catch((failure) => failure))).toBe(true);
+    for (const urls of [[primary.url, standby.url], [standby.url]]) {
+      const late = older(61, ...urls);
+      await expect(late.ready()).rejects.toThrow("no host of the store accepts writes, and none can be read");
+      await late.close();
+    }
+  });
+
+  async function onPrimary(...statements: string[]): Promise<void> {
+    const client = new pg.Client(primary.url);
+    await client.connect();
+    await client.query("SET default_transaction_read_only = off");
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  }
 });
 
 /** The remote ports of this process's open connections. */

@@ -6,13 +6,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { kotlinClient } from "@/lib/docs/clients/kotlin";
-import { pythonClient } from "@/lib/docs/clients/python";
-import { swiftClient } from "@/lib/docs/clients/swift";
-import { typescriptClient } from "@/lib/docs/clients/typescript";
+import { readClient } from "@/lib/docs/client-files";
 import { exampleRefusal } from "@/lib/docs/responses";
-import { clientVersion } from "@/lib/http/pages";
+import { clientFiles, clientVersion } from "@/lib/http/pages";
 import { entitlementDenied } from "@/lib/http/schemas";
+import { badAnswers, badWaits, serveBadAnswers } from "@/tests/lib/docs/bad-answers";
 import { androidStubs } from "@/tests/support/android-stubs";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
@@ -30,21 +28,8 @@ const json =
 const refused = (status: number, code: Parameters<typeof exampleRefusal>[0], headers = {}) =>
   json(status, exampleRefusal(code, entitlementDenied), headers);
 
-/** Answers that the service never gives. */
-const faults: Record<string, Script> = {
-  "a proxy's HTML 502": (response) =>
-    response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad Gateway</html>"),
-  "a captive portal's HTML 401": (response) => response.writeHead(401).end("<html>Sign in</html>"),
-  "the JSON null": (response) => response.end("null"),
-  "a JSON list": (response) => response.writeHead(403).end("[1]"),
-  "an error that is a text": (response) => response.writeHead(401).end('{"error":"text"}'),
-  "an error that is null": (response) => response.writeHead(500).end('{"error":null}'),
-  "a yes without its end": json(200, { ok: true, status: "licensed" }),
-  "a body cut short": (response) =>
-    response.writeHead(200, { "content-length": 500 }).write('{"ok":true,', () => response.destroy()),
-};
-
 const folder = createFolder();
+const bad = serveBadAnswers();
 let server: Server;
 let url = "";
 let script: Script[] = [];
@@ -81,19 +66,28 @@ const clients: Record<string, Client> = {
   TypeScript: {
     needs: ["node"],
     files: {
-      "client.mjs": typescriptClient,
-      "drive.mjs": `import { CompanyGate } from "./client.mjs";
+      "client.mjs": readClient("typescript").replace("10_000", "1000"),
+      "drive.mjs": `import { CompanyGate, Connection } from "./client.mjs";
 const [url, ...moments] = process.argv.slice(2);
 let token = "first";
 let isAway = false;
 let isRenewable = false;
-const gate = new CompanyGate(url, async (deadToken) => {
+const readToken = async (deadToken) => {
   if (isRenewable && token === deadToken) token = "renewed";
   if (isAway) throw new Error("away");
   return token;
-});
+};
+let gate = new CompanyGate(url, readToken);
 const wallClock = Date.now;
 for (const moment of moments) {
+  if (moment.startsWith("at ")) { gate = new CompanyGate(moment.slice(3), readToken); continue; }
+  if (moment.startsWith("renew at ")) {
+    let kept = "the refresh token";
+    const vault = { read: async () => kept, write: async (token) => { kept = token; } };
+    const renewed = await new Connection(moment.slice(9), "native", vault).readToken().catch(() => "not now");
+    console.log("said " + JSON.stringify({ kept, renewed }));
+    continue;
+  }
   if (moment === "renew") { token = "second"; continue; }
   if (moment === "renewable") { isRenewable = true; continue; }
   if (moment === "away") { isAway = !isAway; continue; }
@@ -108,9 +102,9 @@ for (const moment of moments) {
   Python: {
     needs: ["python3"],
     files: {
-      "client.py": pythonClient,
+      "client.py": readClient("python").replace("TIMEOUT_SECONDS = 10", "TIMEOUT_SECONDS = 1"),
       "drive.py": `import json, math, sys, time
-from client import CompanyGate
+from client import CompanyGate, Connection, FileVault
 wall_clock = time.time
 token, away, renewable = ["first"], [], []
 def read_token(dead_token):
@@ -119,6 +113,18 @@ def read_token(dead_token):
     return 1 / 0 if away else token[0]
 gate = CompanyGate(sys.argv[1], read_token)
 for moment in sys.argv[2:]:
+    if moment.startswith("at "):
+        gate = CompanyGate(moment[3:], read_token)
+        continue
+    if moment.startswith("renew at "):
+        vault = FileVault("kept")
+        vault.write("the refresh token")
+        try:
+            renewed = Connection(moment[9:], "native", vault).read_token()
+        except OSError:
+            renewed = "not now"
+        print("said " + json.dumps({"kept": vault.read(), "renewed": renewed}))
+        continue
     if moment == "renew":
         token[0] = "second"
         continue
@@ -140,7 +146,7 @@ for moment in sys.argv[2:]:
   Swift: {
     needs: ["swiftc"],
     files: {
-      "client.swift": swiftClient,
+      "client.swift": readClient("swift"),
       "main.swift": `import Foundation
 struct Away: Error {}
 actor Keychain {
@@ -158,8 +164,22 @@ actor Keychain {
 }
 let keychain = Keychain()
 let start = ContinuousClock.now
-let gate = CompanyGate(url: URL(string: CommandLine.arguments[1])!) { try await keychain.read($0) }
+final class Kept: Vault, @unchecked Sendable {
+  var token = "the refresh token"
+  func read() throws -> String { token }
+  func write(_ refreshToken: String) throws { token = refreshToken }
+}
+func makeGate(_ url: String) -> CompanyGate { CompanyGate(url: URL(string: url)!) { try await keychain.read($0) } }
+var gate = makeGate(CommandLine.arguments[1])
 for moment in CommandLine.arguments.dropFirst(2) {
+  if moment.hasPrefix("at ") { gate = makeGate(String(moment.dropFirst(3))); continue }
+  if moment.hasPrefix("renew at ") {
+    let kept = Kept()
+    let connection = Connection(url: URL(string: String(moment.dropFirst(9)))!, clientId: "native", vault: kept)
+    let renewed = (try? await connection.readToken()) ?? "not now"
+    print("said {\\"kept\\":\\"\\(kept.token)\\",\\"renewed\\":\\"\\(renewed)\\"}")
+    continue
+  }
   if moment == "renew" { await keychain.renew(); continue }
   if moment == "renewable" { await keychain.becomeRenewable(); continue }
   if moment == "away" { await keychain.goAway(); continue }
@@ -176,17 +196,33 @@ for moment in CommandLine.arguments.dropFirst(2) {
     needs: ["kotlinc", "java", orgJson],
     files: {
       ...androidStubs,
-      "client.kt": kotlinClient,
+      "client.kt": readClient("kotlin").replace("10_000", "1000"),
       "drive.kt": `fun main(arguments: Array<String>) {
     var token = "first"
     var isAway = false
     var isRenewable = false
     val clockMs = { System.nanoTime() / 1_000_000 }
-    val gate = CompanyGate(arguments[0], clockMs) { deadToken ->
+    val readToken = { deadToken: String ->
         if (isRenewable && token == deadToken) token = "renewed"
         if (isAway) throw java.io.IOException("away") else token
     }
+    var gate = CompanyGate(arguments[0], clockMs, readToken)
     for (moment in arguments.drop(1)) {
+        if (moment.startsWith("at ")) { gate = CompanyGate(moment.drop(3), clockMs, readToken); continue }
+        if (moment.startsWith("renew at ")) {
+            var kept = "the refresh token"
+            val vault = object : Vault {
+                override fun read() = kept
+                override fun write(refreshToken: String) { kept = refreshToken }
+            }
+            val renewed = try {
+                Connection(moment.drop(9), "native", vault).readToken()
+            } catch (failure: java.io.IOException) {
+                "not now"
+            }
+            println("""said {"kept":"$kept","renewed":"$renewed"}""")
+            continue
+        }
         if (moment == "renew") { token = "second"; continue }
         if (moment == "renewable") { isRenewable = true; continue }
         if (moment == "away") { isAway = !isAway; continue }
@@ -212,12 +248,24 @@ const inFolder = { cwd: folder, env: environment, timeout: 240_000 };
 
 /**
  * A time in seconds by the client's own clock, or the current one; a new token; from now on a refused token is renewed;
- * a switch between a readable and an unreadable token; or the seconds by which the device's clock is wrong.
+ * a switch between a readable and an unreadable token; the seconds by which the device's clock is wrong; another URL; or
+ * the URL at which a connection renews its token.
  */
-type Moment = number | "now" | "renew" | "renewable" | "away" | `wall ${number}`;
+type Moment =
+  | number
+  | "now"
+  | "renew"
+  | "renewable"
+  | "away"
+  | `wall ${number}`
+  | `${"" | "renew "}at ${string}`;
 
 /** Calls a client at these moments. Each call gets the next of the responses. */
-async function drive({ run }: Client, answers: Script[], moments: Moment[]): Promise<Said[]> {
+async function drive<Result = Said>(
+  { run }: Client,
+  answers: Script[],
+  moments: Moment[],
+): Promise<Result[]> {
   script = answers;
   tokens = [];
   const [program = "", ...args] = run;
@@ -308,16 +356,45 @@ describe.each(installed)("the complete client in %s", (_, client) => {
     expect(said.at(-1)?.why).toBe("unreachable");
   });
 
-  it.each(Object.entries(faults))("keeps the last yes through %s", async (_, fault) => {
-    const said = await ask([json(200, yes), fault, json(200, yes)], [t, t + 1, t + 2]);
-    expect(said.map(({ mayRun, why }) => [mayRun, why])).toEqual(Array(3).fill([true, "licensed"]));
-    expect(said[1]?.seconds).toBeLessThanOrEqual(6);
+  it("does not run after a bad answer alone, keeps the last yes through it, and asks again soon", async () => {
+    const names = [...badAnswers.keys()];
+    const alone = await ask(
+      [],
+      names.flatMap((name): Moment[] => [`at ${bad.at(name)}`, t]),
+    );
+    const after = await ask(
+      [],
+      names.flatMap((name): Moment[] => [`at ${bad.afterYes(name)}`, t, t + 1]),
+    );
+    const results = names.map((name, at) => {
+      const one = alone[at];
+      const [first, second] = after.slice(at * 2);
+      return [name, one?.mayRun, one?.why, first?.mayRun, second?.mayRun, second?.why];
+    });
+    expect(results).toEqual(names.map((name) => [name, false, "unreachable", true, true, "licensed"]));
+    const seconds = [...alone, ...after.filter((_, at) => at % 2 === 1)].map(({ seconds }) => seconds);
+    expect(seconds.filter((one) => one === null || one < 5 || one > 6)).toEqual([]);
+    expect(bad.strayed).toEqual([]);
+  }, 120_000);
+
+  it("waits from 5 seconds to an hour if it is told to wait until a date, or any other time that is none", async () => {
+    const said = await ask(
+      [],
+      [...badWaits.keys()].flatMap((name): Moment[] => [`at ${bad.at(name)}`, t]),
+    );
+    expect(said.map(({ why }) => why)).toEqual([...badWaits].map(() => "unavailable"));
+    expect(said.filter(({ seconds }) => !seconds || seconds < 5 || seconds > 3600 * 1.2)).toEqual([]);
   });
 
-  it.each(Object.entries(faults))("does not run after %s alone", async (_, fault) => {
-    const said = await ask([fault], [t]);
-    expect(said).toMatchObject([{ mayRun: false, why: "unreachable" }]);
-  });
+  it("keeps its refresh token through every bad answer to a renewal, and sends it to no other host", async () => {
+    const names = [...badAnswers.keys()];
+    const moments = names.map((name): Moment => `renew at ${bad.at(name)}`);
+    const said = await drive<{ kept: string; renewed: string }>(client, [], moments);
+    expect(said.map(({ kept, renewed }, at) => [names[at], kept, renewed])).toEqual(
+      names.map((name) => [name, "the refresh token", "not now"]),
+    );
+    expect(bad.strayed).toEqual([]);
+  }, 120_000);
 
   it("renews a token that is refused before it expires, and runs on", async () => {
     const answers = [json(200, yes), refused(401, "signed_out"), json(200, yes)];
@@ -365,7 +442,9 @@ describe("the loop of the complete client", () => {
   it("in TypeScript waits an hour, not a millisecond, if a person has to sign in, and asks at once if it is woken", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
-      const { CompanyGate } = await import(`data:text/javascript,${encodeURIComponent(typescriptClient)}`);
+      const { CompanyGate } = await import(
+        `data:text/javascript,${encodeURIComponent(readClient("typescript"))}`
+      );
       const gate = new CompanyGate(url);
       let turns = 0;
       const loop = gate.keepAsking(() => turns++);
@@ -402,11 +481,43 @@ print(waits, gate.why)`;
   );
 });
 
-const files = { typescriptClient, pythonClient, swiftClient, kotlinClient };
+it.runIf(isAvailable("python3"))(
+  "the program in a terminal goes on without a network, after a code that expired, and when its owner declined",
+  async () => {
+    const program = `import client, os, sys, threading, time
+code = {"device_code": "d", "user_code": "ABCD", "verification_uri": "u", "verification_uri_complete": "v", "expires_in": 900}
+answers = [(0, {}, 0), (200, code, 0), (400, {"error": "expired_token"}, 0), (200, code, 0),
+    (400, {"error": "access_denied", "error_description": "The owner declined."}, 0)]
+client.fetch_json = lambda url, token="", **fields: answers.pop(0)
+time.sleep = lambda seconds: None
+def wait(woken, seconds):
+    if not woken.is_set():
+        sys.exit(f"waits {seconds}")
+threading.Event.wait = wait
+os.environ.update(CORNER_OFFICE_URL="", HOME=os.getcwd())
+client.main()`;
+    const { stdout, stderr } = await execute("python3", ["-c", program], inFolder).catch((failed) => failed);
+    const asked = ["wait signed_out", "Open u and enter ABCD, or open v"];
+    const lines = [
+      "wait signed_out",
+      "no code now: 0",
+      ...asked,
+      "the owner did not answer in time",
+      ...asked,
+    ];
+    expect(stdout.trim().split("\n")).toEqual([...lines, "The owner declined."]);
+    expect(stderr).toBe("waits 3600\n");
+  },
+);
 
-it.each(Object.entries(files))(
-  "the %s reads no clock that a person can set, and compares nothing with the end of a trial",
-  (_, text) => {
+const files = (Object.keys(clientFiles) as (keyof typeof clientFiles)[]).map((language) => ({
+  language,
+  text: readClient(language),
+}));
+
+it.each(files)(
+  "the $language client reads no clock that a person can set, and compares nothing with the end of a trial",
+  ({ text }) => {
     expect(text).not.toMatch(
       /\bDate\b|datetime|time\.time\(|currentTimeMillis|Instant\.(now|parse)|trialEndsAt/,
     );
@@ -414,31 +525,13 @@ it.each(Object.entries(files))(
 );
 
 it("a client file that changes gets another version", () => {
-  const hash = createHash("sha256").update(Object.values(files).join("")).digest("hex");
-  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.0.0": "936eeffa0442a730" });
+  const hash = createHash("sha256")
+    .update(files.map(({ text }) => text).join(""))
+    .digest("hex");
+  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.1.0": "935bf38b17f62034" });
+  for (const { text } of files) expect(text).toContain(`Corner Office client ${clientVersion}`);
 });
 
-it("the TypeScript file compiles in strict mode", async () => {
-  writeFileSync(join(folder, "client.ts"), typescriptClient);
-  const here = process.cwd();
-  const options = [
-    "--strict",
-    "--noEmit",
-    "--target",
-    "es2022",
-    "--module",
-    "es2022",
-    "--moduleResolution",
-    "bundler",
-    "--lib",
-    "es2022,dom",
-    "--types",
-    "node",
-    "--typeRoots",
-    join(here, "node_modules/@types"),
-  ];
-  const tsc = join(here, "node_modules/typescript/bin/tsc");
-  const compile = execute("node", [tsc, ...options, "client.ts"], inFolder);
-  const { stdout } = await compile.catch((failed) => failed);
-  expect(stdout).toBe("");
-}, 240_000);
+it.runIf(isAvailable("pyflakes3"))("pyflakes finds nothing in the Python file", async () => {
+  expect(await execute("pyflakes3", ["client.py"], inFolder)).toMatchObject({ stdout: "", stderr: "" });
+});

@@ -1,10 +1,35 @@
-import { describe, expect, it } from "vitest";
+import MiniSearch, { type Query } from "minisearch";
+import { describe, expect, it, vi } from "vitest";
 import { isDocumentPath } from "@/lib/docs/documents";
 import { searchDocuments } from "@/lib/docs/search";
 import { sectionWords } from "@/lib/docs/search-words";
 import { errorCatalogue } from "@/lib/http/errors";
-import { firstUnreadQuestions, tuningQuestions, unreadQuestions } from "@/tests/lib/docs/search-questions";
+import {
+  firstUnreadQuestions,
+  sentences,
+  tuningQuestions,
+  unreadQuestions,
+} from "@/tests/lib/docs/search-questions";
 import { refusals } from "@/tests/support/refusals";
+
+/** How many words a query looks up: in all, by their beginning, and with typing errors. */
+function countWords(query: Query, split: (text: string) => string[]) {
+  const words = { exact: 0, begun: 0, guessed: 0 };
+  const count = (part: Query): void => {
+    if (typeof part !== "object") return;
+    for (const one of part.queries) {
+      if (typeof one !== "string") count(one);
+      else {
+        const { length } = split(one);
+        words.exact += length;
+        words.begun += part.prefix ? length : 0;
+        words.guessed += part.fuzzy ? length : 0;
+      }
+    }
+  };
+  count(query);
+  return words;
+}
 
 describe("searchDocuments", () => {
   it.each([
@@ -83,12 +108,37 @@ describe("searchDocuments", () => {
   it.each([
     ["tuned with", tuningQuestions, 19],
     ["first measured with", firstUnreadQuestions, 18],
-    ["last measured with", unreadQuestions, 22],
-  ])("finds most of the questions that the index was %s as first or second hit", (_, questions, min) => {
-    const found = questions.filter(([question, ...answers]) =>
-      searchDocuments(question, 2).some(({ path }) => answers.includes(path)),
-    );
-    expect(found.length).toBeGreaterThanOrEqual(min);
+    ["next measured with", unreadQuestions, 22],
+    ["last measured with", sentences, 34],
+  ])(
+    "finds most of the questions that the index was %s as first or second hit, and none without one",
+    (_, questions, min) => {
+      const hits = questions.map(([question, ...answers]) => ({
+        answers,
+        found: searchDocuments(question, 2),
+      }));
+      const answered = hits.filter(({ answers, found }) => found.some(({ path }) => answers.includes(path)));
+      expect(answered.length).toBeGreaterThanOrEqual(min);
+      expect(hits.filter(({ found }) => found.length === 0)).toEqual([]);
+    },
+  );
+
+  it.each([
+    `${"s_c_a_".repeat(33)}s`,
+    "co ap se to re ".repeat(13),
+    "entitlemen".repeat(20),
+    "unsubscrib credentialz authorizat ".repeat(6),
+    "key token credential password secret quota limit rate wait retry backoff sdk library client",
+  ])("looks up a bounded number of words for %j", (query) => {
+    const search = vi.spyOn(MiniSearch.prototype, "search");
+    searchDocuments(query.slice(0, 200), 20);
+    const [[asked, options = {}] = []] = search.mock.calls;
+    search.mockRestore();
+    const split = options.tokenize ?? ((text: string) => text.split(/[_ ]/));
+    const { exact, guessed, begun } = countWords(asked as Query, split);
+    expect(exact).toBeLessThanOrEqual(80);
+    expect(begun).toBeLessThanOrEqual(12);
+    expect(guessed).toBeLessThanOrEqual(12);
   });
 
   it("ranks the codes that no operation sends last", () => {

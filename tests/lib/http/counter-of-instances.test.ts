@@ -71,7 +71,7 @@ describe.runIf(redisPort).each(counterStores)(
       expectRefusal(second, refused, {
         status: 429,
         code: "unavailable",
-        message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
+        message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds, so wait ${wait} seconds.`,
       });
       expect(refused.headers.ratelimit).toBe(`"health";r=0;t=${wait}`);
       expect(wait).toBeGreaterThanOrEqual(1);

@@ -3,6 +3,7 @@ import { operations } from "@/lib/http/operations";
 import { files } from "@/lib/http/pages";
 import { eventually } from "@/tests/support/databases";
 import { giveBack, lend } from "@/tests/support/lent-service";
+import { postLegacy } from "@/tests/support/mcp";
 import { Service } from "@/tests/support/service";
 
 let service: Service;
@@ -73,6 +74,26 @@ describe("the log", () => {
       expect((await lineOf(id)).traceId, path).toBe(trace);
     }
     for (const text of [parent, "hunter3", "what-comes-next"]) expect(service.log).not.toContain(text);
+  });
+
+  it.each([
+    ["of a traceparent in its _meta", `00-${trace}-${parent}-01`, {}, trace],
+    [
+      "of the header, if both are sent",
+      `00-${"a".repeat(32)}-${parent}-01`,
+      { traceparent: `00-${trace}-${parent}-01` },
+      trace,
+    ],
+    ["none if that of its _meta is not valid", `00-${trace}-${parent}-01-more`, {}, undefined],
+    ["none if that of its _meta is no text", [trace], {}, undefined],
+  ])("of an MCP message has the trace id %s", async (name, traceparent, headers, traceId) => {
+    const id = `mcp-${name.replaceAll(/\W+/g, "-")}`;
+    await postLegacy(
+      service,
+      { method: "tools/call", params: { name: "get_health", _meta: { traceparent } } },
+      { headers: { "X-Request-Id": id, ...headers } },
+    );
+    expect((await lineOf(id)).traceId).toBe(traceId);
   });
 
   it.each([

@@ -7,6 +7,7 @@ import { buildSync } from "esbuild";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import { type Db, Store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { operations } from "@/lib/http/operations";
 import { mintUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
 import { besideDatabaseUrl } from "@/tests/support/databases";
@@ -132,7 +133,7 @@ async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
   const links = new Map<string, string>();
   for (const email of emails) {
     const { id } = await addAccount(db, email, {}, Date.now() + 60 * 60 * 1000);
-    links.set(email, `${operations.unsubscribe.path}?token=${mintUnsubscribeToken(id, [key])}`);
+    links.set(email, `${operations.unsubscribe.path}?token=${mintUnsubscribeToken(key, id)}`);
   }
   return links;
 }
@@ -140,7 +141,7 @@ async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
 /** Makes every mail due at a random moment of the next seconds. */
 async function jitter(db: Db, random: () => number): Promise<void> {
   const nowMs = Date.now();
-  await db.transaction().execute(async (transaction) => {
+  await transact(db, async (transaction) => {
     for (const { id } of await transaction.selectFrom("onboarding_emails").select("id").execute()) {
       const next_attempt_at_ms = nowMs + Math.floor(random() * dueWithinMs);
       await transaction

@@ -19,12 +19,13 @@ afterAll(() => {
   for (const name of ["APP_URL", "APP_SECRET", "SUPPORT_EMAIL"]) delete process.env[name];
 });
 
+const linkKey = Buffer.alloc(32);
 const accountId = `acc_${"x".repeat(22)}`;
 const token = `v1\\.${accountId}\\.[\\w-]{43}`;
 
 describe("the onboarding series", () => {
   it("states the number of mails and days, and has a different subject for each", () => {
-    const mails = onboardingKinds.map((kind) => renderOnboarding(kind, accountId));
+    const mails = onboardingKinds.map((kind) => renderOnboarding(kind, accountId, linkKey));
     expect(new Set(mails.map(({ subject }) => subject)).size).toBe(mails.length);
     const counts = "these 5 emails over your first 13 days";
     for (const { text } of mails) {
@@ -34,7 +35,7 @@ describe("the onboarding series", () => {
   });
 
   describe.each(onboardingKinds)("%s", (kind) => {
-    const mail = () => renderOnboarding(kind, accountId);
+    const mail = () => renderOnboarding(kind, accountId, linkKey);
 
     it("has one-click unsubscribe (RFC 8058) and suppresses automatic replies (RFC 3834)", () => {
       expect(mail().headers).toEqual({

@@ -10,7 +10,7 @@ import { createSmtpSender } from "@/lib/mail/smtp-sender";
 import { certificate, trust } from "@/tests/support/certificate";
 import { makeClock } from "@/tests/support/clock";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
-import { eventually } from "@/tests/support/databases";
+import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { writeDueMails } from "@/tests/support/due-mails";
 import { engines, type Stage } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
@@ -22,6 +22,11 @@ type Listed = { id: string; kind: string; state: string; failure?: string };
 const list = (service: Service, email: string) => service.adminJson<Listed[]>("emails", "list", email);
 const leaseMs = 15_000;
 const world = { APP_URL: "https://office.example.com" };
+
+// For the runners in this process.
+beforeAll(() => {
+  process.env.APP_SECRET = besideDatabaseUrl.APP_SECRET;
+});
 
 /** The path of an account's one-click link. */
 async function linkOf(service: Service, email: string): Promise<string> {

@@ -173,7 +173,7 @@ describe.each(clients)("$name", ({ connect }) => {
       for (let n = 0; n < 12; n++) await client.callTool({ name: "get_health", arguments: {} });
     };
     await expect(calls()).rejects.toThrow(
-      /Too many requests: 6 are allowed in \d+ seconds\. Wait \d+ seconds\./,
+      /Too many requests: 6 are allowed in \d+ seconds, so wait \d+ seconds\./,
     );
     await client.close();
   });

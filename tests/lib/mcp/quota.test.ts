@@ -36,7 +36,7 @@ describe("the quota of the MCP server", () => {
       expectRefusal(service, refused, {
         status: 429,
         code: "unavailable",
-        message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds. Wait ${wait} seconds.`,
+        message: `Too many requests: ${requests} are allowed in ${windowSeconds} seconds, so wait ${wait} seconds.`,
       });
       expectMcpStamp(service, refused);
       expectCounted(refused, requests);

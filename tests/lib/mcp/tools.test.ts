@@ -330,7 +330,12 @@ describe("the tools", () => {
     }
     expect(found.content).toHaveLength(1);
     const none = await call(service, "search", { arguments: { query: "zebra crossing" } });
-    expect(none.structuredContent).toEqual({ results: [] });
+    const hint = expect.stringContaining("Nothing found.");
+    expect(none.structuredContent).toEqual({ results: [], hint });
+    const same = await call(service, "search_docs", { arguments: { query: "rate limit headers" } });
+    const [{ path, title, url }] = (same.structuredContent as { results: Record<string, string>[] })
+      .results as [Record<string, string>];
+    expect(results[0]).toEqual({ id: path, title, url });
     const byUrl = await call(service, "fetch", { arguments: { id: `${service.url}/docs/api/limits` } });
     expect(byUrl.structuredContent).toMatchObject({ id: "/docs/api/limits", title: "Limits" });
     const unknown = await call(service, "fetch", { arguments: { id: "/docs/nothing" } });

@@ -5,13 +5,14 @@ import type { Db } from "@/lib/db/store";
 import { SendError } from "@/lib/mail/mail";
 import { sendAppEndMails } from "@/lib/oauth/app-end-mails";
 import { extendAppSession, startAppSession } from "@/lib/oauth/app-session";
+import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { RecordingSender } from "@/tests/support/recording-sender";
 
 const atMs = Date.parse("2026-11-21T09:00:00Z");
 const minuteMs = 60_000;
 const email = "ceo@example.com";
-const world = { APP_SECRET: "s".repeat(32), NODE_ENV: "production", LOG_LEVEL: "error" };
+const world = { ...besideDatabaseUrl, NODE_ENV: "production", LOG_LEVEL: "error" };
 
 describe.each(engines)("the mail about the end of an app, on $name", (engine) => {
   let stage: Stage;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { oauthBounds } from "@/lib/config/limits";
 import { type Db, Store } from "@/lib/db/store";
-import { hash, OAuthState } from "@/lib/oauth/adapter";
+import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
+import { hash } from "@/lib/oauth/id-hash";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
 import { engines, type Stage } from "@/tests/support/engines";
 
@@ -47,25 +48,27 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", (eng
     return grantId;
   }
 
-  /** Uses one credential of a grant, and issues a refresh token for it. */
+  /** Uses one credential of a grant. Returns the refresh token that is issued for it. */
   function use(grantId: string, state: OAuthState, id: string, issued: string, nowMs: number, at = db) {
     const exchange = new TokenExchange("app replay");
     return exchange.run(async () => {
       await state.consume(id);
       await refreshTokens.upsert(issued, { grantId }, 60);
-      return exchange.commit(at, nowMs);
+      const committed = await exchange.commit(at, nowMs);
+      return committed ? (committed.successor ?? issued) : undefined;
     });
   }
 
   /** A session in which the app has redeemed its code, at the start, for the token `first` of this grant. */
   async function connect() {
     const grantId = await approve();
-    const named = (id: string) => `${grantId} ${id}`;
-    expect(await use(grantId, codes, grantId, named("first"), startMs)).toBe(true);
+    const first = `${grantId} first`;
+    expect(await use(grantId, codes, grantId, first, startMs)).toBe(first);
     return {
-      named,
-      refresh: (id: string, issued: string, nowMs: number, at = db) =>
-        use(grantId, refreshTokens, named(id), named(issued), nowMs, at),
+      grantId,
+      first,
+      refresh: (id = "", nowMs = startMs, at = db) =>
+        use(grantId, refreshTokens, id, `${grantId} library's`, nowMs, at),
       isAlive: async () =>
         (await stage.query(`SELECT 1 FROM local_sessions WHERE id = '${appSessionId(grantId)}'`)).length > 0,
     };
@@ -76,7 +79,7 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", (eng
     const outcomes = await Promise.all(
       [db, other, db, other].map((at, n) => use(grantId, codes, grantId, `${grantId} ${n}`, startMs, at)),
     );
-    expect(outcomes.sort()).toEqual([false, false, false, true]);
+    expect(outcomes.filter((token) => token !== undefined)).toHaveLength(1);
     const [row] = await stage.query(
       `SELECT count(*) AS n FROM connect_state WHERE kind = 'RefreshToken' AND grant_id = '${grantId}'`,
     );
@@ -88,83 +91,93 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", (eng
       [59_999, true],
       [60_000, false],
     ] as const) {
-      const { refresh, isAlive } = await connect();
-      expect(await refresh("first", "second", startMs)).toBe(true);
-      expect(await refresh("second", "third", startMs + 1)).toBe(true);
-      expect(await refresh("first", "again", startMs + lateMs)).toBe(isTaken);
+      const { first, refresh, isAlive } = await connect();
+      const successor = await refresh(first);
+      expect(await refresh(successor, startMs + 1)).toBeDefined();
+      expect(await refresh(first, startMs + lateMs)).toBe(isTaken ? successor : undefined);
       expect(await isAlive()).toBe(isTaken);
     }
   });
 
-  it("takes it again at any time until one of its successors is used, whichever that is", async () => {
-    for (const used of ["second", "again"]) {
-      const { refresh, isAlive } = await connect();
-      expect(await refresh("first", "second", startMs)).toBe(true);
-      expect(await refresh("first", "again", startMs + 60 * minuteMs)).toBe(true);
-      expect(await refresh(used, "next", startMs + 61 * minuteMs)).toBe(true);
-      expect(await refresh("first", "stolen", startMs + 62 * minuteMs, other)).toBe(false);
-      expect(await isAlive()).toBe(false);
-    }
-  });
-
-  it("takes a token of an older build, which stored no successors, for a minute only", async () => {
-    const { refresh, isAlive, named } = await connect();
-    expect(await refresh("first", "second", startMs)).toBe(true);
-    await stage.query(
-      `UPDATE connect_state SET parent_hash = NULL WHERE id_hash = '${hash(named("second"))}'`,
-    );
-    expect(await refresh("first", "again", startMs + 59_999)).toBe(true);
-    await stage.query(
-      `UPDATE connect_state SET parent_hash = NULL WHERE id_hash = '${hash(named("again"))}'`,
-    );
-    expect(await refresh("first", "late", startMs + 60_000)).toBe(false);
+  it("takes it again at any time until its successor is used", async () => {
+    const { first, refresh, isAlive } = await connect();
+    const successor = await refresh(first);
+    expect(await refresh(first, startMs + 60 * minuteMs)).toBe(successor);
+    expect(await refresh(successor, startMs + 61 * minuteMs)).toBeDefined();
+    expect(await refresh(first, startMs + 62 * minuteMs, other)).toBeUndefined();
     expect(await isAlive()).toBe(false);
   });
 
-  it("takes each of ten uses at once at two instances, and issues ten tokens", async () => {
-    const { refresh, isAlive } = await connect();
+  it("goes on where the build before stopped, whose successors cannot be derived", async () => {
+    const issuedBefore = async (grantId: string, parent: string, parentUsedAtMs: number) => {
+      const id = `${grantId} from before`;
+      await stage.query(
+        `UPDATE connect_state SET consumed_at_ms = ${parentUsedAtMs} WHERE id_hash = '${hash(parent)}'`,
+      );
+      await stage.query(
+        `INSERT INTO connect_state (kind, id_hash, payload, grant_id, expires_at_ms, parent_hash)
+         VALUES ('RefreshToken', '${hash(id)}', '{}', '${grantId}', ${startMs + 60 * minuteMs}, '${hash(parent)}')`,
+      );
+      return id;
+    };
+    for (const isItsAnswerUsed of [true, false]) {
+      const { grantId, first, refresh, isAlive } = await connect();
+      const before = await issuedBefore(grantId, first, startMs);
+      const successor = await refresh(first, startMs + 59_999);
+      expect(await refresh(first, startMs + 61 * minuteMs), "one chain from now on").toBe(successor);
+      expect(await isAlive()).toBe(true);
+      if (isItsAnswerUsed) {
+        expect(await refresh(before, startMs + 62 * minuteMs)).toBeDefined();
+        expect(await refresh(first, startMs + 63 * minuteMs), "as that build would").toBeUndefined();
+        expect(await isAlive()).toBe(false);
+      }
+    }
+    const { grantId, first, refresh, isAlive } = await connect();
+    const before = await issuedBefore(grantId, first, startMs);
+    expect(await refresh(first, startMs + 61 * minuteMs), "its answer was lost").toBeDefined();
+    expect(await refresh(before, startMs + 63 * minuteMs), "or was not").toBeUndefined();
+    expect(await isAlive()).toBe(false);
+  });
+
+  it("gives one successor to ten uses at once at two instances", async () => {
+    const { first, refresh, isAlive } = await connect();
     const outcomes = await Promise.all(
-      Array.from({ length: 10 }, (_, n) => refresh("first", `second ${n}`, startMs + n, n % 2 ? db : other)),
+      Array.from({ length: 10 }, (_, n) => refresh(first, startMs + n, n % 2 ? db : other)),
     );
-    expect(outcomes).toEqual(Array(10).fill(true));
-    for (let n = 0; n < 10; n++)
-      expect(await refresh(`second ${n}`, `third ${n}`, startMs + minuteMs)).toBe(true);
+    expect(new Set(outcomes).size).toBe(1);
+    expect(await refresh(outcomes[0], startMs + minuteMs)).toBeDefined();
     expect(await isAlive()).toBe(true);
   });
 
   it("writes nothing if the token cannot be stored", async () => {
-    const { refresh, named } = await connect();
-    const unused = `SELECT 1 FROM connect_state WHERE id_hash = '${hash(named("first"))}' AND consumed_at_ms IS NULL`;
-    await expect(refresh("first", "first", startMs), "an id that exists").rejects.toThrow();
+    const { grantId, first } = await connect();
+    const unused = `SELECT 1 FROM connect_state WHERE id_hash = '${hash(grantId)}' AND consumed_at_ms IS NULL`;
+    await stage.query(`UPDATE connect_state SET consumed_at_ms = NULL WHERE id_hash = '${hash(grantId)}'`);
+    await expect(use(grantId, codes, grantId, first, startMs), "an id that exists").rejects.toThrow();
     expect(await stage.query(unused)).toHaveLength(1);
-    expect(await refresh("first", "second", startMs + 60 * minuteMs)).toBe(true);
   });
 
   it("refuses a token that was deleted in the meantime, and does not end the session", async () => {
-    const { refresh, named, isAlive } = await connect();
-    await stage.query(`DELETE FROM connect_state WHERE id_hash = '${hash(named("first"))}'`);
-    expect(await refresh("first", "second", startMs)).toBe(false);
+    const { first, refresh, isAlive } = await connect();
+    await stage.query(`DELETE FROM connect_state WHERE id_hash = '${hash(first)}'`);
+    expect(await refresh(first)).toBeUndefined();
     expect(await isAlive()).toBe(true);
   });
 
   it("stores the newest refresh tokens of a session, up to the maximum", async () => {
-    const { refresh, named } = await connect();
+    const { grantId, first, refresh } = await connect();
     const { refreshTokens: maxRows } = oauthBounds;
-    const grantId = named("").trim();
     await stage.query(
       `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${maxRows})
        INSERT INTO connect_state (kind, id_hash, payload, grant_id, expires_at_ms)
        SELECT 'RefreshToken', '${grantId}-' || n, '{}', '${grantId}', n FROM numbers`,
     );
-    expect(await refresh("first", "second", startMs)).toBe(true);
+    const successor = await refresh(first);
     const rows = await stage.query(
       `SELECT id_hash FROM connect_state WHERE kind = 'RefreshToken' AND grant_id = '${grantId}' ORDER BY expires_at_ms`,
     );
     expect(rows).toHaveLength(maxRows);
     expect(rows[0]?.id_hash, "the two oldest are deleted").toBe(`${grantId}-3`);
-    expect(rows.slice(-2).map(({ id_hash }) => id_hash)).toEqual([
-      hash(named("first")),
-      hash(named("second")),
-    ]);
+    expect(rows.slice(-2).map(({ id_hash }) => id_hash)).toEqual([hash(first), hash(successor ?? "")]);
   });
 });

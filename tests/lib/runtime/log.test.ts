@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { toReadable } from "@/lib/runtime/log-format";
-import { eventually } from "@/tests/support/databases";
+import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { giveBack, lend } from "@/tests/support/lent-service";
@@ -150,6 +150,22 @@ describe("every log line", () => {
     const entries = parseLines(service.log);
     expect(entries.length).toBeGreaterThan(routes.length * 6);
     expect(service.log).not.toContain(secret);
+  });
+
+  it("names the causes of a failure: what each host of a database that is away has said", async () => {
+    const hosts = await Promise.all([reservePort(), reservePort()]);
+    const service = await Service.start({
+      ...besideDatabaseUrl,
+      DATABASE_URL: `postgres://office:${secret}@${hosts.map((port) => `127.0.0.1:${port}`).join(",")}/office`,
+    });
+    const found = await eventually(() => {
+      const said = parseLines(service.log).find(({ msg }) => msg === "the store cannot be reached");
+      expect(said).toBeDefined();
+      return JSON.stringify(said);
+    });
+    for (const port of hosts) expect(found).toContain(`connect ECONNREFUSED 127.0.0.1:${port}`);
+    expect(found).not.toContain(secret);
+    await service.stop({ expectErrors: true });
   });
 
   it("captures other output of this process, one entry per write", async () => {

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { createServer, METHODS } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { discardBounds } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
+import { createBoundedServer } from "@/lib/server/bounded-server";
 import { answerClientError } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { addresses } from "@/tests/support/contract";
@@ -62,13 +63,13 @@ describe("a target", () => {
   const anyByte = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
   const blanks = [..."\t\n\v\f\r "];
 
-  const isVisible = (byte: string) => byte > " " && byte < "\x7f";
+  const isControl = (byte: string) => byte < " " || byte === "\x7f";
 
   it.each(anyByte.filter((byte) => !blanks.includes(byte)))(
-    "with the byte %j is 404 at an unknown address and 400 at a known one if the byte is not allowed",
+    "with the byte %j is 404 at an unknown address, and 400 at a known one if it is a control character of its query",
     async (byte) => {
       const isEnd = byte === "?";
-      expect(statusOf(await get(`${health.path}?t=${byte}`))).toBe(isVisible(byte) ? 200 : 400);
+      expect(statusOf(await get(`${health.path}?t=${byte}`))).toBe(isControl(byte) ? 400 : 200);
       expect(statusOf(await get(`${health.path}${byte}`))).toBe(isEnd ? 200 : 404);
       expect(statusOf(await get(`/api/${byte}health`))).toBe(404);
       expect(statusOf(await get(`/${byte}`))).toBe(isEnd ? 200 : 404);
@@ -76,10 +77,28 @@ describe("a target", () => {
   );
 
   it("that is invalid at a known address is 400, and the connection is closed", async () => {
-    const received = await send(`GET ${health.path}?t=\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const received = await send(`GET ${health.path}?t=\0 HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(received).toMatch(/^HTTP\/1\.1 400 /);
     expect(received).toContain('"message":"The request target has characters that do not belong in one."');
     expect(received.toLowerCase()).toContain("\r\nconnection: close\r\n");
+  });
+
+  it("with raw bytes in its query is answered as if they were percent-encoded, as the last of its connection", async () => {
+    const email = "raw-bytes@example.com";
+    await service.adminJson("account", "add", email, "--plan", "hobby");
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    const head = `POST ${url.slice(service.url.length)}&utm=\xc3\xa9 HTTP/1.1\r\nHost: x\r\nContent-Length: 26\r\n\r\n`;
+    const before = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const socket = connect(service.port, "127.0.0.1").setEncoding("latin1");
+    const received = text(socket);
+    socket.write(before + head, "latin1");
+    await setTimeout(50);
+    socket.write("List-Unsubscribe=One-Click");
+    expect(statusLines(await received)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200"]);
+    expect(await received).toMatch(/\r\nconnection: close\r\n[^{}]*$/i);
+    const odd = `GET ${health.path}?t=\xe9 HTTP/1.1\r\nHost: x\r\n\r\n`;
+    expect(statusLines(await send(odd.repeat(1000)))).toEqual(["HTTP/1.1 200"]);
+    expect(statusOf(await get(`${health.path}?t=${"\xe9".repeat(6000)}`))).toBe(431);
   });
 
   it.each(blanks)("with the blank %j is 400", async (blank) => {
@@ -221,10 +240,10 @@ describe("a request that Node's parser rejects", () => {
     const server = createServer((_, response) =>
       response.writeHead(200, { "content-length": 10 }).write("half"),
     );
-    const connections = new Connections(server, undefined);
+    const connections = new Connections(server);
     server.on("request", (incoming, outgoing) => connections.begin(incoming, outgoing));
     server.on("clientError", (error, socket) =>
-      answerClientError(error, socket as Socket, connections.latestAnswer(socket as Socket)),
+      answerClientError(error, socket as Socket, connections.latestAnswer(socket as Socket), () => {}),
     );
     await once(server.listen(0, "127.0.0.1"), "listening");
     const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setEncoding("latin1");
@@ -241,6 +260,18 @@ describe("a request that Node's parser rejects", () => {
     server.close();
   });
 
+  it("ends no process when its client resets the connection before its turn", async () => {
+    const server = createBoundedServer(() => new Promise(() => {}));
+    const stopped = once(server, "connect");
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\nCONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n");
+    const [{ socket: atServer }] = await stopped;
+    socket.resetAndDestroy();
+    await new Promise((closed) => atServer.once("close", closed));
+    server.close();
+  });
+
   it("is 405 also when its method arrives byte by byte", async () => {
     const socket = connect(service.port, "127.0.0.1").setNoDelay().setEncoding("latin1");
     await once(socket, "connect");
@@ -253,11 +284,33 @@ describe("a request that Node's parser rejects", () => {
     expect(statusOf(await answer)).toBe(405);
   });
 
-  it("is answered once if it was refused before its body broke", async () => {
-    const post = `POST ${health.path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n`;
+  it.each([
+    [health.path, 405],
+    ["/mcp", 403],
+  ])("is answered once if it was refused before its body broke: %s", async (path, status) => {
+    const post = `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n`;
     const received = await send(post);
-    expect(statusLines(received)).toEqual(["HTTP/1.1 405"]);
+    expect(statusLines(received)).toEqual([`HTTP/1.1 ${status}`]);
     expect(received).toMatch(/\}$/);
+  });
+
+  it("is not there because a client closed its side after its request: it gets its answer", async () => {
+    let answer = () => {};
+    const server = createBoundedServer(
+      (_, outgoing) =>
+        new Promise((resolve) => {
+          answer = () => resolve(void outgoing.end("late"));
+        }),
+    );
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    const received = text(socket);
+    const ended = once(server, "connection").then(([atServer]) => once(atServer, "end"));
+    socket.end("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await ended;
+    answer();
+    expect(await received).toMatch(/late$/);
+    server.close();
   });
 
   it.each(["\x00\x01garbage\r\n\r\n", "CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n"])(

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
 let service: Service;
@@ -17,7 +18,9 @@ describe("a removed data folder", () => {
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
     const ceo = await Browser.signIn(service, "ceo@example.com");
     rmSync(service.dataDir, { recursive: true });
-    expect((await ceo.open("/home")).text).toContain("We cannot check your account at the moment");
+    await eventually(async () =>
+      expect((await ceo.open("/home")).text).toContain("We cannot check your account at the moment"),
+    );
     expect((await ceo.submit("/sign-in/send", { email: "ceo@example.com" })).headers.location).toContain(
       "problem=",
     );

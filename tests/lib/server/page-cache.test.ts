@@ -170,7 +170,13 @@ describe("the service's cached pages and files", () => {
       expect(answer.headers.get("content-encoding")).toBe(encoding);
       const isPage = plain.headers["content-type"]?.startsWith("text/html");
       expect(answer.headers.get("vary"), "neither `rsc` nor any name of the framework's").toBe(
-        isPage ? "Cookie, Accept-Encoding" : "Accept-Encoding",
+        [
+          ...(isPage ? ["Cookie"] : []),
+          ...(Object.values(documentPages).some((document) => path.startsWith(document.path))
+            ? ["Accept"]
+            : []),
+          "Accept-Encoding",
+        ].join(", "),
       );
       expect(await answer.text()).toBe(plain.text);
     }

@@ -129,7 +129,13 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
     expect(preflight.headers["access-control-allow-headers"]).toBe("API-Version, X-Request-Id");
 
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1.5");
-    const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+    const token = await service.token("ceo@example.com");
+    const headers = { Authorization: `Bearer ${token}` };
+    const home = await service.ask("/home", { headers: { Cookie: `__session=${token}` } });
+    expect(home.status).toBe(200);
+    expect(home.text).toContain("<h1>Your company may run</h1>");
+    const signedOut = await service.ask("/home");
+    expect([signedOut.status, signedOut.headers.location]).toEqual([303, "/sign-in/renew"]);
     expectAnswer(service, entitlement, await service.ask(entitlement.path, { headers }), 200);
     expectAnswer(service, entitlement, await service.ask(entitlement.path), 401);
     expectAnswer(service, creditsBalance, await service.ask(creditsBalance.path, { headers }), 200);

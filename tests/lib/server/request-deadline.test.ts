@@ -10,7 +10,7 @@ const withinMs = 400;
 const mebibyte = Buffer.alloc(1024 * 1024);
 
 function connectionsOf(server: Server): Connections {
-  const connections = new Connections(server, undefined);
+  const connections = new Connections(server);
   server.on("request", (incoming, outgoing) => connections.begin(incoming, outgoing));
   return connections;
 }
@@ -22,7 +22,7 @@ describe("an exchange past its deadline", () => {
   });
   let port: number;
   beforeAll(async () => {
-    limitRequestDuration(connectionsOf(server), withinMs, 50);
+    limitRequestDuration(connectionsOf(server), { withinMs, unreadBytes: Number.POSITIVE_INFINITY }, 50);
     await once(server.listen(0, "127.0.0.1"), "listening");
     port = (server.address() as AddressInfo).port;
   });
@@ -75,7 +75,7 @@ describe("an exchange past its deadline", () => {
     vi.useFakeTimers({ toFake: ["setInterval"] });
     const asked: ServerResponse[] = [];
     const patient = createServer((_, outgoing) => asked.push(outgoing));
-    limitRequestDuration(connectionsOf(patient), 60_000, 50);
+    limitRequestDuration(connectionsOf(patient), { withinMs: 60_000, unreadBytes: 0 }, 50);
     await once(patient.listen(0, "127.0.0.1"), "listening");
     const answer = fetch(`http://127.0.0.1:${(patient.address() as AddressInfo).port}`);
     await vi.waitFor(() => expect(asked).toHaveLength(1));
@@ -95,4 +95,26 @@ describe("an exchange past its deadline", () => {
     while (open.size === 0) await sleep(5);
     return open;
   }
+});
+
+it("responses that are not read are bounded in all: the oldest exchanges are reset", async () => {
+  const server = createServer((_, outgoing) => outgoing.end(Buffer.concat(Array(32).fill(mebibyte))));
+  limitRequestDuration(connectionsOf(server), { withinMs: 60_000, unreadBytes: 70 * mebibyte.length }, 50);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const atServer: Socket[] = [];
+  server.on("connection", (socket) => atServer.push(socket));
+  const clients: Socket[] = [];
+  for (let n = 0; n < 4; n++) {
+    const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    clients.push(client.on("error", () => {}).pause());
+    client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await once(server, "request");
+  }
+  await vi.waitFor(() =>
+    expect(atServer.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]),
+  );
+  await sleep(200);
+  expect(atServer.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
+  for (const client of clients) client.destroy();
+  server.close();
 });

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/http/operations";
+import { ClerkInstance } from "@/tests/support/clerk-instance";
 import {
   besideDatabaseUrl,
   createDatabase,
@@ -28,6 +29,19 @@ afterAll(() => plain.stop());
 let addresses = 0;
 /** An address with an unused quota. */
 const newAddress = () => `127.0.8.${++addresses}`;
+
+it("the service is one process, which loads nothing of Next, also if Clerk signs in", async () => {
+  const clerk = await ClerkInstance.start();
+  const NODE_OPTIONS = "--import ./tests/support/loaded.mjs";
+  const service = await Service.start({ ...clerk.environment, NODE_OPTIONS });
+  const headers = { accept: "text/html", "sec-fetch-dest": "document" };
+  for (const path of ["/sign-in", "/home", "/docs"]) await service.ask(path, { headers });
+  await eventually(() => expect(service.log).toContain("loaded libsql"));
+  expect(service.log).not.toMatch(/loaded next/);
+  expect(readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, "utf8")).toBe("");
+  await service.stop();
+  await clerk.stop();
+});
 
 describe("an https address", () => {
   it("puts Strict-Transport-Security on every response and page (RFC 6797)", async () => {

@@ -1,11 +1,13 @@
 import { settings } from "@/lib/config/settings";
-import type { DocumentPage } from "@/lib/docs/document";
+import { type DocumentPage, publishedMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-descriptions";
+import { prefersMarkdown } from "@/lib/http/accepted";
 import { type Operation, operations } from "@/lib/http/operations";
 import { documentPages, markdownPath } from "@/lib/http/pages";
+import type { ResponseParts } from "@/lib/http/response";
 import { htmlPage, type Shown } from "../../html-page";
 import { Documents, Name } from "../documents";
 
@@ -13,7 +15,10 @@ const handlers = new Map(
   documents.map((document) => {
     const page = Object.values(documentPages).find(({ path }) => path === document.path);
     if (!page) throw new Error(`${document.path} is a document, and in no register`);
-    return [document.path as string, htmlPage(page, () => show(document))];
+    return [
+      document.path as string,
+      htmlPage(page, ({ headers }) => (prefersMarkdown(headers) ? inMarkdown(document) : show(document))),
+    ];
   }),
 );
 
@@ -22,12 +27,23 @@ export function GET(request: Request): Response | Promise<Response> {
   return handler ? handler(request) : new Response("There is no such document.\n", { status: 404 });
 }
 
+function inMarkdown(document: DocumentPage): ResponseParts {
+  const { type, body, headers = {} } = publishedMarkdown(document);
+  return {
+    status: 200,
+    body,
+    mediaType: type,
+    headers: Object.entries(headers).flat(),
+    caching: "public, no-cache",
+  };
+}
+
 function show(document: DocumentPage): Shown {
   const { path, title, summary } = document;
   return {
     title,
     description: summary,
-    headers: ["link", `<${markdownPath(path)}>; rel="alternate"; type="text/markdown"`],
+    headers: ["link", `<${markdownPath(path)}>; rel="alternate"; type="text/markdown"`, "vary", "Accept"],
     content: (
       <Documents open={path}>
         <Article document={document} />

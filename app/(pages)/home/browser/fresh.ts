@@ -56,14 +56,27 @@ function update(shown: Element, fresh: Element): void {
     if (value === null) shown.removeAttribute(name);
     else shown.setAttribute(name, value);
   }
-  const before = [...shown.childNodes];
-  const after = [...fresh.childNodes];
-  for (const [at, node] of after.entries()) {
-    const present = before[at];
-    if (!present) shown.append(node);
-    else if (present.nodeName !== node.nodeName) present.replaceWith(node);
+  const left = [...shown.childNodes];
+  for (const node of [...fresh.childNodes]) {
+    const at = left.findIndex((one) => isOfSame(one, node));
+    const gone = left.splice(0, at + 1);
+    const present = gone.pop();
+    for (const one of gone) one.remove();
+    if (!present) shown.insertBefore(node, left[0] ?? null);
     else if (present instanceof Element) update(present, node as Element);
     else if (present.nodeValue !== node.nodeValue) present.nodeValue = node.nodeValue;
   }
-  for (const gone of before.slice(after.length)) gone.remove();
+  for (const one of left) one.remove();
+}
+
+/** Whether two nodes show the same thing, at different times. */
+function isOfSame(one: Node, other: Node): boolean {
+  if (!(one instanceof HTMLElement && other instanceof HTMLElement)) return one.nodeName === other.nodeName;
+  const same = [one, other].map(({ nodeName, id, className, dataset }) => [
+    nodeName,
+    id,
+    className,
+    dataset.key,
+  ]);
+  return String(same[0]) === String(same[1]);
 }

@@ -1,6 +1,7 @@
 import { signIn, startOwnSession } from "@/lib/auth/local-sign-in";
 import { redeemCode } from "@/lib/auth/sign-in-code";
 import { store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { form, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
@@ -17,7 +18,7 @@ export const POST = form(
     if (!browser) return over;
     const db = await store();
     // In one transaction, so that an outage in between does not use the code up.
-    const { redeemed, client } = await db.transaction().execute(async (transaction) => {
+    const { redeemed, client } = await transact(db, async (transaction) => {
       const redeemed = await redeemCode(transaction, browser, submission.field("code"), submission.nowMs);
       const client =
         "email" in redeemed

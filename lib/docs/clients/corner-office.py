@@ -1,12 +1,11 @@
-import { clientVersion } from "@/lib/http/pages";
-
-const head = `
-# Corner Office client ${clientVersion}, for Python 3.9 and newer. Nothing else to install.
+# Corner Office client 1.1.0, for Python 3.9 and newer. Nothing else to install.
 import json, math, os, random, threading, time, urllib.error, urllib.parse, urllib.request
 
 SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
-MAX_SECONDS_AFTER_FAULT = 300
+SECONDS_AFTER_FAULT, MAX_SECONDS_AFTER_FAULT = 5, 300
 MAX_SECONDS = 3600  # no answer is good for longer
+TIMEOUT_SECONDS = 10
+MAX_BYTES = 65536  # an answer has fewer than a thousand
 
 
 def now_seconds():
@@ -16,26 +15,59 @@ def now_seconds():
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would take the token to another host."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+OPENER = urllib.request.build_opener(NoRedirects)
+
+
 def fetch_json(url, token="", **fields):
-    """Returns the status, the JSON object and Retry-After; 0 and {} if there is none, as in a proxy's error page."""
+    """Returns the status, the JSON object and Retry-After; 0, {} and 0 if nothing came back within ten seconds that can
+    be an answer of the service: no network, a redirect, a proxy's page."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(send(url, token, fields)), daemon=True)
+    thread.start()
+    thread.join(TIMEOUT_SECONDS)  # urllib's own is for each read
+    return found[0] if found else (0, {}, 0)
+
+
+def send(url, token, fields):
     body = urllib.parse.urlencode(fields).encode() if fields else None
-    request = urllib.request.Request(url, body, {"Authorization": "Bearer " + token} if token else {})
     try:
+        request = urllib.request.Request(url, body, {"Authorization": "Bearer " + token} if token else {})
         try:
-            response = urllib.request.urlopen(request, timeout=10)
+            response = OPENER.open(request, timeout=TIMEOUT_SECONDS)
         except urllib.error.HTTPError as refused:
             response = refused
         with response:
-            retry_after = response.headers.get("Retry-After") or ""
-            answer = json.load(response)
-            answer = answer if isinstance(answer, dict) else {}
-            return response.status, answer, int(retry_after) if retry_after.isdecimal() else 0
+            answer = json.loads(response.read(MAX_BYTES))
+            if 300 <= response.status < 400 or not isinstance(answer, dict):
+                return 0, {}, 0
+            retry_after = (response.headers.get("Retry-After") or "")[:9]
+            seconds = int(retry_after) if retry_after.isdecimal() else 0  # no date
+            return response.status, answer, min(seconds, MAX_SECONDS)
     except Exception:  # no network, a body cut short, no JSON
         return 0, {}, 0
-`;
 
-/** The loop: whether the company may run, and when to ask again. */
-export const pythonGate = `
+
+def seconds_in(answer, name):
+    """A field in seconds, an hour at most; 0 if it is missing or no positive number."""
+    value = answer.get(name)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return min(value, MAX_SECONDS) if is_number and value > 0 else 0
+
+
+def is_text(value):
+    return isinstance(value, str) and value != ""
+
+
+# --- The loop ---
+
+
 class CompanyGate:
     """Tracks whether the company may run and when to ask again. Run while may_run() is true; otherwise show why."""
 
@@ -75,13 +107,12 @@ class CompanyGate:
             if token in ("", self.dead_token):
                 return self.stop("signed_out", math.inf)
             status, answer, retry_after = fetch_json(self.url + "/api/entitlement", token)
-            recheck, error = answer.get("recheckAfterSeconds"), answer.get("error")
-            if status == 200 and answer.get("ok") is True and isinstance(recheck, (int, float)) and recheck > 0:
-                recheck = min(recheck, MAX_SECONDS)
+            recheck, error = seconds_in(answer, "recheckAfterSeconds"), answer.get("error")
+            if status == 200 and answer.get("ok") is True and recheck > 0:
                 self.why, self.faults, self.yes_until = str(answer.get("status")), 0, now + recheck
                 return max(1, recheck * random.uniform(0.9, 1))  # a little early, never late
             code = error.get("code") if isinstance(error, dict) else None
-            if not isinstance(code, str):
+            if not isinstance(code, str) or code == "":
                 return self.hold("unreachable", retry_after, now)  # not the service's answer
             if status != 401:
                 break
@@ -95,17 +126,18 @@ class CompanyGate:
     def hold(self, code, retry_after, now):
         """429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires."""
         self.why = self.why if self.may_run(now) else code
-        backoff = min(MAX_SECONDS_AFTER_FAULT, 5 * 2**self.faults)
+        backoff = min(MAX_SECONDS_AFTER_FAULT, SECONDS_AFTER_FAULT * 2**self.faults)
         self.faults = min(self.faults + 1, 10)
         return max(retry_after, backoff) * random.uniform(1, 1.2)
 
     def stop(self, why, seconds):
         self.why, self.faults, self.yes_until = why, 0, 0.0
         return seconds
-`;
 
-/** Approval with a code, the renewal, and a program that does all of it. */
-export const pythonConnection = `
+
+# --- The connection ---
+
+
 class Connection:
     """Keeps and renews the session token of a program that its owner has approved."""
 
@@ -124,37 +156,42 @@ class Connection:
             if refresh_token == "":
                 return ""
             status, answer = self.post("/oauth/token", grant_type="refresh_token", refresh_token=refresh_token)
-            if answer.get("error") == "invalid_grant":
-                self.vault.write("")  # ended by the owner or the operator, or after its week
+            if status == 400 and answer.get("error") == "invalid_grant":
+                self.vault.write("")  # ended by the owner or the operator, or because it was not used
                 self.token, self.renew_at = "", 0.0
                 return ""
             return self.keep(status, answer, now)
 
     def connect(self, show, pause=time.sleep):
-        """Asks for approval, which the owner gives on any device. Raises PermissionError if they do not."""
+        """Asks for approval, which the owner gives on any device. Raises PermissionError if they decline, TimeoutError if
+        they do not answer in time, and ConnectionError during an outage."""
         status, asked = self.post("/oauth/device", scope="account:read")
-        if status != 200 or "device_code" not in asked:
+        names = ("device_code", "user_code", "verification_uri", "verification_uri_complete")
+        if status != 200 or not all(is_text(asked.get(name)) for name in names):
             raise ConnectionError(f"no code now: {status}")
-        show(asked["user_code"], asked["verification_uri"], asked["verification_uri_complete"])
-        wait, ends = asked.get("interval", 5), now_seconds() + asked["expires_in"]
+        show(*(asked[name] for name in names[1:]))
+        wait, ends = max(5, seconds_in(asked, "interval")), now_seconds() + seconds_in(asked, "expires_in")
         grant = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": asked["device_code"]}
         while now_seconds() < ends:
             pause(wait)
             status, answer = self.post("/oauth/token", **grant)
+            error = answer.get("error")
             if status == 200 and "access_token" in answer:
                 with self.turn:
                     return self.keep(status, answer, now_seconds())
-            if answer.get("error") in ("access_denied", "expired_token", "invalid_grant"):
-                raise PermissionError(answer.get("error_description", answer["error"]))
-            if answer.get("error") not in ("authorization_pending", None):
-                wait += 5  # slow_down
-        raise PermissionError("the owner did not answer")
+            if error == "access_denied":
+                raise PermissionError(answer.get("error_description", error))
+            if error in ("expired_token", "invalid_grant"):
+                break
+            if error == "slow_down":
+                wait += 5
+        raise TimeoutError("the owner did not answer in time")
 
     def keep(self, status, answer, now):
-        if status != 200 or not all(isinstance(answer.get(name), str) for name in ("access_token", "refresh_token")):
+        if status != 200 or not all(is_text(answer.get(name)) for name in ("access_token", "refresh_token")):
             raise ConnectionError(f"no token now: {status}")
         self.vault.write(answer["refresh_token"])
-        self.token, self.renew_at = answer["access_token"], now + answer.get("expires_in", 0) - 60
+        self.token, self.renew_at = answer["access_token"], now + seconds_in(answer, "expires_in") - 60
         return self.token
 
     def post(self, path, **fields):
@@ -186,18 +223,25 @@ def main():
     connection = Connection(url, "native", FileVault(os.path.expanduser("~/.corner-office")))
     gate = CompanyGate(url, connection.read_token)
 
+    def show(code, where, link):
+        print(f"Open {where} and enter {code}, or open {link}", flush=True)
+
     def on_answer():
         print("run" if gate.may_run() else "wait", gate.why, flush=True)
-        if gate.why == "signed_out":
-            connection.connect(lambda code, where, link: print(f"Open {where} and enter {code}, or open {link}", flush=True))
-            gate.wake()
+        if gate.why != "signed_out":
+            return
+        try:
+            connection.connect(show)
+        except PermissionError as declined:
+            print(declined, flush=True)  # the loop asks again in an hour
+            return
+        except OSError as failure:  # an outage, or no answer in time: with another code
+            print(failure, flush=True)
+            time.sleep(SECONDS_AFTER_FAULT)
+        gate.wake()
 
     gate.keep_asking(on_answer)
 
 
 if __name__ == "__main__":
     main()
-`;
-
-/** The whole file. */
-export const pythonClient = [head, pythonGate, pythonConnection].join("\n");

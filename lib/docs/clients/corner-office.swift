@@ -1,7 +1,4 @@
-import { clientVersion } from "@/lib/http/pages";
-
-const head = `
-// Corner Office client ${clientVersion}, for Swift 5.9 and newer. Nothing else to install.
+// Corner Office client 1.1.0, for Swift 5.9 and newer. Nothing else to install.
 import Foundation
 #if canImport(FoundationNetworking)
 import FoundationNetworking  // HTTP on other systems than Apple's
@@ -12,22 +9,51 @@ import CryptoKit
 import Security
 #endif
 
-/// Sends a request. Status 0: there was no response.
-private func fetchData(_ request: URLRequest) async -> (status: Int, data: Data, retryAfter: TimeInterval) {
-  guard let (data, response) = try? await URLSession.shared.data(for: request),
-    let http = response as? HTTPURLResponse
-  else { return (0, Data(), 0) }
-  return (http.statusCode, data, TimeInterval(Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0))
+/// A redirect would take the token to another host.
+private final class NoRedirects: NSObject, URLSessionTaskDelegate {
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+  ) {
+    completionHandler(nil)
+  }
 }
 
-/// Any text that is no JSON object, such as a proxy's error page, is read as an empty one.
-private func readJSON(_ data: Data) -> [String: Any] {
-  (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
-}
-`;
+private let session: URLSession = {
+  let configuration = URLSessionConfiguration.ephemeral
+  configuration.timeoutIntervalForResource = 10  // for the whole answer; a request's own is for each part
+  return URLSession(configuration: configuration, delegate: NoRedirects(), delegateQueue: nil)
+}()
 
-/** The loop: whether the company may run, and when to ask again. */
-export const swiftGate = String.raw`
+private struct Entitlement: Decodable, Sendable {
+  struct Failure: Decodable, Sendable { let code: String }
+  let ok: Bool?
+  let status: String?
+  let recheckAfterSeconds: Double?
+  let error: Failure?
+}
+
+private struct Tokens: Decodable, Sendable {
+  let access_token: String?
+  let refresh_token: String?
+  let expires_in: Double?
+  let error: String?
+}
+
+/// Sends a request. The answer is nil if it cannot be one of the service: a redirect, a proxy's page.
+private func fetch<Answer: Decodable & Sendable>(_ request: URLRequest) async -> (
+  status: Int, answer: Answer?, retryAfter: TimeInterval
+) {
+  guard let (data, response) = try? await session.data(for: request),
+    let http = response as? HTTPURLResponse, !(300..<400).contains(http.statusCode)
+  else { return (0, nil, 0) }
+  let answer = try? JSONDecoder().decode(Answer.self, from: data)
+  let retryAfter = Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0  // no date
+  return (http.statusCode, answer, TimeInterval(min(retryAfter, 3600)))
+}
+
+// --- The loop ---
+
 /// Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
 actor CompanyGate {
   private(set) var why = "not_asked"
@@ -80,16 +106,15 @@ actor CompanyGate {
       if token.isEmpty || token == deadToken { return stop("signed_out", nil) }
       var request = URLRequest(url: url.appendingPathComponent("api/entitlement"), timeoutInterval: 10)
       request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-      let (status, data, retryAfter) = await fetchData(request)
-      let answer = readJSON(data)
-      if status == 200, answer["ok"] as? Bool == true, let given = answer["recheckAfterSeconds"] as? Double, given > 0 {
+      let (status, answer, retryAfter): (Int, Entitlement?, TimeInterval) = await fetch(request)
+      if status == 200, answer?.ok == true, let given = answer?.recheckAfterSeconds, given > 0 {
         let recheck = min(given, maxSeconds)
-        why = answer["status"] as? String ?? "licensed"
+        why = answer?.status ?? "licensed"
         faults = 0
         yesUntil = now.advanced(by: .seconds(recheck))
         return max(1, recheck * Double.random(in: 0.9...1))  // a little early, never late
       }
-      guard let code = (answer["error"] as? [String: Any])?["code"] as? String else {
+      guard let code = answer?.error?.code, !code.isEmpty else {
         return hold("unreachable", retryAfter, now)  // not the service's answer
       }
       if status == 401 {
@@ -118,9 +143,9 @@ actor CompanyGate {
     return seconds
   }
 }
-`;
 
-const connection = String.raw`
+// --- The connection ---
+
 /// Stores one refresh token; read returns "" if there is none.
 protocol Vault: Sendable {
   func read() throws -> String
@@ -161,20 +186,19 @@ actor Connection {
     request.httpMethod = "POST"
     request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
     request.httpBody = Data(encode(fields.merging(["client_id": clientId]) { $1 }).utf8)
-    let (status, data, _) = await fetchData(request)
-    let answer = readJSON(data)
-    if answer["error"] as? String == "invalid_grant" {
-      try vault.write("")  // ended by the owner or the operator, or after its week
+    let (status, answer, _): (Int, Tokens?, TimeInterval) = await fetch(request)
+    if status == 400, answer?.error == "invalid_grant" {
+      try vault.write("")  // ended by the owner or the operator, or because it was not used
       token = ""
       renewAt = now
       return ""
     }
-    guard status == 200, let accessToken = answer["access_token"] as? String,
-      let refreshToken = answer["refresh_token"] as? String
+    guard status == 200, let accessToken = answer?.access_token, !accessToken.isEmpty,
+      let refreshToken = answer?.refresh_token, !refreshToken.isEmpty
     else { throw URLError(.badServerResponse) }
     try vault.write(refreshToken)
     token = accessToken
-    renewAt = now.advanced(by: .seconds((answer["expires_in"] as? Double ?? 60) - 60))
+    renewAt = now.advanced(by: .seconds(min(answer?.expires_in ?? 0, 3600) - 60))
     return token
   }
 
@@ -183,10 +207,9 @@ actor Connection {
     return fields.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")" }
       .joined(separator: "&")
   }
-`;
 
-/** Approval in the system's browser, with the app's own scheme, and the keychain. */
-export const swiftConnect = `
+  // --- Approval ---
+
   #if canImport(AuthenticationServices)
   /// Asks for approval: openBrowser opens a URL, and returns the one that redirectUri receives. Throws if the owner
   /// declines. Returns the session token.
@@ -280,7 +303,3 @@ struct KeychainVault: Vault {
   }
 }
 #endif
-`;
-
-/** The whole file. */
-export const swiftClient = [head, swiftGate, connection + swiftConnect].join("");

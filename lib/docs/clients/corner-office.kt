@@ -1,7 +1,4 @@
-import { clientVersion } from "@/lib/http/pages";
-
-const head = `
-// Corner Office client ${clientVersion}, in Kotlin for Android 8 and newer. Nothing else to install.
+// Corner Office client 1.1.0, in Kotlin for Android 8 and newer. Nothing else to install.
 // On another JVM, add org.json and leave out the imports of android and the last part.
 import android.app.Activity
 import android.content.Context
@@ -11,6 +8,7 @@ import android.os.Bundle
 import android.security.keystore.KeyGenParameterSpec
 import android.security.keystore.KeyProperties
 import java.io.IOException
+import java.io.InputStream
 import java.net.HttpURLConnection
 import java.net.URL
 import java.net.URLDecoder
@@ -32,35 +30,55 @@ import kotlin.math.min
 import kotlin.math.pow
 import kotlin.random.Random
 import org.json.JSONObject
+import org.json.JSONTokener
 
 private const val MAX_SECONDS = 3600L // no answer is good for longer
+private const val TIMEOUT_MS = 10_000
+private const val MAX_BYTES = 65_536 // an answer has fewer than a thousand
 
 private class Reply(val status: Int, val answer: JSONObject, val retryAfter: Double)
 
-/** Sends a request. Status 0: no JSON object came back, as with a proxy's error page or without a network. */
+/** Sends a request. Status 0: nothing came back that can be an answer of the service, such as a redirect. */
 private fun fetchJson(url: String, token: String = "", fields: Map<String, String>? = null): Reply = try {
     val http = URL(url).openConnection() as HttpURLConnection
-    http.connectTimeout = 10_000
-    http.readTimeout = 10_000
+    http.instanceFollowRedirects = false // a redirect would take the token to another host
+    http.connectTimeout = TIMEOUT_MS
+    http.readTimeout = TIMEOUT_MS
     if (token.isNotEmpty()) http.setRequestProperty("Authorization", "Bearer $token")
     if (fields != null) {
         http.doOutput = true
         http.outputStream.use { it.write(encode(fields).toByteArray()) }
     }
     val status = http.responseCode
-    val stream = if (status < 400) http.inputStream else http.errorStream
-    val answer = JSONObject(stream.bufferedReader().use { it.readText() })
-    Reply(status, answer, http.getHeaderField("Retry-After")?.toIntOrNull()?.toDouble() ?: 0.0)
+    if (status in 300..399) throw IOException("a redirect")
+    val json = JSONTokener((if (status < 400) http.inputStream else http.errorStream).use { readText(it) })
+    val answer = json.nextValue() as JSONObject
+    if (json.nextClean() != '\u0000') throw IOException("more than an answer")
+    val retryAfter = http.getHeaderField("Retry-After")?.toLongOrNull() ?: 0 // no date
+    Reply(status, answer, min(retryAfter, MAX_SECONDS).toDouble())
 } catch (failure: Exception) {
     Reply(0, JSONObject(), 0.0)
+} catch (nested: StackOverflowError) { // a list in a list in a list
+    Reply(0, JSONObject(), 0.0)
+}
+
+private fun readText(stream: InputStream): String {
+    val endsAt = System.nanoTime() + TIMEOUT_MS * 1_000_000L
+    val bytes = ByteArray(MAX_BYTES)
+    var length = 0
+    while (length < MAX_BYTES && System.nanoTime() < endsAt) {
+        val read = stream.read(bytes, length, MAX_BYTES - length)
+        if (read < 0) return String(bytes, 0, length)
+        length += read
+    }
+    throw IOException("too long")
 }
 
 private fun encode(fields: Map<String, String>) =
     fields.map { (name, value) -> name + "=" + URLEncoder.encode(value, "UTF-8") }.joinToString("&")
-`;
 
-/** The loop: whether the company may run, and when to ask again. */
-export const kotlinGate = `
+// --- The loop ---
+
 /**
  * Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
  * readToken returns the session token, or "" if a person has to sign in first. It throws during an outage. It gets the
@@ -108,14 +126,14 @@ class CompanyGate(
             }
             if (token.isEmpty() || token == deadToken) return stop("signed_out", null)
             val reply = fetchJson(url + "/api/entitlement", token)
-            val recheckSeconds = min(reply.answer.optLong("recheckAfterSeconds"), MAX_SECONDS)
-            if (reply.status == 200 && reply.answer.optBoolean("ok") && recheckSeconds > 0) {
+            val recheckSeconds = min((reply.answer.opt("recheckAfterSeconds") as? Number)?.toLong() ?: 0, MAX_SECONDS)
+            if (reply.status == 200 && reply.answer.opt("ok") == true && recheckSeconds > 0) {
                 why = reply.answer.optString("status")
                 faults = 0
                 yesUntilMs = nowMs + recheckSeconds * 1000
                 return max(1.0, recheckSeconds * Random.nextDouble(0.9, 1.0)) // a little early, never late
             }
-            val code = reply.answer.optJSONObject("error")?.optString("code") ?: ""
+            val code = reply.answer.optJSONObject("error")?.opt("code") as? String ?: ""
             if (code.isEmpty()) return hold("unreachable", reply.retryAfter, nowMs) // not the service's answer
             if (reply.status == 401) {
                 deadToken = token // it never works again, perhaps before it expires: one attempt to renew it
@@ -141,9 +159,9 @@ class CompanyGate(
         return seconds
     }
 }
-`;
 
-const connection = `
+// --- The connection ---
+
 /** Stores one refresh token; read returns "" if there is none. */
 interface Vault {
     fun read(): String
@@ -173,26 +191,25 @@ class Connection(
     private fun fetchToken(fields: Map<String, String>): String {
         val nowMs = clockMs()
         val reply = fetchJson(url + "/oauth/token", fields = fields + ("client_id" to clientId))
-        if (reply.answer.optString("error") == "invalid_grant") {
-            vault.write("") // ended by the owner or the operator, or after its week
+        if (reply.status == 400 && reply.answer.opt("error") == "invalid_grant") {
+            vault.write("") // ended by the owner or the operator, or because it was not used
             token = ""
             renewAtMs = Long.MIN_VALUE
             return ""
         }
-        val accessToken = reply.answer.optString("access_token")
-        val refreshToken = reply.answer.optString("refresh_token")
+        val accessToken = reply.answer.opt("access_token") as? String ?: ""
+        val refreshToken = reply.answer.opt("refresh_token") as? String ?: ""
         if (reply.status != 200 || accessToken.isEmpty() || refreshToken.isEmpty()) {
             throw IOException("No token now: " + reply.status)
         }
         vault.write(refreshToken)
         token = accessToken
-        renewAtMs = nowMs + (reply.answer.optLong("expires_in") - 60) * 1000
+        renewAtMs = nowMs + (reply.answer.optLong("expires_in").coerceIn(0, MAX_SECONDS) - 60) * 1000
         return token
     }
-`;
 
-/** Approval in a Custom Tab, with the app's own scheme, and the keystore. */
-export const kotlinConnect = `
+    // --- Approval ---
+
     /**
      * Asks for approval, off the main thread: openBrowser opens a URL, and returns the one that redirectUri receives.
      * Throws if the owner declines. Returns the session token.
@@ -296,7 +313,3 @@ class KeystoreVault(context: Context) : Vault {
         return KeyGenerator.getInstance("AES", "AndroidKeyStore").apply { init(spec) }.generateKey()
     }
 }
-`;
-
-/** The whole file. */
-export const kotlinClient = [head, kotlinGate, connection + kotlinConnect].join("");

@@ -1,30 +1,45 @@
-import { clientVersion } from "@/lib/http/pages";
-
-const head = `
-// Corner Office client ${clientVersion}. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
+// Corner Office client 1.1.0. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
 // For Node 20.16 and newer, Electron, React Native, Expo and Capacitor. Nothing else to install.
 
 const secondsAfterNo = 600; // asks again, because the owner may have chosen a plan
 const maxSecondsAfterFault = 300;
 const maxSeconds = 3600; // no answer is good for longer, and no timer waits longer
 
-/** Sends a request. An answer that is no JSON object, such as a proxy's error page, comes back as {}. */
+const maxCharacters = 65_536; // an answer has fewer than a thousand
+
+/** Sends a request. What is no answer of the service, such as a redirect or a proxy's page, comes back as {}. */
 async function fetchJson(url = "", options = {}) {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), 10_000);
   try {
-    const response = await fetch(url, { ...options, signal: abort.signal });
-    const retryAfter = Number.parseInt(response.headers.get("Retry-After") ?? "") || 0;
-    return { status: response.status, answer: Object(JSON.parse(await response.text())), retryAfter };
+    // A redirect would take the token to another host.
+    const response = await fetch(url, { ...options, redirect: "error", signal: abort.signal });
+    const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0; // no date
+    const retryAfter = Math.min(seconds, maxSeconds);
+    return { status: response.status, answer: Object(JSON.parse(await readText(response))), retryAfter };
   } catch {
     return { status: 0, answer: Object(), retryAfter: 0 };
   } finally {
     clearTimeout(timer);
+    abort.abort();
   }
-}`;
+}
 
-/** The loop: whether the company may run, and when to ask again. */
-export const typescriptGate = `
+async function readText(response = new Response()) {
+  const reader = response.body?.getReader();
+  if (!reader) return response.text(); // React Native has no streams
+  const decoder = new TextDecoder();
+  let text = "";
+  while (text.length < maxCharacters) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
+  }
+  throw new Error("The answer is too long.");
+}
+
+// --- The loop ---
+
 /** Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why. */
 export class CompanyGate {
   why = "not_asked";
@@ -40,7 +55,7 @@ export class CompanyGate {
    * readToken returns the session token, or "" if a person has to sign in first. It throws during an outage. It gets
    * the token that no longer works, to renew it.
    */
-  constructor(url = "", readToken = async (deadToken = "") => "") {
+  constructor(url = "", readToken = async (_deadToken = "") => "") {
     this.url = url;
     this.readToken = readToken;
   }
@@ -77,9 +92,11 @@ export class CompanyGate {
         return this.hold("unreachable", 0, nowMs);
       }
       if (token === "" || token === this.deadToken) return this.stop("signed_out", Infinity);
-      const headers = { Authorization: "Bearer " + token };
-      const { status, answer, retryAfter } = await fetchJson(this.url + "/api/entitlement", { headers });
-      const recheckSeconds = Math.min(answer.recheckAfterSeconds, maxSeconds);
+      const headers = { Authorization: `Bearer ${token}` };
+      const { status, answer, retryAfter } = await fetchJson(`${this.url}/api/entitlement`, { headers });
+      const recheckSeconds = Number.isFinite(answer.recheckAfterSeconds)
+        ? Math.min(answer.recheckAfterSeconds, maxSeconds)
+        : 0;
       if (status === 200 && answer.ok === true && recheckSeconds > 0) {
         this.why = String(answer.status);
         this.faults = 0;
@@ -87,7 +104,7 @@ export class CompanyGate {
         return Math.max(1, recheckSeconds * (0.9 + Math.random() * 0.1)); // a little early, never late
       }
       const code = answer.error?.code;
-      if (typeof code !== "string") return this.hold("unreachable", retryAfter, nowMs); // not the service's answer
+      if (typeof code !== "string" || code === "") return this.hold("unreachable", retryAfter, nowMs); // not the service's answer
       if (status === 401) {
         this.deadToken = token; // it never works again, perhaps before it expires: one attempt to renew it
         if (attempt === 1) continue;
@@ -113,9 +130,10 @@ export class CompanyGate {
     this.yesUntilMs = 0;
     return seconds;
   }
-}`;
+}
 
-const connection = `
+// --- The connection ---
+
 /** Keeps and renews the session token of an app that its owner has approved. */
 export class Connection {
   token = "";
@@ -126,7 +144,11 @@ export class Connection {
   vault;
 
   /** vault stores one refresh token where the system stores passwords; read returns "" if there is none. */
-  constructor(url = "", clientId = "", vault = { read: async () => "", write: async (refreshToken = "") => {} }) {
+  constructor(
+    url = "",
+    clientId = "",
+    vault = { read: async () => "", write: async (_refreshToken = "") => {} },
+  ) {
     this.url = url;
     this.clientId = clientId;
     this.vault = vault;
@@ -135,8 +157,7 @@ export class Connection {
   /** Returns the session token, or "" if the owner has to approve first. Throws during an outage: try again later. */
   readToken = (deadToken = "", nowMs = performance.now()) => {
     // One at a time, so that the newest refresh token is kept. A token that was refused is not used again.
-    const next = () =>
-      this.token !== deadToken && nowMs < this.renewAtMs ? this.token : this.renew(nowMs);
+    const next = () => (this.token !== deadToken && nowMs < this.renewAtMs ? this.token : this.renew(nowMs));
     this.turn = this.turn.then(next, next);
     return this.turn;
   };
@@ -148,33 +169,35 @@ export class Connection {
   }
 
   async fetchToken(fields = {}, nowMs = performance.now()) {
-    const { status, answer } = await fetchJson(this.url + "/oauth/token", {
+    const { status, answer } = await fetchJson(`${this.url}/oauth/token`, {
       method: "POST",
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
       body: new URLSearchParams({ client_id: this.clientId, ...fields }).toString(),
     });
-    if (answer.error === "invalid_grant") {
-      await this.vault.write(""); // ended by the owner or the operator, or after its week
+    if (status === 400 && answer.error === "invalid_grant") {
+      await this.vault.write(""); // ended by the owner or the operator, or because it was not used
       this.renewAtMs = 0;
-      return (this.token = "");
+      this.token = "";
+      return "";
     }
     const { access_token, refresh_token, expires_in } = answer;
-    if (status !== 200 || typeof access_token !== "string" || typeof refresh_token !== "string") {
-      throw new Error("No token now: " + status);
+    const isComplete = [access_token, refresh_token].every((text) => text && typeof text === "string");
+    if (status !== 200 || !isComplete) {
+      throw new Error(`No token now: ${status}`);
     }
     await this.vault.write(refresh_token);
-    this.renewAtMs = nowMs + (Number(expires_in) - 60) * 1000;
-    return (this.token = access_token);
+    this.renewAtMs = nowMs + (Math.min(Number(expires_in) || 0, maxSeconds) - 60) * 1000;
+    this.token = access_token;
+    return access_token;
   }
-`;
 
-/** Approval at a redirect URI: the app's own scheme on a phone. */
-export const typescriptConnect = `
+  // --- Approval ---
+
   /**
    * Asks for approval in the system's browser: openBrowser opens a URL, and returns the one that redirectUri receives.
    * Throws if the owner declines.
    */
-  async connect(redirect_uri = "", openBrowser = async (address = "", redirectUri = "") => "") {
+  async connect(redirect_uri = "", openBrowser = async (_address = "", _redirectUri = "") => "") {
     const code_verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
     const state = base64url(crypto.getRandomValues(new Uint8Array(16)));
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(code_verifier));
@@ -187,7 +210,7 @@ export const typescriptConnect = `
       code_challenge: base64url(new Uint8Array(digest)),
       code_challenge_method: "S256",
     });
-    const back = await openBrowser(this.url + "/oauth/authorize?" + query, redirect_uri);
+    const back = await openBrowser(`${this.url}/oauth/authorize?${query}`, redirect_uri);
     const answer = new URLSearchParams(back.slice(back.indexOf("?") + 1));
     // Any app can open our scheme: accept only an answer to this request from this service (RFC 9207).
     if (answer.get("state") !== state || answer.get("iss") !== this.url) {
@@ -202,23 +225,27 @@ export const typescriptConnect = `
 function base64url(bytes = new Uint8Array()) {
   const text = btoa(String.fromCharCode(...bytes));
   return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}`;
+}
 
-/** Approval at a loopback address, and a vault, on a computer. */
-export const typescriptDesktop = `
+// --- On a computer ---
+
 // On a computer only. getBuiltinModule keeps Node's modules out of a phone app's bundle.
 
 /** Asks for approval in the owner's browser, at a loopback address (RFC 8252 §7.3), within 15 minutes. */
-export async function connectOnDesktop(connection = new Connection(), openBrowser = async (address = "") => {}) {
+export async function connectOnDesktop(
+  connection = new Connection(),
+  openBrowser = async (_address = "") => {},
+) {
   const server = process.getBuiltinModule("node:http").createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(0)));
-  const redirectUri = "http://127.0.0.1:" + Object(server.address()).port + "/callback";
+  const redirectUri = `http://127.0.0.1:${Object(server.address()).port}/callback`;
   const waitForAnswer = async (address = "") => {
     const state = new URL(address).searchParams.get("state");
     const answered = new Promise((resolve, reject) => {
       AbortSignal.timeout(15 * 60_000).onabort = () => reject(new Error("The owner did not answer."));
       server.on("request", (request, response) => {
-        const { href, pathname, searchParams } = new URL(request.url ?? "", redirectUri);
+        const path = URL.canParse(request.url ?? "", redirectUri) ? request.url : "/";
+        const { href, pathname, searchParams } = new URL(path ?? "", redirectUri);
         // Other programs can call this port, but do not know the state.
         if (pathname !== "/callback" || searchParams.get("state") !== state) {
           return response.writeHead(404).end();
@@ -255,15 +282,7 @@ export class FileVault {
 
   async write(refreshToken = "") {
     const { rename, writeFile } = process.getBuiltinModule("node:fs/promises");
-    await writeFile(this.path + ".new", refreshToken, { mode: 0o600 });
-    await rename(this.path + ".new", this.path); // all or nothing
+    await writeFile(`${this.path}.new`, refreshToken, { mode: 0o600 });
+    await rename(`${this.path}.new`, this.path); // all or nothing
   }
-}`;
-
-/** The whole file. */
-export const typescriptClient = [
-  head,
-  typescriptGate,
-  connection + typescriptConnect,
-  typescriptDesktop,
-].join("\n");
+}

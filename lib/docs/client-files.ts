@@ -1,0 +1,24 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { clientFiles } from "@/lib/http/pages";
+
+type Language = keyof typeof clientFiles;
+
+const endings: Record<Language, string> = { typescript: "ts", python: "py", swift: "swift", kotlin: "kt" };
+
+const texts = new Map<Language, string>();
+
+/** The text of a client file. */
+export function readClient(language: Language): string {
+  const file = join(process.cwd(), "lib/docs/clients", `corner-office.${endings[language]}`);
+  const text = texts.get(language) ?? readFileSync(file, "utf8");
+  texts.set(language, text);
+  return text;
+}
+
+/** The part of a client file below its comment `--- <title> ---`, up to the next one. */
+export function readPart(language: Language, title: string): string {
+  const [, part] = readClient(language).split(` --- ${title} ---\n`);
+  if (part === undefined) throw new Error(`The ${language} client has no part "${title}"`);
+  return part.replace(/^ *(?:\/\/|#) --- [\s\S]*/m, "").replace(/^\n+/, "");
+}

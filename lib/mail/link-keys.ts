@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import { dayMs } from "@/lib/config/durations";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
+import { derivedKeys } from "@/lib/runtime/app-secret";
+import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
+
+/*
+ * Links in mails work for ever, so their keys are in the store, sealed, and are sealed anew when `APP_SECRET` changes. The
+ * first ones are those that builds before this table derive from the secret: they make the links of the first week, in
+ * which such a build may run next to this one or come back. Then a random key makes them.
+ */
+
+/** A key of unsubscribe links. */
+type LinkKey = { key: Buffer; makesFromMs: number };
+
+const purpose = "link-key:v1";
+const laterMs = 7 * dayMs;
+
+const loaded = new WeakMap<Db, LinkKey[]>();
+
+/**
+ * The keys of unsubscribe links, oldest first; makes them if there are none. Throws an {@link ApiError} 503 if this process
+ * cannot open the keys in the store.
+ */
+export async function readLinkKeys(db: Db, nowMs: number): Promise<LinkKey[]> {
+  const known = loaded.get(db);
+  if (known) return known;
+  await requireKeys(db);
+  let rows = await readRows(db);
+  if (rows.length === 0) {
+    await makeKeys(db, nowMs);
+    rows = await readRows(db);
+  }
+  const keys = rows.map(({ id, sealed_key, makes_from_ms }) => {
+    const text = unseal(purpose, id, sealed_key) ?? "";
+    return { key: Buffer.from(text, "base64url"), makesFromMs: makes_from_ms };
+  });
+  loaded.set(db, keys);
+  await sealAnew(db, rows);
+  return keys;
+}
+
+/** The key for the links of a mail that was first tried at `atMs`: the mail is the same in every attempt. */
+export async function findLinkKey(db: Db, atMs: number): Promise<Buffer> {
+  const keys = await readLinkKeys(db, atMs);
+  const { key } = keys.findLast(({ makesFromMs }) => makesFromMs <= atMs) ?? (keys[0] as LinkKey);
+  return key;
+}
+
+const heldUntilMs = new WeakMap<Db, number>();
+const heldMs = 20_000; // 20 seconds: as often as the signing keys are read
+
+/**
+ * Throws an {@link ApiError} 503 if this process cannot open the keys in the store, because its `APP_SECRET` is not the
+ * one that sealed them. Such a process sends no mail.
+ */
+export async function requireKeys(db: Db): Promise<void> {
+  if (performance.now() < (heldUntilMs.get(db) ?? 0)) return;
+  const signer = await db
+    .selectFrom("signing_keys")
+    .select(["kid", "sealed_key"])
+    .where("verifies_until_ms", "is", null)
+    .where("sealed_key", "is not", null)
+    .orderBy("place", "desc")
+    .executeTakeFirst();
+  const isHeld = !signer || sealedBy("signing-key:v1", signer.kid, signer.sealed_key ?? "") !== undefined;
+  if (!isHeld || (await listLinkKeys(db)).some(({ by }) => by === undefined)) {
+    throw new ApiError("unavailable", {
+      message: "The keys in the store were encrypted with another APP_SECRET than this process has.",
+      hint: "No mail is sent. Set the server's APP_SECRET here, or the one before as APP_SECRET_PREVIOUS.",
+    });
+  }
+  heldUntilMs.set(db, performance.now() + heldMs);
+}
+
+/** Which of our secrets opens each key of unsubscribe links. */
+export async function listLinkKeys(db: Db): Promise<{ id: string; by: SealedBy }[]> {
+  const rows = await readRows(db);
+  return rows.map(({ id, sealed_key }) => ({ id, by: sealedBy(purpose, id, sealed_key) }));
+}
+
+const readRows = (db: Db) => db.selectFrom("link_keys").selectAll().orderBy("makes_from_ms").execute();
+
+/** Makes the first keys. If several processes try at the same time, each key is that of one. */
+async function makeKeys(db: Db, nowMs: number): Promise<void> {
+  const [current, previous] = derivedKeys("unsubscribe:onboarding:v1");
+  const keys: [id: string, key: Buffer | undefined, makesFromMs: number][] = [
+    ["before", previous, 0],
+    ["first", current, nowMs],
+    ["random", randomBytes(32), nowMs + laterMs],
+  ];
+  const rows = keys.flatMap(([id, key, makes_from_ms]) =>
+    key ? [{ id, sealed_key: seal(purpose, id, key.toString("base64url")), makes_from_ms }] : [],
+  );
+  await db
+    .insertInto("link_keys")
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Seals keys with the current secret, unless they are already or another process has just done it. */
+async function sealAnew(db: Db, rows: Tables["link_keys"][]): Promise<void> {
+  for (const { id, sealed_key } of rows) {
+    if (sealedBy(purpose, id, sealed_key) !== "previous") continue;
+    await db
+      .updateTable("link_keys")
+      .set({ sealed_key: seal(purpose, id, unseal(purpose, id, sealed_key) ?? "") })
+      .where("id", "=", id)
+      .where("sealed_key", "=", sealed_key)
+      .execute();
+  }
+}

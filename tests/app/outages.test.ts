@@ -1,0 +1,175 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { mcpServer, operations } from "@/lib/http/operations";
+import { routes } from "@/lib/http/pages";
+import type { Method } from "@/lib/http/route";
+import { Browser } from "@/tests/support/browser";
+import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
+import { createFolder } from "@/tests/support/leash";
+import { reservePort } from "@/tests/support/port";
+import { type Environment, Service } from "@/tests/support/service";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
+
+/** A store, what can happen to it, and how each ends. */
+type Ill = { environment: Environment; states: Record<string, [begin: Act, end: Act]>; end: Act };
+type Act = (service: Service) => unknown;
+
+async function preparePostgres(): Promise<Ill> {
+  const databaseUrl = await createDatabase(inject("postgresUrl") ?? "", inject("postgresTemplate"));
+  const { port, pathname } = new URL(databaseUrl);
+  const proxyPort = await reservePort();
+  const proxy = await startTcpProxy(Number(port), proxyPort);
+  const direct = new pg.Client(databaseUrl);
+  await direct.connect();
+  const refuseWrites = (how: "on" | "off") =>
+    direct.query(
+      `ALTER DATABASE ${pathname.slice(1)} SET default_transaction_read_only = ${how}; SELECT
+       pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+  return {
+    environment: {
+      ...besideDatabaseUrl,
+      DATABASE_URL: databaseUrl.replace(`:${port}/`, `:${proxyPort}/`),
+    },
+    states: {
+      away: [proxy.cut, proxy.mend],
+      frozen: [proxy.freeze, proxy.thaw],
+      "read-only": [() => refuseWrites("on"), () => refuseWrites("off")],
+      slow: [() => proxy.slow(1200), () => proxy.slow(0)],
+    },
+    async end() {
+      await direct.end();
+      await proxy.cut();
+    },
+  };
+}
+
+async function prepareEmbedded(): Promise<Ill> {
+  const dataDir = join(createFolder(), "data");
+  cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
+  const file = join(dataDir, "store.sqlite");
+  let lock: Database.Database;
+  const move = (from: string, to: string) => {
+    for (const end of ["", "-wal", "-shm"]) renameSync(`${file}${from}${end}`, `${file}${to}${end}`);
+  };
+  return {
+    environment: { DATA_DIR: dataDir },
+    states: {
+      away: [() => move("", ".away"), () => move(".away", "")],
+      frozen: [
+        () => {
+          lock = new Database(file);
+          lock.exec("BEGIN IMMEDIATE");
+        },
+        () => lock.close(),
+      ],
+      // As of a disk that its system has made read-only: a write of a file fails.
+      "read-only": [({ pid }) => limitFiles(pid, "0"), ({ pid }) => limitFiles(pid, "unlimited")],
+    },
+    end() {},
+  };
+}
+
+function limitFiles(pid: number, bytes: string): void {
+  execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+}
+
+const stores = [
+  { name: "the embedded store", prepare: prepareEmbedded },
+  ...(inject("postgresUrl") ? [{ name: "PostgreSQL", prepare: preparePostgres }] : []),
+];
+
+/** Every address of the registers, by each of its methods that does something. */
+const asked: { method: Method; path: string }[] = [
+  ...routes,
+  ...Object.values(operations),
+  ...mcpServer.paths.map((path) => ({ path, methods: mcpServer.methods })),
+].flatMap(({ path, methods }) =>
+  methods.filter((method) => method === "GET" || method === "POST").map((method) => ({ method, path })),
+);
+
+/** What the forms of any address take. */
+const fields = {
+  email: "ceo@example.com",
+  code: "123456",
+  token: "sess_0",
+  id: "sess_0",
+  name: "laptop",
+  answer: "approve",
+  user_code: "BCDF-GHJK",
+  grant_type: "refresh_token",
+  refresh_token: "made-up",
+  client_id: "https://app.example.com/client.json",
+};
+const toolCall = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "tools/call",
+  params: { name: "get_entitlement", arguments: {} },
+};
+
+describe.each(stores)("while the store is ill, on $name", ({ prepare }) => {
+  let ill: Ill;
+  let service: Service;
+  let browser: Browser;
+  let headers: Record<string, string>;
+
+  beforeAll(async () => {
+    ill = await prepare();
+    service = await Service.start({ ...ill.environment, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
+    const account = ["account", "add", fields.email, "--plan", "licensed"];
+    await service.adminJson(...account);
+    browser = await Browser.signIn(service, fields.email);
+    headers = { authorization: `Bearer ${await service.token(fields.email)}` };
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+  });
+  afterAll(async () => {
+    await service.stop({ expectErrors: true });
+    await ill.end(service);
+  });
+
+  let asks = 0;
+
+  /** Asks an address as the browser, or with a token where it takes one, from an address of its own. */
+  async function ask({ method, path }: (typeof asked)[number]) {
+    asks++;
+    const from = { "x-forwarded-for": `10.${asks >> 8}.${asks & 255}.1` };
+    if (path.startsWith("/api") || path.startsWith("/mcp")) {
+      const body = path.includes("mcp") ? JSON.stringify(toolCall) : "";
+      const accept = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+      return service.ask(path, { method, headers: { ...headers, ...from, ...(body && accept) }, body });
+    }
+    const cookie = `${browser.cookie}; office-code=made-up; office-probe=1`;
+    return method === "GET"
+      ? service.ask(path, { headers: { ...from, cookie } })
+      : service.submit(path, fields, { headers: { ...from, cookie } });
+  }
+
+  it("no address fails unexpectedly, whether it is away, frozen, read-only or slow", async () => {
+    for (const [state, [begin, end]] of Object.entries(ill.states)) {
+      service.forgetLog();
+      await begin(service);
+      const answers = await Promise.all(asked.map(async (to) => ({ ...to, ...(await ask(to)) })));
+      for (const { method, path, status, headers, text } of answers) {
+        const what = `${state}: ${method} ${path}: ${text.slice(0, 200)}`;
+        expect(status, what).not.toBe(500);
+        expect(status === 401 && !path.startsWith("/oauth"), what).toBe(false);
+        if (status >= 500 && !text.includes("not set up"))
+          expect(headers["retry-after"], what).toMatch(/^\d+$/);
+      }
+      const statusOf = (wanted: string) => answers.find(({ path }) => path === wanted)?.status;
+      for (const path of ["/ready", "/api/health"]) expect(statusOf(path), `${state}: ${path}`).toBe(200);
+      if (state === "read-only") expect(statusOf("/api/entitlement")).toBe(200);
+      await end(service);
+      await eventually(async () =>
+        expect((await service.ask("/api/entitlement", { headers })).status).toBe(200),
+      );
+      await eventually(async () => expect((await browser.submit("/sign-in/renew")).status).toBe(204));
+      expect(service.log, state).not.toContain("unexpected failure");
+    }
+  });
+});

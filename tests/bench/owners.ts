@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { operations } from "@/lib/http/operations";
+import { pages } from "@/lib/http/pages";
+import { latenciesAt, load, scriptOf } from "@/tests/bench/load";
+import { seed } from "@/tests/bench/seed";
+import { judge, print } from "@/tests/bench/verdict";
+import { Browser } from "@/tests/support/browser";
+import { processorTimeOf } from "@/tests/support/process-accounts";
+import { type Environment, Service } from "@/tests/support/service";
+
+const loadSeconds = 11;
+
+/**
+ * An owner with 100 sessions opens home from 16 clients: what a page costs, health's p99 meanwhile, and how long another
+ * owner waits for theirs.
+ */
+export async function measureOwners(engine: string, environment: Environment): Promise<void> {
+  const settings = { SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1", RATE_LIMIT_HEALTH: "100000000" };
+  const service = await Service.start({ ...settings, ...environment }, { logTo: "file" });
+  const owners: Browser[] = [];
+  for (const email of ["many@example.com", "other@example.com"]) {
+    await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "100");
+    owners.push(await Browser.signIn(service, email));
+  }
+  await seed(service.environment, [sessionsOf("many@example.com", 99)]);
+  const [many, other] = owners as [Browser, Browser];
+  const url = `http://localhost:${service.port}`;
+  const health = url + operations.health.path;
+  const perSecond = 320;
+  const script = scriptOf({ path: pages.home.path, headers: { Cookie: many.cookie }, addresses: 16_000_000 });
+  await load(url, { seconds: 2, script });
+  const alone = await latenciesAt(health, perSecond);
+  const before = processorTimeOf(service.pid);
+  const waits: number[] = [];
+  const [meanwhile, flood] = await Promise.all([
+    latenciesAt(health, perSecond),
+    load(url, { seconds: loadSeconds, script }),
+    openAgainAndAgain(other, waits),
+  ]);
+  const ms = (processorTimeOf(service.pid) - before) / 1000;
+  const what = `with 16 clients on home with 100 sessions, ${engine}`;
+  const figures = `p99 ${alone.p99.toFixed(1)} ms alone, ${meanwhile.p99.toFixed(1)} ms with them`;
+  judge(`health ${what}`, meanwhile.p99 / alone.p99, { most: 3 }, "×", figures);
+  judge(`another owner's home ${what}, slowest of ${waits.length}`, Math.max(...waits), { most: 1000 }, "ms");
+  print(
+    `${flood.requests} pages, ${flood.failed} refused, ${(ms / flood.requests).toFixed(1)} ms each with health's part`,
+  );
+  await service.stop();
+}
+
+async function openAgainAndAgain(owner: Browser, waits: number[]): Promise<void> {
+  const untilMs = performance.now() + (loadSeconds - 1) * 1000;
+  await sleep(500);
+  while (performance.now() < untilMs) {
+    const startedAtMs = performance.now();
+    const { text } = await owner.open(pages.home.path);
+    waits.push(performance.now() - startedAtMs);
+    if (!text.includes("Your company may run")) throw new Error(`another owner's home says ${text}`);
+    await sleep(200);
+  }
+}
+
+function sessionsOf(email: string, count: number): string {
+  const nowMs = Date.now();
+  return `INSERT INTO local_sessions (id, account_id, expires_at_ms, kind, name, begun_at_ms)
+    SELECT 'sess_many_' || i, accounts.id, ${nowMs + 3_000_000}, 'app', 'Desk ' || i, ${nowMs}
+    FROM accounts, (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n) AS numbered
+    WHERE email = '${email}'`;
+}

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { operations } from "@/lib/http/operations";
+import { pages } from "@/lib/http/pages";
+import { Browser } from "@/tests/support/browser";
+import { Service } from "@/tests/support/service";
+import type { Experiment } from "./experiment";
+import { cpuMsOf } from "./process-figures";
+
+const share = { runsMs: 10, rests: 90 };
+const pageCount = 20;
+
+/** The service may run for a tenth of the time, from its start on, as under a quota of its container. */
+export const tenthOfACore: Experiment = {
+  name: "tenth-of-a-core",
+  async run(see) {
+    const service = await Service.start({ SIGN_IN: "local" }, { logTo: "file" });
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const ceo = await Browser.signIn(service, "ceo@example.com");
+    await service.kill();
+    const throttle = throttled(service);
+    const startedAtMs = performance.now();
+    await service.run();
+    await timed(() => service.ask(operations.health.path));
+    const readyMs = performance.now() - startedAtMs;
+    see({ what: "the first answer after the start", figure: `${Math.round(readyMs)} ms`, holds: true });
+
+    const checks: number[] = [];
+    let isOver = false;
+    const checking = (async () => {
+      while (!isOver) {
+        checks.push((await timed(() => service.ask(operations.health.path))).ms);
+        await sleep(50);
+      }
+    })();
+    const [cpuBefore, pagesBegunAtMs] = [cpuMsOf(service.pid), performance.now()];
+    const opened = await Promise.all(
+      Array.from({ length: pageCount }, () => timed(async () => (await ceo.open(pages.home.path)).text)),
+    );
+    const [tookMs, cpuMs] = [performance.now() - pagesBegunAtMs, cpuMsOf(service.pid) - cpuBefore];
+    isOver = true;
+    await checking;
+    throttle.end();
+    const came = opened.filter(({ value }) => value.includes("Your company may run")).length;
+    const slowest = Math.max(...opened.map(({ ms }) => ms));
+    see({
+      what: `${pageCount} pages of one owner at once`,
+      figure: `${came} came (${pageCount}), the last after ${Math.round(slowest)} ms, on ${Math.round((100 * cpuMs) / tookMs)} % of a core`,
+      holds: came === pageCount,
+    });
+    const worst = Math.max(...checks);
+    see({
+      what: "health meanwhile",
+      figure: `at most ${Math.round(worst)} ms (below the pages' ${Math.round(slowest)})`,
+      holds: worst < slowest,
+    });
+    await service.stop();
+  },
+};
+
+async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {
+  const startedAtMs = performance.now();
+  const value = await work();
+  return { value, ms: performance.now() - startedAtMs };
+}
+
+/** Freezes a service for most of the time, also while it starts. */
+function throttled(service: Service): { end: () => void } {
+  let isOver = false;
+  void (async () => {
+    while (!isOver) {
+      service.signal("SIGSTOP");
+      await sleep(share.rests);
+      service.signal("SIGCONT");
+      await sleep(share.runsMs);
+    }
+  })();
+  return {
+    end: () => {
+      isOver = true;
+      service.signal("SIGCONT");
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { addAccount } from "@/lib/accounts/invitations";
+import { deleteExpired } from "@/lib/accounts/retention";
+import { listAudit } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { engines, type Stage } from "@/tests/support/engines";
+import { createFolder } from "@/tests/support/leash";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const nowMs = Date.parse("2026-11-21T09:00:00Z");
+const world = { RETENTION_DAYS: "30", LOG_LEVEL: "error" };
+const beforeMs = nowMs - 30 * dayMs;
+/** One batch has 500 rows. */
+const waiting = 1201;
+
+describe.each(engines)("the retention on $name", (engine) => {
+  let stage: Stage;
+  let db: Db;
+
+  beforeEach(async () => {
+    stage = await engine.prepare();
+    Object.assign(process.env, world, { DATA_DIR: createFolder() });
+    db = await stage.open();
+  });
+  afterEach(async () => {
+    for (const name of [...Object.keys(world), "DATA_DIR"]) delete process.env[name];
+    await stage.clear();
+  });
+
+  /** The numbers of rows by table that the audit has of each batch, the largest first: all are of one instant. */
+  async function audited(): Promise<string[]> {
+    const batches: string[] = [];
+    for await (const page of listAudit(db, { what: "retention", who: "service" })) {
+      batches.push(...page.map(({ after }) => after ?? ""));
+    }
+    return batches.sort().reverse();
+  }
+
+  it("deletes all that is too old in one round, however many batches that takes, and counts it in the audit", async () => {
+    await stage.query(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${waiting})
+       INSERT INTO waitlist (email, joined_at_ms)
+       SELECT 'waiting-' || i || '@example.com', CASE WHEN i = 1 THEN ${beforeMs + 1} ELSE ${beforeMs} END FROM n`,
+    );
+    await deleteExpired(db, nowMs);
+    expect(await db.selectFrom("waitlist").select("email").execute()).toEqual([
+      { email: "waiting-1@example.com" },
+    ]);
+    expect(await audited()).toEqual(['{"waitlist":500}', '{"waitlist":500}', '{"waitlist":200}']);
+  });
+
+  it("deletes onboarding mails of every settled state, and none that is still to be sent", async () => {
+    await addAccount(db, "ceo@example.com", { subject: "user_1" }, nowMs);
+    const states = ["sent", "stopped", "failed", "scheduled", "sending"];
+    const rows = await db.selectFrom("onboarding_emails").select("id").orderBy("due_at_ms").execute();
+    for (const [at, { id }] of rows.entries()) {
+      await stage.query(
+        `UPDATE onboarding_emails SET state = '${states[at]}', due_at_ms = ${beforeMs} WHERE id = '${id}'`,
+      );
+    }
+    await deleteExpired(db, nowMs - 1);
+    expect(await db.selectFrom("onboarding_emails").select("id").execute()).toHaveLength(5);
+    await deleteExpired(db, nowMs);
+    const kept = await db.selectFrom("onboarding_emails").select("state").execute();
+    expect(kept.map(({ state }) => state).sort()).toEqual(["scheduled", "sending"]);
+  });
+});
