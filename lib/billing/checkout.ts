@@ -100,7 +100,7 @@ async function findOrCreateSession(
     );
   } catch (failure) {
     // Stripe repeats its answer to a key for a day, so the next attempt needs another one.
-    if (failure instanceof StripeFailure && failure.status !== undefined) {
+    if (!session_id && failure instanceof StripeFailure && failure.status !== undefined) {
       await giveUp(db, checkout, "failed");
     }
     throw failure;

@@ -50,7 +50,7 @@ export const billing: Mutant[] = [
   {
     file: "lib/billing/checkout.ts",
     mistake: "a checkout that Stripe refused to make is tried again with its key",
-    was: "if (failure instanceof StripeFailure && failure.status !== undefined) {",
+    was: "if (!session_id && failure instanceof StripeFailure && failure.status !== undefined) {",
     becomes: "if (!failure) {",
     tests: atHome,
   },

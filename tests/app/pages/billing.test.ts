@@ -195,6 +195,15 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     expect(openSessions().filter(({ metadata }) => metadata?.account === buyer.id)).toEqual([]);
   });
 
+  it("keeps a checkout that can be paid while Stripe refuses to say so", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const session = await shop.begin(buyer);
+    shop.stripe.faultOf = (request) => (request.startsWith("GET /v1/checkout") ? "429" : "none");
+    expectApiError(await checkOut(buyer), { status: 502, code: "checkout_failed" });
+    shop.stripe.faultOf = () => "none";
+    expect(await shop.begin(buyer)).toBe(session);
+  });
+
   it("finds the checkout of an attempt whose answer was lost", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     shop.stripe.faultOf = (request) => (request === "POST /v1/checkout/sessions" ? "lost" : "none");
