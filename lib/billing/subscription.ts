@@ -121,7 +121,10 @@ async function readTerms(
       ? "refunded"
       : subscription.status;
   const isUnpaid = ["past_due", "unpaid", "paused"].includes(status);
-  const unpaidSinceMs = isUnpaid ? (known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item)) : null;
+  const returnedAtMs = known?.status === "refunded" ? known.ends_at_ms : null;
+  const unpaidSinceMs = isUnpaid
+    ? (known?.unpaid_since_ms ?? returnedAtMs ?? findUnpaidFrom(subscription, item))
+    : null;
   const cancelAt = cancel_at_period_end ? end : subscription.cancel_at;
   const cancelAtMs = cancelAt === null ? Number.POSITIVE_INFINITY : cancelAt * 1000;
   const ends: Partial<Record<string, number>> = {

@@ -134,7 +134,7 @@ export const billing: Mutant[] = [
   {
     file: "lib/billing/subscription.ts",
     mistake: "each period that begins unpaid extends a licence",
-    was: "(known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item))",
+    was: "(known?.unpaid_since_ms ?? returnedAtMs ?? findUnpaidFrom(subscription, item))",
     becomes: "findUnpaidFrom(subscription, item)",
     tests: atWebhook,
   },

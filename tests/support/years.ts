@@ -312,14 +312,12 @@ class Life {
     const isPaid = this.stripe.subscriptions.get(id)?.status === "active";
     const cover = this.coverOf(id);
     const isSamePeriod = this.periodEndMs(id) === before;
-    const invoice = this.stripe.invoices.get(this.stripe.subscriptions.get(id)?.latest_invoice ?? "");
-    // A cheaper price costs nothing, so a period that was refunded is still not paid.
-    const isFree = isSamePeriod && invoice?.amount_paid === 0;
-    if (isPaid && !(isFree && cover.untilMs < this.nowMs)) this.note(id, true);
+    if (isPaid) this.note(id, true);
     if (!isPaid) {
       cover.pastDueSinceMs ??= this.nowMs;
       if (!isSamePeriod) cover.untilMs = cover.wasUntilMs = this.nowMs;
     }
+    this.settleCover(id);
   }
 
   private recover(owner: Owner, id: string): void {
@@ -328,42 +326,46 @@ class Life {
     this.note(id, true);
   }
 
-  /** All that was paid for the period is refunded, or lost in a dispute; or only a part, or the refund fails. */
-  private returnMoney(id: string): void {
+  /** What was paid for a subscription's current period. */
+  private chargesOf(id: string) {
     const start = this.stripe.subscriptions.get(id)?.items.data[0]?.current_period_start ?? 0;
     const intents = [...this.stripe.invoices.values()].flatMap(({ parent, intents }) =>
       parent.subscription_details.subscription === id ? intents : [],
     );
-    const charges = [...this.stripe.charges.values()].filter(
-      ({ payment_intent, created, refunded }) =>
-        intents.includes(payment_intent) && created >= start && !refunded,
+    return [...this.stripe.charges.values()].filter(
+      ({ payment_intent, created }) => intents.includes(payment_intent) && created >= start,
     );
-    if (charges.length === 0) return;
+  }
+
+  /** A period of which all was returned is not paid; if a refund fails, it is again. */
+  private settleCover(id: string): void {
     const cover = this.coverOf(id);
-    const wholly = () => {
-      cover.untilMs = this.nowMs - graceDays * dayMs;
-    };
-    if (this.chance(0.25)) {
-      for (const charge of charges) this.stripe.refundCharge(charge, Math.floor(charge.amount / 3));
-    } else if (this.chance(0.5)) {
-      for (const charge of charges) this.stripe.refundCharge(charge);
-      wholly();
+    const isLost = ({ id: charge }: { id: string }) =>
+      [...this.stripe.disputes.values()].some((one) => one.charge === charge && one.status === "lost");
+    const charges = this.chargesOf(id);
+    const isReturned = charges.length > 0 && charges.every((charge) => charge.refunded || isLost(charge));
+    cover.untilMs = isReturned ? Math.min(cover.untilMs, this.nowMs - graceDays * dayMs) : cover.wasUntilMs;
+  }
+
+  /** What was paid for the period is refunded, wholly or in part, or disputed; some refunds fail. */
+  private returnMoney(id: string): void {
+    const charges = this.chargesOf(id).filter(({ refunded, disputed }) => !refunded && !disputed);
+    const part = this.chance(0.25) ? 3 : 1;
+    if (part === 3 || this.chance(0.5)) {
+      for (const charge of charges)
+        this.stripe.refundCharge(charge, Math.floor((charge.amount - charge.amount_refunded) / part));
+      this.settleCover(id);
       if (!this.chance(0.3)) return;
-      const periodEndMs = this.periodEndMs(id);
       this.after(5, () => {
         for (const charge of charges) this.stripe.failRefund(charge);
-        const isSame = this.periodEndMs(id) === periodEndMs;
-        if (isSame && this.stripe.subscriptions.get(id)?.status === "active")
-          cover.untilMs = cover.wasUntilMs;
+        if (this.covers.has(id)) this.settleCover(id);
       });
     } else {
       const disputes = charges.map((charge) => this.stripe.dispute(charge));
       const isLost = this.chance(0.5);
-      const periodEndMs = this.periodEndMs(id);
       this.after(10, () => {
         for (const dispute of disputes) dispute.close(isLost ? "lost" : "won");
-        const status = this.stripe.subscriptions.get(id)?.status;
-        if (isLost && this.periodEndMs(id) === periodEndMs && status !== "canceled") wholly();
+        if (this.covers.has(id)) this.settleCover(id);
       });
     }
   }
