@@ -153,17 +153,18 @@ const countsAsPaid = ({ status }: Stripe.Subscription) => ["active", "trialing",
 
 /**
  * Since when a subscription is not paid: from the start of its period, or from its end if only a change within it was not
- * paid. A change of the interval begins a period of its own.
+ * paid. A change of the interval begins a period of its own, and a paused one ended with its trial.
  */
 function findUnpaidFrom(
-  { latest_invoice: invoice, status }: Stripe.Subscription,
+  { latest_invoice: invoice, status, trial_end }: Stripe.Subscription,
   { current_period_start: start, current_period_end: end }: Stripe.SubscriptionItem,
 ): number {
   const isChange =
     typeof invoice === "object" &&
     invoice?.billing_reason === "subscription_update" &&
     invoice.created - start > 60;
-  return (isChange || status === "paused" ? end : start) * 1000;
+  if (status === "paused") return (trial_end ?? start) * 1000;
+  return (isChange ? end : start) * 1000;
 }
 
 /** A subscription that Stripe no longer knows: the key is another account's, or it was a test's. */
