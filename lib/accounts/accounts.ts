@@ -2,8 +2,10 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
+import { givenTerms, settleTerms, type Terms } from "@/lib/accounts/licence";
+import { findCustomer } from "@/lib/accounts/purchases";
 import { dayMs } from "@/lib/config/durations";
-import { type AuditedChange, auditedTransaction, type Operator } from "@/lib/db/audit";
+import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -16,7 +18,8 @@ export type AccountTerms = {
   trialEndsAtMs?: number | undefined;
   /** Alternative to an end: the length of the trial, from the moment the terms take effect. */
   trialDays?: number | undefined;
-  assistantLimit?: number | undefined;
+  /** Null for no limit. */
+  assistantLimit?: number | null | undefined;
   creditThousandths?: number | undefined;
   /** The `sub` of its session tokens. */
   subject?: string | undefined;
@@ -71,9 +74,10 @@ export function emailTaken(): ApiError {
 }
 
 /**
- * Changes an account's terms, in one transaction. Throws an {@link ApiError} as {@link openAccount} does.
+ * Changes what an operator gives an account, in one transaction; next to a licence from Stripe it has the better of the
+ * two. Throws an {@link ApiError} as {@link openAccount} does.
  *
- * @param requireSame - throws if the account is no longer as the operator saw it
+ * @param requireSame - throws if what the operator gives is no longer as they saw it
  */
 export async function setAccount(
   db: Db,
@@ -81,37 +85,30 @@ export async function setAccount(
   terms: AccountTerms,
   nowMs: number,
   by: Operator = "operator",
-  requireSame: (account: Account) => void = () => {},
+  requireSame: (given: Terms) => void = () => {},
 ): Promise<Account> {
-  const about = { by, what: "account set", ...auditedAccount(email) } as const;
+  const { whom, look } = auditedAccount(email);
+  // Next to a licence, the account may stay as it is.
+  const lookAtBoth = async (transaction: Db) => {
+    const row = await look(transaction);
+    const customer = row && (await findCustomer(transaction, row.id));
+    return row && customer?.licence ? { ...row, given: givenTerms(row, customer) } : row;
+  };
+  const about = { by, what: "account set", whom, look: lookAtBoth } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
-    requireSame(account);
-    const plan = terms.plan ?? account.plan;
-    validateTerms({ ...terms, plan });
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
-    const keepsTrialEnd =
-      "trialEndsAtMs" in account && terms.trialEndsAtMs === undefined && terms.trialDays === undefined;
-    await transaction
-      .updateTable("accounts")
-      .set({
-        plan,
-        trial_ends_at_ms:
-          plan === "trial" ? (keepsTrialEnd ? account.trialEndsAtMs : trialEnd(terms, nowMs)) : null,
-        assistant_limit: terms.assistantLimit ?? account.assistantLimit,
-        subject: terms.subject ?? account.subject,
-      })
-      .where("id", "=", account.id)
-      .execute();
-    if (terms.plan) {
-      // A plan that an operator gave by hand stays when the licence that was bought ends.
+    const row = await accountWith(transaction, email).executeTakeFirstOrThrow();
+    await settleTerms(transaction, row, nowMs, (given) => {
+      requireSame(given);
+      return changeTerms(given, terms, nowMs);
+    });
+    if (terms.subject)
       await transaction
-        .updateTable("billing_customers")
-        .set({ licence: "overridden" })
-        .where("account_id", "=", account.id)
-        .where("licence", "=", "given")
+        .updateTable("accounts")
+        .set({ subject: terms.subject })
+        .where("id", "=", account.id)
         .execute();
-    }
     const difference = (terms.creditThousandths ?? account.creditThousandths) - account.creditThousandths;
     if (difference !== 0) {
       const entry = { accountId: account.id, thousandths: difference, reason: "set by the operator" };
@@ -149,9 +146,9 @@ export async function addCredits(
 }
 
 /** The audited state of an account. Reading it locks the row against concurrent changes. */
-export function auditedAccount(email: string): Pick<AuditedChange, "whom" | "look"> {
+export function auditedAccount(email: string) {
   const whom = email.toLowerCase();
-  return { whom, look: (transaction) => accountWith(transaction, whom).forUpdate().executeTakeFirst() };
+  return { whom, look: (transaction: Db) => accountWith(transaction, whom).forUpdate().executeTakeFirst() };
 }
 
 /** Finds the account with this email, in any letter case. Throws an {@link ApiError} if there is none. */
@@ -232,6 +229,16 @@ export async function deleteAccount(
       .executeTakeFirst();
     if (!deleted) await findAccount(transaction, email);
   });
+}
+
+/** The terms that an operator gives after a change. */
+function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
+  const { trialEndsAtMs, trialDays, assistantLimit = given.assistant_limit } = terms;
+  const plan = terms.plan ?? given.plan;
+  validateTerms({ ...terms, plan: plan as Plan });
+  const keepsEnd = trialEndsAtMs === undefined && trialDays === undefined && given.trial_ends_at_ms !== null;
+  const endsAtMs = keepsEnd ? given.trial_ends_at_ms : trialEnd(terms, nowMs);
+  return { plan, trial_ends_at_ms: plan === "trial" ? endsAtMs : null, assistant_limit: assistantLimit };
 }
 
 /** Throws an {@link ApiError} when the terms contradict each other: only a trial has an end. */

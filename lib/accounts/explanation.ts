@@ -2,6 +2,7 @@ import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountIdOf } from "@/lib/accounts/accounts";
 import { adviceOn, decideForAccount } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
+import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/licence";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
 import { maxTries } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
@@ -46,14 +47,20 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .select("barred_until_ms")
       .where("email", "=", email)
       .where("is_deleted", "=", 0),
+    subscriptions: db
+      .selectFrom("billing_subscriptions")
+      .select(["id", "status", "period_ends_ms", "ends_at_ms", "licence_until_ms", "price_id"])
+      .select(["invoice_id", "invoice_status", "amount_due", "currency"])
+      .where("account_id", "=", accountIdOf(db, email))
+      .orderBy("created_at_ms", "desc"),
     customers: db
       .selectFrom("billing_customers")
-      .select("licence")
+      .select(customerColumns)
       .where("account_id", "=", accountIdOf(db, email)),
   };
 }
 
-type FactRows = Awaited<ReturnType<typeof readTogether<ReturnType<typeof factQueries>>>>;
+export type FactRows = Awaited<ReturnType<typeof readTogether<ReturnType<typeof factQueries>>>>;
 
 export function toFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
   const [row] = accounts;
@@ -68,7 +75,9 @@ export function toFacts({ accounts, codes, attempts, sessions, ...others }: Fact
     invitation,
     waiting,
     atClerk,
-    licence: others.customers[0]?.licence ?? null,
+    /** The account as an operator gives it, and the customer that Stripe gives a licence. */
+    given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }),
+    licensed: others.customers[0]?.licence ? others.customers[0] : undefined,
   };
 }
 
@@ -82,7 +91,7 @@ export function explain(facts: Facts) {
     apps: explainApps(facts),
     facts: {
       account: account ? describePlan(account, nowMs) : facts.hasAccount ? "not readable" : "none",
-      licence: describeLicence(facts.licence),
+      licence: facts.licensed ? describeLicence(facts.licensed) : null,
       credits: account ? toCredits(account.creditThousandths) : null,
       sessions: countSessions(sessions),
       lastSeen: at(Math.max(0, ...sessions.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null),
@@ -115,7 +124,7 @@ function explainSignIn(facts: Facts): string {
   const mail = attempts.find(({ kind }) => kind === "code");
   if (!code || code.created_at_ms < Math.max(0, ...sessions.map(({ confirmedAtMs }) => confirmedAtMs ?? 0))) {
     if (browsers > 0) return `They are signed in, in ${browsers} browser${browsers === 1 ? "" : "s"}.`;
-    return `Nothing stops them, and no code was asked for in a day: they can, at ${appUrl}${pages.signIn.path}.`;
+    return `Nothing stops them, and no code of theirs is open: they can sign in, at ${appUrl}${pages.signIn.path}.`;
   }
   const isAbout = mail !== undefined && mail.at_ms >= code.created_at_ms;
   if (isAbout && mail.state !== "sent") {
@@ -169,10 +178,10 @@ function describePlan(account: Account, nowMs: number): string {
   return `trial, ${has} ${asInstant(account.trialEndsAtMs, nowMs)}`;
 }
 
-/** The part of Stripe in the plan; null if it has none. */
-export function describeLicence(licence: string | null): string | null {
-  if (licence === "given") return "Stripe gives the plan while the subscription is paid";
-  return licence && "Stripe is paid for a licence, but an operator has set the plan since";
+/** What Stripe gives a customer. */
+export function describeLicence({ limit_given }: { limit_given: number | null }): string {
+  const terms = describeTerms({ plan: "licensed", assistant_limit: limit_given });
+  return `Stripe gives ${terms}, while the subscription is paid`;
 }
 
 /** For example `2 browser sessions and 1 app session`. */

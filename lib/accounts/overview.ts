@@ -58,12 +58,27 @@ export async function readOverview(db: Db, nowMs: number) {
       .where("trial_ends_at_ms", "<=", nowMs + 7 * dayMs)
       .orderBy("trial_ends_at_ms")
       .limit(maxTrials),
+    pastDue: db
+      .selectFrom("billing_subscriptions")
+      .select(count)
+      .where("status", "in", ["past_due", "unpaid"]),
+    gone: db.selectFrom("billing_subscriptions").select(count).where("status", "=", "gone"),
+    unsettled: db
+      .selectFrom("billing_checkouts")
+      .select(count)
+      .where(sql`state`, "in", sql`('open', 'unpaid')`) // as in the partial index
+      .where("created_at_ms", ">", nowMs - 15 * dayMs)
+      .where("created_at_ms", "<", nowMs - dayMs),
+    orphaned: toldOf(db, ["purchase without account", "subscription for another price"], sinceMs),
+    returned: toldOf(db, returnedPayments, sinceMs),
+    twice: toldOf(db, ["second subscription"], sinceMs),
     apps: db
       .selectFrom("local_sessions")
       .select(count)
       .where(sql`kind`, "=", sql`'app'`) // as in the partial index
       .where("expires_at_ms", ">", nowMs),
   });
+  const sumOf = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + Number(row.count), 0);
   const { lost } = await countSealedMails(db);
   const countOf = (plan: string) => Number(others.find((row) => row.plan === plan)?.count ?? 0);
   return {
@@ -80,6 +95,14 @@ export async function readOverview(db: Db, nowMs: number) {
     /** Waiting mails that this process cannot open, because another `APP_SECRET` sealed them. */
     mailsNotOpened: lost,
     unsubscribedIn30Days: found.unsubscribed[0]?.count ?? 0,
+    billing: {
+      pastDue: sumOf(found.pastDue),
+      unknownToStripe: sumOf(found.gone),
+      unsettledForADay: sumOf(found.unsettled),
+      orphanedIn30Days: sumOf(found.orphaned),
+      returnedIn30Days: sumOf(found.returned),
+      twiceIn30Days: sumOf(found.twice),
+    },
     trialsEnding: found.ending.map(({ email, trial_ends_at_ms }) => ({
       email,
       endsAt: asIso(trial_ends_at_ms),
@@ -91,6 +114,20 @@ export async function readOverview(db: Db, nowMs: number) {
       unsubscribes: toDays(days.unsubscribes, firstDay),
     },
   };
+}
+
+/** What the audit says of payments that came back, or of credits that could not. */
+const returnedPayments = [
+  "subscription refunded",
+  "credits refunded",
+  "credits dispute lost",
+  "credits refund failed",
+  "credits not taken back",
+];
+
+function toldOf(db: Db, whats: string[], sinceMs: number) {
+  const entries = db.selectFrom("audit_entries").select(sql<number>`count(*)`.as("count"));
+  return entries.where("what", "in", whats).where("at_ms", ">=", sinceMs);
 }
 
 /** Counts rows by day (since 1970, in UTC) from the first day on. */

@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import type { AccountTerms } from "@/lib/accounts/accounts";
-import { createClerkInvitation } from "@/lib/accounts/clerk-invitations";
 import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/invitations";
 import { findWaiting } from "@/lib/accounts/waitlist";
+import { ClerkIsBusy, createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
 import { sendSignInMails } from "@/lib/auth/sign-in-runner";
 import { settings } from "@/lib/config/settings";
@@ -10,10 +12,13 @@ import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { sender } from "@/lib/mail/sender";
-import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
+import { enqueueSignInMail, recordAttempt } from "@/lib/mail/sign-in-outbox";
 
-/** An invitation's link, and the id of our mail with it. */
-type Queued = { url: string; mailId?: string };
+/** An invitation's link and the id of our mail with it; no link if it waits until Clerk takes more. */
+type Queued = { url?: string; mailId?: string };
+
+const clerkTakes = 100; // invitations an hour
+const hourMs = 60 * 60 * 1000;
 
 /**
  * Invites an email, which must not have an account, and sends the mail at once. Returns the link and, if its mail was not
@@ -23,10 +28,10 @@ export async function sendInvitation(
   db: Db,
   email: string,
   terms: AccountTerms,
-): Promise<{ url: string; failure?: string | undefined }> {
+): Promise<{ url?: string; failure?: string | undefined }> {
   const { url, mailId } = await queueInvitation(db, email, terms, "operator");
   const unsent = mailId && (await sendSignInMails(db, sender())).find(({ id }) => id === mailId);
-  return { url, failure: unsent ? unsent.failure : undefined };
+  return { ...(url && { url }), failure: unsent ? unsent.failure : undefined };
 }
 
 /**
@@ -58,13 +63,40 @@ export async function queueInvitation(
     return { url: invitationUrl(token), mailId };
   });
   if (queued) return queued;
+  const mail = { kind: "clerk invitation", to: email } as const;
+  const before = await countInvitations(db, nowMs);
+  const wait = async (hours: number): Promise<Queued> => {
+    const times = { nowMs, dueAtMs: nowMs + hours * hourMs, untilMs: nowMs + invitationMs };
+    const id = await enqueueSignInMail(db, mail, times);
+    const failure = `queued: Clerk takes ${clerkTakes} invitations an hour`;
+    await recordAttempt(db, id, mail, { state: "retrying", failure }, nowMs);
+    return {};
+  };
+  if (before >= clerkTakes) return wait(Math.floor(before / clerkTakes));
   try {
-    return { url: await createClerkInvitation(email) };
+    const url = await createClerkInvitation(email);
+    await recordAttempt(db, randomUUID(), mail, { state: "sent" }, nowMs);
+    return { url };
   } catch (failure) {
+    if (failure instanceof ClerkIsBusy) return wait(1);
     // Without Clerk's mail, no one could accept the invitation.
     await auditedTransaction(db, { ...about, what: "invitation withdrawn" }, Date.now(), (transaction) =>
       withdrawInvitation(transaction, email),
     );
     throw failure;
   }
+}
+
+/** The invitations that Clerk was asked for within an hour, and those that wait. */
+async function countInvitations(db: Db, nowMs: number): Promise<number> {
+  const count = sql<number>`count(*)`.as("count");
+  const waiting = db.selectFrom("sign_in_mails").select(count).where("kind", "=", "clerk invitation");
+  const sent = db
+    .selectFrom("sign_in_mail_attempts")
+    .select(count)
+    .where("kind", "=", "clerk invitation")
+    .where("state", "=", "sent")
+    .where("at_ms", ">", nowMs - hourMs);
+  const counts = await Promise.all([waiting.executeTakeFirstOrThrow(), sent.executeTakeFirstOrThrow()]);
+  return counts.reduce((sum, row) => sum + Number(row.count), 0);
 }

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { type Account, describeAccount, type Plan, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,
+  accountIdOf,
   defaultTrialDays,
   deleteAccount,
   findAccount,
@@ -10,6 +11,8 @@ import {
 } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { toCredits } from "@/lib/accounts/ledger";
+import { dashboardUrl, describeTerms, givenTerms } from "@/lib/accounts/licence";
+import { findCustomer } from "@/lib/accounts/purchases";
 import {
   type Confirm,
   parseBalance,
@@ -27,6 +30,7 @@ import { listPasskeys } from "@/lib/auth/passkeys";
 import { mintLocalSubject } from "@/lib/auth/session";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
 import { toPrintable } from "@/lib/runtime/printable";
 
 type ListOptions = { plan?: Plan; ended?: true; containing?: string; after?: string; limit?: number };
@@ -36,7 +40,7 @@ export type TermOptions = {
   plan?: Plan;
   trialEnds?: number;
   trialDays?: number;
-  assistantLimit?: number;
+  assistantLimit?: number | "none";
   credits?: number;
   subject?: string;
 };
@@ -69,9 +73,10 @@ export function addAccountCommands(program: Command, run: Run, confirm: Confirm)
   )
     .argument("<email>", "", parseEmail)
     .action(
-      run(async (db, email: string, options: TermOptions) =>
-        toResult(await setAccount(db, email, toTerms(options), Date.now())),
-      ),
+      run(async (db, email: string, options: TermOptions) => {
+        const account = await setAccount(db, email, toTerms(options), Date.now());
+        return toResult(account, await describeSources(db, account));
+      }),
     );
 
   withExamples(account.command("show"), "account show ceo@example.com")
@@ -80,7 +85,8 @@ export function addAccountCommands(program: Command, run: Run, confirm: Confirm)
     .action(
       run(async (db, email: string) => {
         const account = await findAccount(db, email);
-        return toResult(account, { passkeys: (await listPasskeys(db, account.id)).length });
+        const passkeys = (await listPasskeys(db, account.id)).length;
+        return toResult(account, { passkeys, ...(await describeSources(db, account)) });
       }),
     );
 
@@ -114,7 +120,7 @@ export function addAccountCommands(program: Command, run: Run, confirm: Confirm)
         const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
         const account = `the account of ${email} (${row?.plan}, ${toCredits(row?.credit_thousandths ?? 0)} credits)`;
         if (row) await confirm(`This deletes ${account}, its history, sessions, apps and passkeys.`);
-        await deleteCustomer(db, "email", email);
+        await deleteCustomer(db, "email", email, Date.now());
         await deleteAccount(db, email, Date.now());
         return { json: { deleted: email }, text: `Deleted ${account}.` };
       }),
@@ -139,19 +145,34 @@ export function withInvitedTerms(command: Command): Command {
         .conflicts("trialEnds"),
     )
     .addOption(
-      new Option("--assistant-limit <n>", "the maximum number of assistants").argParser(parseWholeNumber),
+      new Option("--assistant-limit <n>", "the maximum number of assistants, or none").argParser((text) =>
+        text === "none" ? text : parseWholeNumber(text),
+      ),
     )
     .addOption(new Option("--credits <n>", "the balance").argParser(parseBalance));
 }
 
 /** Converts the options to terms. */
-export function toTerms({ trialEnds, credits, ...others }: TermOptions): AccountTerms {
-  return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits };
+export function toTerms({ trialEnds, credits, assistantLimit, ...others }: TermOptions): AccountTerms {
+  const limit = assistantLimit === "none" ? null : assistantLimit;
+  return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits, assistantLimit: limit };
 }
 
 function toResult(account: Account, more: Record<string, unknown> = {}): Result {
   const json = { ...describeAccount(account), ...more };
   return { json, text: asLines({ ...json, plan: planInWords(json) }) };
+}
+
+/** What an operator and what Stripe give an account that has a licence from Stripe. */
+async function describeSources(db: Db, { id, email }: Account): Promise<Record<string, unknown>> {
+  const customer = await findCustomer(db, id);
+  if (!customer?.licence) return {};
+  const row = await accountIdOf(db, email).selectAll().executeTakeFirstOrThrow();
+  return {
+    operatorGives: describeTerms(givenTerms(row, customer)),
+    stripeGives: describeTerms({ plan: "licensed", assistant_limit: customer.limit_given }),
+    endsAtStripe: dashboardUrl(customer.customer_id),
+  };
 }
 
 type AccountFields = ReturnType<typeof describeAccount>;

@@ -1,41 +1,100 @@
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Stripe } from "stripe";
 import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
 import { purchaseEvents } from "@/lib/billing/fulfilment";
-import { creditsOf } from "@/lib/billing/prices";
+import { creditsOf, hasValidLimit } from "@/lib/billing/prices";
 import { findAtStripe, readAtStripe } from "@/lib/billing/stripe";
 import type { BillingSettings } from "@/lib/config/billing-settings";
+import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { hooks } from "@/lib/http/pages";
 
-/** Checks the prices and the webhook endpoint at Stripe. */
-export async function checkBilling({ licencePrices, creditPrices }: BillingSettings): Promise<CheckResult> {
-  const findings: string[] = [];
+const maxSkewMs = 60_000; // 1 minute: Stripe's signatures are valid for five
+const tolerantForMs = 7 * dayMs; // after the grace
+
+type Problem = { what: string; remedy: string };
+
+/** Checks what billing needs at Stripe, and what Stripe has told us of subscriptions. */
+export async function checkBilling({
+  licencePrices,
+  creditPrices,
+  hasTax,
+  graceDays,
+}: BillingSettings): Promise<CheckResult> {
+  const problems: Problem[] = [];
+  const see = (what: string | undefined, remedy: string) => {
+    if (what) problems.push({ what, remedy });
+  };
   for (const id of [...licencePrices, ...creditPrices]) {
     const price = await findAtStripe((stripe) => stripe.prices.retrieve(id));
     const complaint = complainOfPrice(price, licencePrices.includes(id));
-    if (complaint) findings.push(`${id} ${complaint}`);
-  }
-  if (findings.length > 0) {
-    return fault(
-      findings.join("; "),
+    see(
+      complaint && `${id} ${complaint}`,
       "Correct these prices at Stripe, STRIPE_LICENCE_PRICES or STRIPE_CREDIT_PRICES.",
     );
   }
-  const { data } = await readAtStripe((stripe) => stripe.webhookEndpoints.list({ limit: 100 }));
+  const { data, lastResponse } = await readAtStripe((stripe) => stripe.webhookEndpoints.list({ limit: 100 }));
+  const skewMs = Date.parse(lastResponse.headers.date ?? "") - Date.now();
+  see(
+    Math.abs(skewMs) > maxSkewMs
+      ? `this clock is ${Math.round(Math.abs(skewMs) / 1000)} seconds ${skewMs > 0 ? "behind" : "ahead of"} Stripe's`
+      : undefined,
+    "Set this machine's clock by NTP: deliveries five minutes off are refused.",
+  );
   const url = `${settings().appUrl}${hooks.stripe.path}`;
   const complaint = complainOfEndpoint(data.find((endpoint) => endpoint.url === url));
-  return complaint
-    ? fault(
-        `the webhook endpoint ${url} ${complaint}`,
-        `Have Stripe deliver these events to it: ${Object.keys(purchaseEvents).join(", ")}.`,
-      )
-    : fine(`Stripe has ${licencePrices.length + creditPrices.length} prices and the webhook endpoint`);
+  see(
+    complaint && `the webhook endpoint ${url} ${complaint}`,
+    `Have Stripe deliver these events to it: ${Object.keys(purchaseEvents).join(", ")}.`,
+  );
+  const portals = await readAtStripe((stripe) =>
+    stripe.billingPortal.configurations.list({ active: true, is_default: true, limit: 1 }),
+  );
+  see(
+    portals.data.length === 0 ? "the billing portal has no default configuration" : undefined,
+    "Save one in Stripe's dashboard under Settings, Billing, Customer portal.",
+  );
+  const tax = hasTax && (await readAtStripe((stripe) => stripe.tax.settings.retrieve()));
+  see(
+    tax && tax.status !== "active" ? `Stripe Tax is ${tax.status}` : undefined,
+    "Complete Stripe Tax in the dashboard, or unset STRIPE_TAX.",
+  );
+  const lateMs = Date.now() - graceDays * dayMs - tolerantForMs;
+  const [gone, late] = await Promise.all([
+    countSubscriptions((row) => row("status", "=", "gone")),
+    countSubscriptions((row) =>
+      row.and([row("status", "=", "past_due"), row("unpaid_since_ms", "<", lateMs)]),
+    ),
+  ]);
+  see(
+    gone > 0 ? `Stripe no longer knows ${gone} of the subscriptions` : undefined,
+    "Check that STRIPE_SECRET_KEY is of the account that sold them; otherwise their licences end.",
+  );
+  see(
+    late > 0 ? `${late} subscriptions stay past due although their licences ended` : undefined,
+    "Have Stripe cancel them: Settings, Billing, Subscriptions and emails, Manage failed payments.",
+  );
+  if (problems.length === 0)
+    return fine(`Stripe has ${licencePrices.length + creditPrices.length} prices and the webhook endpoint`);
+  const remedies = new Set(problems.map(({ remedy }) => remedy));
+  return fault(problems.map(({ what }) => what).join("; "), [...remedies].join(" "));
+}
+
+type Row = ExpressionBuilder<Tables, "billing_subscriptions">;
+
+async function countSubscriptions(which: (row: Row) => Expression<SqlBool>): Promise<number> {
+  const rows = (await store()).selectFrom("billing_subscriptions").where(which);
+  const { count } = await rows.select(({ fn }) => fn.countAll().as("count")).executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 function complainOfPrice(price: Stripe.Price | undefined, isLicence: boolean): string | undefined {
   if (!price) return "does not exist in this Stripe account";
   if (!price.active) return "is archived";
-  if (isLicence) return price.type === "recurring" ? undefined : "is not recurring";
+  if (isLicence && price.type !== "recurring") return "is not recurring";
+  if (isLicence) return hasValidLimit(price) ? undefined : "has no whole number as metadata assistant_limit";
   if (price.type !== "one_time") return "is not for one time";
   return creditsOf(price) ? undefined : "has no whole number as metadata credits";
 }

@@ -65,5 +65,6 @@ async function inviteByCommand(db: Db, email: string, terms: AccountTerms): Prom
   if (failure !== undefined) {
     process.stderr.write(`The invitation was not mailed (${failure}). Send the link yourself.\n`);
   }
-  return { json: { email, url }, text: url };
+  const waits = "Queued: Clerk takes 100 invitations an hour, and mails this one later.";
+  return { json: { email, url: url ?? null }, text: url ?? waits };
 }

@@ -11,9 +11,9 @@ export function addOverviewCommand(program: Command, run: Run): void {
     .action(
       run(async (db) => {
         const json = await readOverview(db, Date.now());
-        const { accounts, trialsEnding, days: _, oldestWaitingAtMs, ...counts } = json;
+        const { accounts, billing, trialsEnding, days: _, oldestWaitingAtMs, ...counts } = json;
         const trials = asTable(trialsEnding, "No trial ends within 7 days.");
-        const lines = asLines({ ...accounts, ...counts, waitingSince: asIso(oldestWaitingAtMs) });
+        const lines = asLines({ ...accounts, ...billing, ...counts, waitingSince: asIso(oldestWaitingAtMs) });
         return { json, text: `${lines}\n\n${trials}` };
       }),
     );

@@ -28,7 +28,7 @@ export function addPersonCommands(program: Command, run: Run, confirm: Confirm):
         await confirm(
           `This erases ${email} everywhere: the account with its credits, sessions, apps, passkeys and mails, invitations, the waitlist and the name in the audit. It cannot be undone.`,
         );
-        await deleteCustomer(db, "email", email);
+        await deleteCustomer(db, "email", email, Date.now());
         await erasePerson(db, email, Date.now());
         const atClerk =
           settings().signIn.kind === "clerk" ? " Delete the user in Clerk's dashboard too." : "";

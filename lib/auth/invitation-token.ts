@@ -25,6 +25,13 @@ export function invitationUrl(token: string): string {
   return `${settings().appUrl}${pages.invitation.path}?token=${token}`;
 }
 
+/** Whether an email has an invitation that can be accepted. */
+export async function hasOpenInvitation(db: Db, email: string, nowMs: number): Promise<boolean> {
+  const open = db.selectFrom("invitations").select("id").where("email", "=", email);
+  const current = open.where("accepted_at_ms", "is", null).where("expires_at_ms", ">", nowMs);
+  return (await current.executeTakeFirst()) !== undefined;
+}
+
 /** Why the invitation of this token cannot be accepted; `undefined` when it can. */
 export async function findInvitationProblem(
   db: Db,

@@ -1,5 +1,6 @@
+import { createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { printCode } from "@/lib/auth/code-terminal";
-import { findInvitationProblem, invitationUrl } from "@/lib/auth/invitation-token";
+import { findInvitationProblem, hasOpenInvitation, invitationUrl } from "@/lib/auth/invitation-token";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import {
   codeMail,
@@ -11,7 +12,7 @@ import {
 } from "@/lib/auth/sign-in-mail";
 import { type Db, store } from "@/lib/db/store";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { type Mail, type SendError, type Sender, trySending } from "@/lib/mail/mail";
+import { type Mail, SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import {
@@ -80,7 +81,9 @@ async function settle(
     return undefined;
   }
   if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
-  const failure = await trySending(mailSender, () => ({ id, ...render(mail) }));
+  const failure = await (mail.kind === "clerk invitation"
+    ? tryInviting(mail.to)
+    : trySending(mailSender, () => ({ id, ...render(mail) })));
   const next = failure && nextAttempt(failure, attempts, now());
   const willRetry = next !== undefined && next.atMs < expiresAtMs;
   if (failure) {
@@ -109,8 +112,19 @@ function retryAfterMs(attempts: number): number {
   return (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000;
 }
 
+/** Has Clerk mail an invitation that was queued. Returns the failure, if there is one. */
+async function tryInviting(email: string): Promise<SendError | undefined> {
+  try {
+    await createClerkInvitation(email);
+    return undefined;
+  } catch (failure) {
+    return new SendError((failure as Error).message, { mayRetry: true });
+  }
+}
+
 /** Whether a mail is still wanted: all but invitations go to accounts only, and an invitation may have been used. */
 async function isExpected(db: Db, mail: SignInMail, nowMs: number): Promise<boolean> {
+  if (mail.kind === "clerk invitation") return hasOpenInvitation(db, mail.to, nowMs);
   if (mail.kind === "invitation") return !(await findInvitationProblem(db, mail.token, nowMs));
   const account = await db
     .selectFrom("accounts")
@@ -121,7 +135,7 @@ async function isExpected(db: Db, mail: SignInMail, nowMs: number): Promise<bool
   return account !== undefined;
 }
 
-function render(mail: SignInMail): Omit<Mail, "id"> {
+function render(mail: Exclude<SignInMail, { kind: "clerk invitation" }>): Omit<Mail, "id"> {
   switch (mail.kind) {
     case "code":
       return codeMail(mail);

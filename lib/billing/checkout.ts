@@ -1,37 +1,36 @@
-import { randomUUID } from "node:crypto";
-import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { ensureCustomer, findCustomer } from "@/lib/billing/customer";
+import { type Checkout, giveUp, openCheckout, type Sale } from "@/lib/accounts/checkouts";
+import { findCustomer } from "@/lib/accounts/purchases";
+import { ensureCustomer, openPortal } from "@/lib/billing/customer";
 import { fulfil } from "@/lib/billing/fulfilment";
 import { creditsOf, readPrice } from "@/lib/billing/prices";
 import {
   changeAtStripe,
+  expireSession,
   findAtStripe,
-  readAtStripe,
   requireBilling,
   StripeFailure,
 } from "@/lib/billing/stripe";
+import { readLiveStates } from "@/lib/billing/subscription";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { actions } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
-import { metrics } from "@/lib/runtime/metrics";
 
-type Checkout = Selectable<Tables["billing_checkouts"]>;
 type Kind = "licence" | "credits";
-type Sale = Pick<Checkout, "kind" | "price_id" | "thousandths">;
 
 const maxRounds = 3;
+const paidStates: string[] = ["active", "trialing"];
 
 /**
  * Begins to buy at Stripe Checkout. An account has one open checkout of each kind, whichever tab it was begun in: the
  * same price leads to the same checkout, another price ends the earlier one. No row is locked while Stripe is asked; the
- * row's id is the idempotency key, so a repeated or interrupted attempt finds what it made.
+ * row's id is the idempotency key, so a repeated or interrupted attempt finds what it made. Who has a subscription that is
+ * not paid is led to pay it.
  *
- * @returns the address of the checkout; `undefined` if the account has a licence, or has just paid for this one
+ * @returns the address of the checkout or the portal; `undefined` if the account has a licence, or has just paid for this one
  */
 export async function beginCheckout(
   db: Db,
@@ -43,12 +42,14 @@ export async function beginCheckout(
   const sale = await describeSale(account, kind, priceId, nowMs);
   try {
     for (let round = 0; round < maxRounds; round++) {
-      const isLicensed = account.plan === "licensed" || (await findCustomer(db, account.id))?.licence;
-      if (kind === "licence" && isLicensed) return undefined;
-      const checkout = await openCheckout(db, account, sale, nowMs);
+      const customer = kind === "licence" && (await findCustomer(db, account.id))?.customer_id;
+      const live = customer ? await readLiveStates(db, customer, nowMs) : [];
+      if (live.some((state) => !paidStates.includes(state))) return await openPortal(db, account, nowMs);
+      if (kind === "licence" && (account.plan === "licensed" || live.length > 0)) return undefined;
+      const checkout = await openCheckout(db, account.id, sale, nowMs);
       const session = await findOrCreateSession(db, account, checkout, nowMs);
       if (session?.status === "open" && session.url && checkout.price_id === priceId) return session.url;
-      if (session?.status === "open") await expire(session.id);
+      if (session?.status === "open") await expireSession(session.id);
       if (session) await fulfil(db, { checkout: session.id }, "another checkout", nowMs);
     }
     throw new Error("other checkouts came in between");
@@ -75,25 +76,6 @@ async function describeSale(account: Account, kind: Kind, price_id: string, nowM
   return { kind, price_id, thousandths: credits * 1000 };
 }
 
-/** Returns the account's open checkout of this kind, or begins one. */
-async function openCheckout(db: Db, account: Account, sale: Sale, nowMs: number): Promise<Checkout> {
-  const shared = { account_id: account.id, kind: sale.kind, state: "open" };
-  const open = await db
-    .selectFrom("billing_checkouts")
-    .selectAll()
-    .where((row) => row.and(shared))
-    .executeTakeFirst();
-  if (open) return open;
-  const begun = await db
-    .insertInto("billing_checkouts")
-    .values({ id: randomUUID(), ...sale, ...shared, created_at_ms: nowMs })
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-  if (begun) metrics()?.purchases.inc({ outcome: "begun" });
-  return begun ?? openCheckout(db, account, sale, nowMs);
-}
-
 /** The checkout at Stripe; `undefined` if Stripe no longer has it, or a concurrent request has given it up. */
 async function findOrCreateSession(
   db: Db,
@@ -102,20 +84,23 @@ async function findOrCreateSession(
   nowMs: number,
 ): Promise<Stripe.Checkout.Session | undefined> {
   const { id, session_id } = checkout;
-  if (session_id) {
-    const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(session_id));
-    if (!session) await giveUp(db, checkout, "expired");
-    return session;
-  }
-  let session: Stripe.Checkout.Session;
+  let session: Stripe.Checkout.Session | undefined;
   try {
     const customer = await ensureCustomer(db, account, id, nowMs);
+    if (session_id) {
+      session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(session_id));
+      const isPayable = session?.status !== "open" || session.customer === customer;
+      if (session && isPayable) return session;
+      if (session) await expireSession(session_id);
+      await giveUp(db, checkout, "expired");
+      return undefined;
+    }
     session = await changeAtStripe(`checkout-${id}`, (stripe, options) =>
       stripe.checkout.sessions.create(describeSession(customer, checkout), options),
     );
   } catch (failure) {
     // Stripe repeats its answer to a key for a day, so the next attempt needs another one.
-    if (failure instanceof StripeFailure && failure.status !== undefined) {
+    if (!session_id && failure instanceof StripeFailure && failure.status !== undefined) {
       await giveUp(db, checkout, "failed");
     }
     throw failure;
@@ -131,6 +116,7 @@ async function findOrCreateSession(
 
 function describeSession(customer: string, checkout: Checkout): Stripe.Checkout.SessionCreateParams {
   const { account_id: account, kind, price_id: price, thousandths } = checkout;
+  const { hasTax, hasPromotionCodes } = requireBilling();
   const home = `${settings().appUrl}${actions.returnFromCheckout.path}`;
   const metadata = { account, price, thousandths: String(thousandths) };
   return {
@@ -140,25 +126,13 @@ function describeSession(customer: string, checkout: Checkout): Stripe.Checkout.
     success_url: `${home}?session={CHECKOUT_SESSION_ID}`,
     cancel_url: `${home}?cancelled`,
     metadata,
-    ...(kind === "licence" && { subscription_data: { metadata } }),
+    ...(kind === "licence" ? { subscription_data: { metadata } } : { invoice_creation: { enabled: true } }),
+    ...(hasPromotionCodes && { allow_promotion_codes: true }),
+    ...(hasTax && {
+      automatic_tax: { enabled: true },
+      tax_id_collection: { enabled: true },
+      billing_address_collection: "required",
+      customer_update: { address: "auto", name: "auto" },
+    }),
   };
-}
-
-/** Ends a checkout that no one can pay, so that the next one is a new one. */
-async function giveUp(db: Db, { id, session_id }: Checkout, state: "expired" | "failed"): Promise<void> {
-  const open = db
-    .updateTable("billing_checkouts")
-    .set({ state })
-    .where("id", "=", id)
-    .where("state", "=", "open");
-  await open.where("session_id", session_id ? "=" : "is", session_id).execute();
-}
-
-/** Ends a checkout at Stripe. It may have been paid a moment ago; then Stripe refuses. */
-async function expire(sessionId: string): Promise<void> {
-  try {
-    await readAtStripe((stripe) => stripe.checkout.sessions.expire(sessionId));
-  } catch (failure) {
-    if (!(failure instanceof StripeFailure && failure.status === 400)) throw failure;
-  }
 }

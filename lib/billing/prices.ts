@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { readAtStripe } from "@/lib/billing/stripe";
+import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 
@@ -12,47 +12,35 @@ const kept = () => processSingleton("prices", () => new Map<string, Kept>());
 
 /** A price with its product, as Stripe had it at most ten minutes ago; `undefined` while Stripe cannot be asked. */
 export function readPrice(id: string, nowMs: number): Promise<Stripe.Price | undefined> {
+  return askForPrice(id, nowMs).catch(() => undefined);
+}
+
+/** The same, but it throws while Stripe cannot be asked; `undefined` if Stripe has no such price. */
+function askForPrice(id: string, nowMs: number): Promise<Stripe.Price | undefined> {
   const known = kept().get(id);
   if (known && nowMs < known.untilMs) return known.price;
-  const reading: Kept = {
-    untilMs: nowMs + keptMs,
-    price: readAtStripe((stripe) => stripe.prices.retrieve(id, { expand: ["product"] })).catch((failure) => {
-      log().warn({ err: failure, price: id }, "a price could not be read");
-      reading.untilMs = nowMs + retryAfterMs;
-      return undefined;
-    }),
-  };
+  const price = findAtStripe((stripe) => stripe.prices.retrieve(id, { expand: ["product"] }));
+  const reading: Kept = { untilMs: nowMs + keptMs, price };
+  price.catch((failure) => {
+    log().warn({ err: failure, price: id }, "a price could not be read");
+    reading.untilMs = nowMs + retryAfterMs;
+  });
   kept().set(id, reading);
-  return reading.price;
+  return price;
 }
 
-/** A price as the page shows it; `amount` is undefined if only the checkout shows it. */
-export type Offer = { priceId: string; name: string; amount: string | undefined };
-
-/** Reads the offers of these prices, without those that are no longer sold. */
-export async function readOffers(ids: string[], fallbackName: string, nowMs: number): Promise<Offer[]> {
-  const read = await Promise.all(ids.map(async (id) => ({ id, price: await readPrice(id, nowMs) })));
-  return read
-    .filter(({ price }) => price?.active !== false)
-    .map(({ id, price }) => ({
-      priceId: id,
-      name: price?.nickname || (price?.product as Stripe.Product | undefined)?.name || fallbackName,
-      amount: price && amountInWords(price),
-    }));
-}
-
-/** Currencies that Stripe counts in hundredths, although they have none. */
-const countedInHundredths = ["isk", "ugx"];
-
-/** For example `€49.00 a month`; `undefined` for a price that depends on the quantity. */
-function amountInWords({ unit_amount, currency, recurring }: Stripe.Price): string | undefined {
-  if (unit_amount === null) return undefined;
-  const format = new Intl.NumberFormat("en", { style: "currency", currency });
-  const { maximumFractionDigits: decimals = 2 } = format.resolvedOptions();
-  const amount = format.format(unit_amount / 10 ** (countedInHundredths.includes(currency) ? 2 : decimals));
-  if (!recurring) return amount;
-  const { interval, interval_count: count } = recurring;
-  return `${amount} ${count === 1 ? `a ${interval}` : `every ${count} ${interval}s`}`;
+/** The items of a subscription that are for a licence: for a price that we sell, or another one of its product. */
+export async function findLicenceItems(
+  { items: { data } }: Stripe.Subscription,
+  nowMs: number,
+): Promise<Stripe.SubscriptionItem[]> {
+  const { licencePrices } = requireBilling();
+  if (data.every(({ price }) => licencePrices.includes(price.id))) return data;
+  const prices = await Promise.all(licencePrices.map((id) => askForPrice(id, nowMs)));
+  const products = prices.flatMap((price) => (price ? idOf(price.product) : []));
+  return data.filter(
+    ({ price }) => licencePrices.includes(price.id) || products.includes(idOf(price.product)),
+  );
 }
 
 /** The whole credits that a one-time price is for, by its metadata; `undefined` if they are not a number. */
@@ -60,9 +48,19 @@ export function creditsOf({ metadata }: Pick<Stripe.Price, "metadata">): number 
   return wholeNumber(metadata.credits) || undefined;
 }
 
-/** The limit of assistants that comes with a recurring price, by its metadata; null if it has none. */
-export function limitOf({ metadata }: Pick<Stripe.Price, "metadata">): number | null {
-  return wholeNumber(metadata.assistant_limit) ?? null;
+/** The limit of assistants that comes with a licence, by its prices and how many of each; null if there is none. */
+export function limitOf(items: Pick<Stripe.SubscriptionItem, "price" | "quantity">[]): number | null {
+  const limits = items.map(({ price, quantity = 1 }) => {
+    const limit = wholeNumber(price.metadata.assistant_limit);
+    return limit === undefined ? Number.POSITIVE_INFINITY : limit * quantity;
+  });
+  const sum = limits.reduce((all, limit) => all + limit, 0);
+  return Number.isSafeInteger(sum) ? sum : null;
+}
+
+/** Whether a price's `assistant_limit`, if it has one, is a whole number. */
+export function hasValidLimit({ metadata }: Pick<Stripe.Price, "metadata">): boolean {
+  return metadata.assistant_limit === undefined || wholeNumber(metadata.assistant_limit) !== undefined;
 }
 
 function wholeNumber(text: string | undefined): number | undefined {

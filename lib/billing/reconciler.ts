@@ -1,5 +1,6 @@
 import type { NotNull } from "kysely";
-import { findCustomer } from "@/lib/billing/customer";
+import { endDueLicences } from "@/lib/accounts/licence";
+import { findCustomer } from "@/lib/accounts/purchases";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
 import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
@@ -10,11 +11,16 @@ import { TimeoutError } from "@/lib/runtime/timeout";
 
 const intervalMs = 10 * 60 * 1000; // 10 minutes
 const unsettledForMs = 15 * dayMs; // a checkout can be paid for a day, and a bank may take two weeks
+const readAgainAfterMs = dayMs - intervalMs;
+const unpaidAgainAfterMs = 60 * 60 * 1000; // 1 hour
+const endedForMs = 60 * dayMs; // a dispute or a refund may still come, or a payment
+const maxRead = 1000; // subscriptions in a round: 140,000 a day
 const maxConcurrent = 5;
 const maxMissed = 5; // then Stripe is away, and the rest waits for the next round
 
 /**
- * Reads at Stripe what is not settled here, so that a lost event delays a purchase or the end of a licence by one round.
+ * Reads at Stripe what is not settled here and each subscription once a day, so that a lost event delays a purchase or the
+ * end of a licence by one round, and any other change by a day.
  *
  * @param accountId - reads everything that this account ever bought instead
  * @returns how many objects were read at Stripe, and how many of them could not be fulfilled
@@ -33,13 +39,20 @@ export async function reconcile(
       await fulfil(db, next, "reconciler", nowMs).catch((failure) => {
         reconciled.failed++;
         log().warn({ err: failure, ...next }, "a purchase could not be reconciled");
-        const isAway = failure instanceof TimeoutError || failure instanceof StripeFailure;
-        if (isAway && ++missed >= maxMissed) purchases.length = 0;
+        if (isAway(failure) && ++missed >= maxMissed) purchases.length = 0;
       });
     }
   };
   await Promise.all(Array.from({ length: maxConcurrent }, takeNext));
+  await endDueLicences(db, nowMs);
   return reconciled;
+}
+
+/** Whether a failure is Stripe's, and not one object's, which must not keep the others from being read. */
+function isAway(failure: unknown): boolean {
+  if (!(failure instanceof StripeFailure)) return failure instanceof TimeoutError;
+  const { status = 500 } = failure;
+  return status >= 500 || [401, 403, 429].includes(status);
 }
 
 /** The checkouts that Stripe has, as purchases. */
@@ -65,22 +78,44 @@ export async function findOldestOpen(db: Db, nowMs: number): Promise<number | un
   return (await open.executeTakeFirst())?.created_at_ms;
 }
 
-/** Unsettled checkouts, and licences that have changed or should have by now. */
+/**
+ * Unsettled checkouts, licences that have changed or should have by now, and a day's part of the other subscriptions: all
+ * that have not ended, and ended ones and paid checkouts for 60 days.
+ */
 async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
   const subscriptions = await db
     .selectFrom("billing_subscriptions")
     .select("id as subscription")
-    .where("licence_until_ms", ">", 0)
-    .where(({ or, eb }) =>
+    .where(({ or, and, eb, ref }) =>
       or([
-        eb("period_ends_ms", "<=", nowMs),
-        eb("licence_until_ms", "<=", nowMs),
-        eb("status", "=", "past_due"),
+        and([eb("licence_until_ms", ">", 0), eb("licence_until_ms", "<=", nowMs)]),
+        and([eb("period_ends_ms", "<=", nowMs), eb("last_event_at_ms", "<=", ref("period_ends_ms"))]),
+        and([
+          eb("status", "in", ["past_due", "unpaid", "incomplete", "paused"]),
+          eb("last_event_at_ms", "<=", nowMs - unpaidAgainAfterMs),
+        ]),
+        and([
+          or([
+            eb("status", "not in", ["canceled", "incomplete_expired", "gone"]),
+            eb("period_ends_ms", ">", nowMs - endedForMs),
+            eb("ends_at_ms", ">", nowMs - endedForMs),
+          ]),
+          or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs)]),
+        ]),
       ]),
     )
-    .orderBy("period_ends_ms")
+    .orderBy("last_event_at_ms")
+    .limit(maxRead)
     .execute();
-  return [...(await unsettled(db, nowMs).execute()), ...subscriptions];
+  const paid = await checkouts(db)
+    .where("kind", "=", "credits")
+    .where("state", "=", "fulfilled")
+    .where("created_at_ms", ">", nowMs - endedForMs)
+    .where("last_event_at_ms", "<=", nowMs - readAgainAfterMs)
+    .orderBy("last_event_at_ms")
+    .limit(maxRead)
+    .execute();
+  return [...(await unsettled(db, nowMs).execute()), ...subscriptions, ...paid];
 }
 
 /** The purchases of an account, by our records and by its customer at Stripe. */

@@ -13,7 +13,7 @@ const maxConcurrent = 20;
 export class StripeFailure extends Error {
   constructor(
     message: string,
-    /** Stripe's code, for example `resource_missing`. */
+    /** Stripe's code, for example `resource_missing`; `busy` if Stripe was not asked: enough calls are running. */
     readonly code: string | undefined,
     /** The HTTP status; undefined if there was no answer, so that the call may have been carried out. */
     readonly status: number | undefined,
@@ -28,6 +28,10 @@ export function requireBilling(): BillingSettings {
   if (!billing) throw new ApiError("billing_not_configured");
   return billing;
 }
+
+/** The id of an object that Stripe may have sent whole. */
+export const idOf = (reference: string | { id: string }) =>
+  typeof reference === "string" ? reference : reference.id;
 
 /** The library is loaded on first use, so that a deployment without billing never loads it. */
 function client(): Promise<Stripe> {
@@ -74,9 +78,19 @@ export function changeAtStripe<T>(
   return callStripe((stripe) => call(stripe, options), createWithinMs);
 }
 
+/** Ends a checkout at Stripe. It may have been paid a moment ago, or be gone; then Stripe refuses. */
+export async function expireSession(sessionId: string): Promise<void> {
+  try {
+    await readAtStripe((stripe) => stripe.checkout.sessions.expire(sessionId));
+  } catch (failure) {
+    if (!(failure instanceof StripeFailure && (failure.status === 400 || failure.status === 404)))
+      throw failure;
+  }
+}
+
 async function callStripe<T>(call: (stripe: Stripe) => Promise<T>, withinMs: number): Promise<T> {
   const stripe = await client();
-  if (running().calls >= maxConcurrent) throw new StripeFailure("enough is being asked", undefined, 429);
+  if (running().calls >= maxConcurrent) throw new StripeFailure("enough is being asked", "busy", 429);
   running().calls++;
   try {
     return await withTimeout(withinMs, call(stripe));

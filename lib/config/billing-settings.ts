@@ -11,20 +11,38 @@ export type BillingSettings = {
   creditPrices: string[];
   /** The plan of an account on a trial after its licence. */
   lapsedPlan: "trial-ended" | "hobby";
+  /** How long a licence goes on after the end of what was paid, while Stripe still tries to collect. */
+  graceDays: number;
+  /** Whether Stripe calculates the tax and collects tax ids. */
+  hasTax: boolean;
+  /** Whether Checkout takes promotion codes. */
+  hasPromotionCodes: boolean;
   /** The address of a fake Stripe on loopback; undefined means Stripe's own. */
   apiUrl: URL | undefined;
 };
 
 const needed = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_LICENCE_PRICES"] as const;
-const names = [...needed, "STRIPE_CREDIT_PRICES", "LAPSED_PLAN", "STRIPE_API_URL"] as const;
+const choices = {
+  LAPSED_PLAN: ["trial-ended", "hobby"],
+  STRIPE_TAX: ["none", "automatic"],
+  STRIPE_PROMOTION_CODES: ["off", "on"],
+} as const;
+const names = [
+  ...needed,
+  ...(Object.keys(choices) as (keyof typeof choices)[]),
+  "STRIPE_CREDIT_PRICES",
+  "LICENCE_GRACE_DAYS",
+  "STRIPE_API_URL",
+] as const;
 
 type Environment = Readonly<Partial<Record<(typeof names)[number], string | undefined>>>;
 
+const defaultGraceDays = 14;
 const maxPrices = 10; // each is read at Stripe to show it
 
 /** Parses the settings of billing and adds one line per problem to `faults`; no line contains a secret. */
 export function parseBilling(env: Environment, faults: string[]): BillingSettings | undefined {
-  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, LAPSED_PLAN } = env;
+  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, LICENCE_GRACE_DAYS } = env;
   if (names.every((name) => !env[name])) return undefined;
   const missing = needed.filter((name) => !env[name]);
   if (!secretKey || !webhookSecret || missing.length > 0) {
@@ -35,8 +53,14 @@ export function parseBilling(env: Environment, faults: string[]): BillingSetting
     faults.push("STRIPE_SECRET_KEY: is not a secret or restricted key of Stripe (sk_… or rk_…)");
   if (!/^whsec_\w+$/.test(webhookSecret))
     faults.push("STRIPE_WEBHOOK_SECRET: is not a signing secret (whsec_…)");
-  if (LAPSED_PLAN && LAPSED_PLAN !== "hobby" && LAPSED_PLAN !== "trial-ended")
-    faults.push("LAPSED_PLAN: must be trial-ended or hobby");
+  const isChosen = (name: keyof typeof choices): boolean => {
+    const [usual, other] = choices[name];
+    if (env[name] && env[name] !== usual && env[name] !== other)
+      faults.push(`${name}: must be ${usual} or ${other}`);
+    return env[name] === other;
+  };
+  if (LICENCE_GRACE_DAYS && !/^\d{1,3}$/.test(LICENCE_GRACE_DAYS))
+    faults.push("LICENCE_GRACE_DAYS: must be a whole number of days from 0 to 999");
   const [licencePrices, creditPrices] = [env.STRIPE_LICENCE_PRICES, env.STRIPE_CREDIT_PRICES].map(
     (list = "") => list.split(",").flatMap((id) => id.trim() || []),
   ) as [string[], string[]];
@@ -51,6 +75,15 @@ export function parseBilling(env: Environment, faults: string[]): BillingSetting
     env.STRIPE_API_URL && URL.canParse(env.STRIPE_API_URL) ? new URL(env.STRIPE_API_URL) : undefined;
   if (env.STRIPE_API_URL && !(apiUrl?.protocol === "http:" && isLoopback(apiUrl.hostname)))
     faults.push("STRIPE_API_URL: must be an http address on loopback; it is for tests only");
-  const lapsedPlan = LAPSED_PLAN === "hobby" ? "hobby" : "trial-ended";
-  return { secretKey, webhookSecret, licencePrices, creditPrices, lapsedPlan, apiUrl };
+  return {
+    secretKey,
+    webhookSecret,
+    licencePrices,
+    creditPrices,
+    lapsedPlan: isChosen("LAPSED_PLAN") ? "hobby" : "trial-ended",
+    graceDays: Number(LICENCE_GRACE_DAYS || defaultGraceDays),
+    hasTax: isChosen("STRIPE_TAX"),
+    hasPromotionCodes: isChosen("STRIPE_PROMOTION_CODES"),
+    apiUrl,
+  };
 }

@@ -40,7 +40,15 @@ export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
 /** Progress columns of audited tables, which may be updated without an audit entry. */
 const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
   accounts: ["trial_mail_done_ms", "trial_mail_next_at_ms"],
-  billing_subscriptions: ["last_event", "last_event_at_ms"],
+  billing_subscriptions: [
+    "last_event",
+    "last_event_at_ms",
+    "price_id",
+    "invoice_id",
+    "invoice_status",
+    "amount_due",
+    "currency",
+  ],
   local_sessions: ["last_seen_at_ms", "end_mail_at_ms"],
   operator_passkeys: ["counter", "last_used_at_ms"],
   operator_sessions: ["last_used_at_ms"],

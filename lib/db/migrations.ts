@@ -372,6 +372,21 @@ export const migrations: Record<string, SchemaChange> = {
   "135-app-origins": {
     up: statements("alter table local_sessions add column app_origin text"),
   },
+  "140-billing-readings": {
+    up: statements(
+      "alter table billing_subscriptions add column unpaid_since_ms bigint",
+      "alter table billing_subscriptions add column price_id text",
+      "alter table billing_subscriptions add column invoice_id text",
+      "alter table billing_subscriptions add column invoice_status text",
+      "alter table billing_subscriptions add column amount_due bigint",
+      "alter table billing_subscriptions add column currency text",
+      "alter table billing_checkouts add column taken_thousandths bigint",
+    ),
+  },
+  // For the operator's overview.
+  "141-billing-attention": {
+    makeIndexes: { billing_subscriptions_status: "billing_subscriptions (status)" },
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */

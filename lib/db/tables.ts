@@ -276,25 +276,28 @@ export type Tables = {
     account_id: string;
     customer_id: string;
     created_at_ms: number;
-    /** `given`; `overridden` once an operator has set the plan by hand meanwhile; null without a licence. */
+    /** `given` while Stripe gives a licence, else null; `overridden` in rows of earlier builds. */
     licence: string | null;
-    /** The account's terms before the licence. */
+    /** What an operator gives the account meanwhile: the account itself has the better of the two. */
     plan_before: string | null;
     trial_ends_before_ms: number | null;
     limit_before: number | null;
-    /** The limit of assistants that came with the licence; null if its price has none. */
+    /** The limit of assistants that comes with the licence; null if its price has none. */
     limit_given: number | null;
   };
   /** The subscriptions at Stripe as they were last read there. */
   billing_subscriptions: {
     id: string;
     account_id: string;
+    /** As Stripe reports it; `refunded` if its current period was, and `gone` if Stripe no longer knows it. */
     status: string;
     assistant_limit: number | null;
     period_ends_ms: number;
-    /** When it ends, if it was cancelled. */
+    /** Since when it is not paid; null while it is. */
+    unpaid_since_ms: number | null;
+    /** When its licence ends or ended, if that is known: it was cancelled or is not paid. */
     ends_at_ms: number | null;
-    /** Until when it is a licence: the year 9999 while it is active, 0 once its end has been carried out. */
+    /** Until when it is a licence, unless Stripe reports something new; 0 once it is none. */
     licence_until_ms: number;
     created_at_ms: number;
     /** Grows with each change, so that an older reading never replaces a newer one. */
@@ -302,6 +305,12 @@ export type Tables = {
     /** The event that last made us read it at Stripe. */
     last_event: string | null;
     last_event_at_ms: number | null;
+    /** Its price, and its latest invoice with what is due of it in the currency's smallest unit, for operators. */
+    price_id: string | null;
+    invoice_id: string | null;
+    invoice_status: string | null;
+    amount_due: number | null;
+    currency: string | null;
   };
   /** Checkouts that owners began. An account has at most one open one of each kind. */
   billing_checkouts: {
@@ -318,8 +327,10 @@ export type Tables = {
     created_at_ms: number;
     /** Stripe's id of it; null until Stripe has created it. */
     session_id: string | null;
-    /** How many of the credits were refunded. */
+    /** How many of the credits were refunded, or lost in a dispute. */
     refunded_thousandths: Generated<number>;
+    /** How many of those were taken back; null in rows of earlier builds. */
+    taken_thousandths: number | null;
     /** The event that last made us read it at Stripe. */
     last_event: string | null;
     last_event_at_ms: number | null;

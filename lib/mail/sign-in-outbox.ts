@@ -18,6 +18,8 @@ const signInMail = z.discriminatedUnion("kind", [
     token: z.string(),
     isOnWaitlist: z.boolean().default(false),
   }),
+  /** Clerk mails this one itself: it is queued where Clerk has taken enough for an hour. */
+  z.object({ kind: z.literal("clerk invitation"), to: z.string() }),
   z.object({
     kind: z.enum(["new browser", "new app", "replayed app"]),
     to: z.string(),
@@ -41,6 +43,7 @@ const purposeOf: Record<SignInMail["kind"], Purpose> = {
   passkey: "security-mail:v1",
   "new browser": "security-mail:v1",
   "new app": "security-mail:v1",
+  "clerk invitation": "security-mail:v1",
   "replayed app": "security-mail:v1",
 };
 
@@ -68,7 +71,12 @@ export type ClaimedMail = {
 export async function enqueueSignInMail(
   transaction: Db,
   mail: SignInMail,
-  { id = randomUUID(), nowMs, untilMs }: { id?: string | undefined; nowMs: number; untilMs: number },
+  {
+    id = randomUUID(),
+    nowMs,
+    dueAtMs = nowMs,
+    untilMs,
+  }: { id?: string | undefined; nowMs: number; dueAtMs?: number; untilMs: number },
 ): Promise<string> {
   await transaction
     .insertInto("sign_in_mails")
@@ -76,7 +84,7 @@ export async function enqueueSignInMail(
       id,
       kind: mail.kind,
       sealed: sealMail(id, mail),
-      next_attempt_at_ms: nowMs,
+      next_attempt_at_ms: dueAtMs,
       expires_at_ms: untilMs,
     })
     .onConflict((conflict) => conflict.column("id").doNothing())

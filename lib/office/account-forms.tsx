@@ -4,6 +4,7 @@ import { accountIdOf, addCredits, deleteAccount, findAccount, setAccount } from 
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { describeLicence } from "@/lib/accounts/explanation";
 import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
+import { dashboardUrl } from "@/lib/accounts/licence";
 import { endSessionsOf, type Session } from "@/lib/auth/session";
 import { distinctNames } from "@/lib/auth/session-name";
 import { deleteCustomer } from "@/lib/billing/customer";
@@ -21,18 +22,41 @@ import { Instant, Table, Their, trialEndOf } from "@/lib/office/parts";
 
 /* What an operator can do with an account: four forms, each followed by its act. */
 
-type TermsProps = { call: OfficeCall; account: Account; licence: string | null };
+type TermsProps = {
+  call: OfficeCall;
+  /** The account as an operator gives it. */
+  given: Account;
+  /** The customer to whom Stripe gives a licence. */
+  licensed: { customer_id: string; limit_given: number | null } | undefined;
+};
 
-/** The form with an account's plan, its trial's end and its limit. */
-export function Terms({ call, account, licence }: TermsProps) {
-  const { email, plan, assistantLimit } = account;
+/** The form with what an operator gives: the plan, its trial's end and the limit; and what Stripe gives next to it. */
+export function Terms({ call, given, licensed }: TermsProps) {
+  const fields = fieldsOf(given);
+  const before = parseSeen(call.typed("seen"));
+  // Of a form that comes back, only what its sender changed stays.
+  const typed = (name: string) => {
+    const text = call.typed(name);
+    return isField(name) && text === before?.[name] ? undefined : text;
+  };
+  const kept = { ...call, typed };
   return (
     <>
       <h2>Plan</h2>
-      {licence && <p>{describeLicence(licence)}.</p>}
-      <Form act={setTerms} hidden={{ email, seen: describeTerms(account) }} className="filter">
-        <PlanFields call={call} plan={plan} assistantLimit={assistantLimit}>
-          <TimeField call={call} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(account)} />
+      {licensed && (
+        <p>
+          {describeLicence(licensed)}. To end it,{" "}
+          <a href={dashboardUrl(licensed.customer_id)}>cancel it at Stripe</a>. The account has the better of
+          that and of what you give:
+        </p>
+      )}
+      <Form
+        act={setTerms}
+        hidden={{ email: given.email, seen: writeSeen(given.id, fields) }}
+        className="filter"
+      >
+        <PlanFields call={kept} plan={given.plan} assistantLimit={given.assistantLimit}>
+          <TimeField call={kept} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(given)} />
         </PlanFields>
         <button type="submit">Save</button>
       </Form>
@@ -40,15 +64,34 @@ export function Terms({ call, account, licence }: TermsProps) {
   );
 }
 
+const fieldNames = ["plan", "trialEnds", "assistantLimit"] as const;
+type TermFields = Record<(typeof fieldNames)[number], string>;
+
+const isField = (name: string): name is keyof TermFields => (fieldNames as readonly string[]).includes(name);
+
+/** The terms as the form's fields have them. */
+function fieldsOf(given: Account): TermFields {
+  const { plan, assistantLimit } = given;
+  return { plan, trialEnds: toMinute(trialEndOf(given)), assistantLimit: String(assistantLimit ?? "") };
+}
+
 /** The state that a form was made from. */
-function describeTerms(account: Account): string {
-  const { id, plan, assistantLimit } = account;
-  return [id, plan, trialEndOf(account) ?? "", assistantLimit ?? "none"].join(" ");
+function writeSeen(id: string, fields: TermFields): string {
+  return [id, ...fieldNames.map((name) => fields[name] || "none")].join(" ");
+}
+
+function parseSeen(text: string | undefined): (TermFields & { id: string }) | undefined {
+  const [id, ...values] = text?.split(" ") ?? [];
+  if (!id || values.length !== fieldNames.length) return undefined;
+  const [plan = "", trialEnds = "", assistantLimit = ""] = values.map((value) =>
+    value === "none" ? "" : value,
+  );
+  return { id, plan, trialEnds, assistantLimit };
 }
 
 /**
- * Sets what differs from the account: a plan that is only sent along does not become one that was given by hand, and a
- * trial's end keeps its seconds. An empty limit stays as it is.
+ * Sets what the sender changed, by what the form was made from: a plan that is only sent along undoes no one's, and a
+ * trial's end keeps its seconds. An emptied limit takes the limit away.
  */
 export const setTerms: OfficeAct = {
   path: "/account/terms",
@@ -57,19 +100,21 @@ export const setTerms: OfficeAct = {
   async run(call) {
     const { db, nowMs, by, input } = call;
     const email = requireEmail(call);
-    const { plan, trialEndsAtMs, assistantLimit } = readTerms(call);
-    const shown = await findAccount(db, email);
-    const isSameEnd = input("trialEnds") === toMinute(trialEndOf(shown));
+    const { plan, trialEndsAtMs, assistantLimit = null } = readTerms(call);
+    const { id } = await findAccount(db, email);
+    const seen = parseSeen(input("seen"));
+    const isChanged = (name: keyof TermFields) => (input(name) ?? seen?.[name]) !== seen?.[name];
     const terms = {
-      plan: plan === shown.plan ? undefined : plan,
-      trialEndsAtMs: isSameEnd ? undefined : trialEndsAtMs,
-      assistantLimit,
+      plan: isChanged("plan") ? plan : undefined,
+      trialEndsAtMs: isChanged("trialEnds") ? trialEndsAtMs : undefined,
+      assistantLimit: isChanged("assistantLimit") ? assistantLimit : undefined,
     };
-    await setAccount(db, email, terms, nowMs, by, (current) => {
-      if (input("seen") === describeTerms(current)) return;
-      const { plan, assistantLimit: assistant_limit } = current;
-      const now = describeChanges(null, { plan, trial_ends_at_ms: trialEndOf(current), assistant_limit });
-      throw conflict(`Someone changed this account meanwhile. It is now: ${now}.`);
+    await setAccount(db, email, terms, nowMs, by, (given) => {
+      const { plan, trial_ends_at_ms, assistant_limit } = given;
+      const trialEnds = toMinute(trial_ends_at_ms);
+      const now = writeSeen(id, { plan, trialEnds, assistantLimit: String(assistant_limit ?? "") });
+      if (input("seen") === now) return;
+      throw conflict(`Someone changed this account meanwhile. It is now: ${describeChanges(null, given)}.`);
     });
     return accountAddress(email, "terms");
   },
@@ -217,7 +262,7 @@ export const removeAccount: OfficeAct = {
     const email = requireEmail(call);
     const row = await accountIdOf(db, email).executeTakeFirst();
     if (row && row.id !== input("seen")) throw conflict("This email has another account meanwhile.");
-    await deleteCustomer(db, "email", email);
+    await deleteCustomer(db, "email", email, nowMs);
     await deleteAccount(db, email, nowMs, by);
     return accountAddress(email, "deleted");
   },

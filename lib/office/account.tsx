@@ -1,8 +1,10 @@
 import { StatusLights } from "@/app/(pages)/home/verdict";
 import type { Account } from "@/lib/accounts/account";
-import { accountIdOf } from "@/lib/accounts/accounts";
+import { accountIdOf, defaultTrialDays } from "@/lib/accounts/accounts";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import { explain, factQueries, toFacts } from "@/lib/accounts/explanation";
+import { explain, type FactRows, factQueries, toFacts } from "@/lib/accounts/explanation";
+import { dashboardUrl } from "@/lib/accounts/licence";
+import { moneyInWords } from "@/lib/config/money";
 import { auditEntries } from "@/lib/db/audit";
 import { readTogether } from "@/lib/db/read-together";
 import { ApiError } from "@/lib/http/errors";
@@ -17,8 +19,10 @@ import {
   Terms,
 } from "@/lib/office/account-forms";
 import { auditColumns, auditQueriesOf } from "@/lib/office/audit";
+import { ActButton } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { homeStateOf, Instant, MailState, Outcome, Table, Their } from "@/lib/office/parts";
+import { inviteMany } from "@/lib/office/waiting";
 
 export const account: OfficePage = {
   path: "/account",
@@ -88,7 +92,8 @@ async function show(call: OfficeCall) {
                 <code>{answerInJson(current, nowMs)}</code>
               </pre>
             </details>
-            <Terms call={call} account={current} licence={facts.licence} />
+            <Terms call={call} given={facts.given ?? current} licensed={facts.licensed} />
+            <Subscriptions found={found} nowMs={nowMs} />
             <Credits call={call} account={current} entries={found.entries} />
             <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
           </>
@@ -114,7 +119,7 @@ async function show(call: OfficeCall) {
             ["Valid until", ({ expires_at_ms }) => <Instant atMs={expires_at_ms} nowMs={nowMs} />],
             ["Wrong tries", ({ tries }) => tries],
           ]}
-          whenEmpty="No code was asked for."
+          whenEmpty="None is kept: no code was asked for, or it was used."
         />
         <h2>Mails</h2>
         <Table
@@ -141,6 +146,15 @@ async function show(call: OfficeCall) {
             <Instant atMs={facts.invitation?.expires_at_ms} nowMs={nowMs} />
           </dd>
         </dl>
+        {facts.waiting && !facts.hasAccount && !facts.invitation && (
+          <ActButton
+            act={inviteMany}
+            hidden={{ emails: email, plan: "trial" }}
+            label={`Invite ${email} to a trial`}
+          >
+            Invite to a trial of {defaultTrialDays} days
+          </ActButton>
+        )}
         <h2>Changes</h2>
         <Table rows={changes} columns={auditColumns(nowMs)} whenEmpty="None." />
         <p>
@@ -150,6 +164,45 @@ async function show(call: OfficeCall) {
       </>
     ),
   };
+}
+
+type SubscriptionsProps = { found: Pick<FactRows, "customers" | "subscriptions">; nowMs: number };
+
+/** What Stripe last reported of an account's subscriptions, with links to its dashboard. */
+function Subscriptions({ found: { customers, subscriptions }, nowMs }: SubscriptionsProps) {
+  const [customer] = customers;
+  if (!customer) return null;
+  const linkTo = (kind: "customers" | "subscriptions" | "invoices", id: string | null) =>
+    id ? <a href={dashboardUrl(id, kind)}>{id}</a> : "–";
+  return (
+    <>
+      <h2>Billing</h2>
+      <p>Customer at Stripe: {linkTo("customers", customer.customer_id)}</p>
+      <Table
+        rows={subscriptions}
+        columns={[
+          ["Subscription", ({ id }) => linkTo("subscriptions", id)],
+          ["State", ({ status }) => status.replace("_", " ")],
+          ["Period ends", ({ period_ends_ms }) => <Instant atMs={period_ends_ms} nowMs={nowMs} />],
+          ["Licence ends", ({ ends_at_ms }) => <Instant atMs={ends_at_ms} nowMs={nowMs} />],
+          ["Price", ({ price_id }) => price_id ?? "–"],
+          [
+            "Last invoice",
+            ({ invoice_id, invoice_status }) => (
+              <>
+                {linkTo("invoices", invoice_id)} {invoice_status}
+              </>
+            ),
+          ],
+          [
+            "Due",
+            ({ amount_due, currency }) => (amount_due && currency ? moneyInWords(amount_due, currency) : "–"),
+          ],
+        ]}
+        whenEmpty="No subscription."
+      />
+    </>
+  );
 }
 
 const doneWords = {

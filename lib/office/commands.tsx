@@ -14,6 +14,8 @@ const list = [
   ["Erase a person", "person erase EMAIL"],
   ["Rotate or revoke the signing keys", "keys rotate"],
   ["Register an app", "connect add NAME URI"],
+  ["Show what an account has bought at Stripe", "billing show EMAIL"],
+  ["Read at Stripe what is not settled", "billing reconcile"],
   ["Back the store up, and restore it", "backup FILE"],
   ["Migrate the store ahead of an upgrade", "migrate"],
 ] as const;

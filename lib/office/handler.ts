@@ -160,7 +160,8 @@ function actHandler(page: OfficePage, act: OfficeAct): Handler<OfficeSession> {
 
 function toCall(db: Db, { operator }: OfficeSession, { nowMs, body, url }: HandlerRequest): OfficeCall {
   const form = new URLSearchParams(body.toString());
-  const typed = (name: string) => form.get(name)?.trim();
+  // Boxes of one name are ticked one a line.
+  const typed = (name: string) => (form.has(name) ? form.getAll(name).join("\n").trim() : undefined);
   const input = (name: string) => typed(name) ?? url.searchParams.get(name)?.trim();
   return { db, operator, by: `operator ${operator.name}`, nowMs, input, typed };
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Light } from "@/app/(pages)/light";
 import { readOverview } from "@/lib/accounts/overview";
+import { failing } from "@/lib/billing/fulfilment";
+import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Instant, Person, Table } from "@/lib/office/parts";
@@ -77,7 +79,16 @@ async function show({ db, nowMs }: OfficeCall) {
 
 type CountsProps = Counted["overview"] & { nowMs: number };
 
-function Counts({ accounts, nowMs, trialsEnding, waiting, oldestWaitingAtMs, days, ...others }: CountsProps) {
+function Counts({
+  accounts,
+  billing,
+  nowMs,
+  trialsEnding,
+  waiting,
+  oldestWaitingAtMs,
+  days,
+  ...others
+}: CountsProps) {
   const figures: [name: string, value: number, href?: string][] = [
     ["Trials", accounts.trials, "/accounts?trials=running"],
     ["Ended trials", accounts.endedTrials, "/accounts?trials=ended"],
@@ -87,6 +98,7 @@ function Counts({ accounts, nowMs, trialsEnding, waiting, oldestWaitingAtMs, day
     ["Failed mails in 30 days", others.mailsFailedIn30Days, "/mails"],
     ["Apps connected", others.connectedApps],
   ];
+  const sinceMs = failing().sinceMs;
   return (
     <>
       <dl className="figures">
@@ -97,6 +109,22 @@ function Counts({ accounts, nowMs, trialsEnding, waiting, oldestWaitingAtMs, day
           </div>
         ))}
       </dl>
+      {settings().billing && (
+        <p>
+          Billing: {billing.pastDue} past due or unpaid, {billing.unsettledForADay} checkouts unsettled for a
+          day, {billing.unknownToStripe} subscriptions unknown to Stripe; in 30 days{" "}
+          {billing.orphanedIn30Days} purchases without account or for another price,{" "}
+          {billing.returnedIn30Days} payments returned, {billing.twiceIn30Days} bought twice. Deliveries{" "}
+          {sinceMs === undefined ? (
+            "are fulfilled."
+          ) : (
+            <>
+              fail: the first <Instant atMs={sinceMs} nowMs={nowMs} />.
+            </>
+          )}{" "}
+          <a href="/audit?who=stripe">What Stripe has changed</a>
+        </p>
+      )}
       {others.mailsNotOpened > 0 && (
         <p>
           {others.mailsNotOpened.toLocaleString("en")} waiting mails were encrypted with another APP_SECRET

@@ -32,7 +32,6 @@ async function show(call: OfficeCall): Promise<Shown> {
     );
   }
   const rows = await query.execute();
-  const emails = rows.slice(0, perPage).map(({ email }) => email);
   return {
     title: "Waitlist",
     content: (
@@ -40,14 +39,24 @@ async function show(call: OfficeCall): Promise<Shown> {
         <h1>Waitlist</h1>
         <Outcome call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
         <Form act={inviteMany} className="stack">
-          <label htmlFor="emails">Emails to invite, one a line</label>
-          <textarea
-            id="emails"
-            name="emails"
-            rows={8}
-            spellCheck={false}
-            defaultValue={typed("emails") ?? emails.join("\n")}
+          <LongTable
+            caption="Waiting for an invitation"
+            rows={rows}
+            columns={[
+              [
+                "Invite",
+                ({ email }) => (
+                  <input type="checkbox" name="emails" value={email} aria-label={`Invite ${email}`} />
+                ),
+              ],
+              ["Email", ({ email }) => <Person email={email} />],
+              ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
+            ]}
+            whenEmpty="No one waits."
+            hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
           />
+          <label htmlFor="emails">Others to invite, one a line</label>
+          <textarea id="emails" name="emails" rows={4} spellCheck={false} defaultValue={typed("emails")} />
           <div className="filter">
             <PlanFields call={call} plan="trial" assistantLimit={null}>
               <Field
@@ -61,23 +70,13 @@ async function show(call: OfficeCall): Promise<Shown> {
             <button type="submit">Invite</button>
           </div>
         </Form>
-        <h2>Waiting for an invitation</h2>
-        <LongTable
-          rows={rows}
-          columns={[
-            ["Email", ({ email }) => <Person email={email} />],
-            ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
-          ]}
-          whenEmpty="No one waits."
-          hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
-        />
       </>
     ),
   };
 }
 
-/** Invites every email that the form lists, with one plan. Refused ones are listed with the reason. */
-const inviteMany: OfficeAct = {
+/** Invites every email that the form lists or that is ticked, with one plan. Refused ones are listed with the reason. */
+export const inviteMany: OfficeAct = {
   path: "/waiting/invite",
   name: "send invitations",
   needsProof: true,
@@ -90,24 +89,26 @@ const inviteMany: OfficeAct = {
     if (listed.length > maxInvited)
       throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
     const refused: Refused[] = [];
+    const queued: Refused[] = [];
     for (const text of listed) {
       try {
         const email = parseEmailAddress(text);
         if (!email) throw invalid("It is not an email address.");
-        await queueInvitation(db, email, terms, by);
+        const { url } = await queueInvitation(db, email, terms, by);
+        if (!url) queued.push({ email: text, why: "Queued: Clerk takes 100 invitations an hour." });
       } catch (thrown) {
         if (!(thrown instanceof ApiError)) throw thrown;
         refused.push({ email: text, why: thrown.message });
       }
     }
-    if (refused.length > 0) return report(listed.length, refused);
+    if (refused.length + queued.length > 0) return report(listed.length, refused, queued);
     return addressOf(waiting.path, { done: "invited" });
   },
 };
 
 type Refused = { email: string; why: string };
 
-function report(all: number, refused: Refused[]): Shown {
+function report(all: number, refused: Refused[], queued: Refused[]): Shown {
   return {
     title: "Invited",
     content: (
@@ -115,9 +116,10 @@ function report(all: number, refused: Refused[]): Shown {
         <h1>
           Invited {all - refused.length} of {all}
         </h1>
+        {queued.length > 0 && <p>{queued.length} of them wait until Clerk takes more.</p>}
         <Table
-          caption="Not invited"
-          rows={refused}
+          caption={queued.length > 0 ? "Not invited, or not yet" : "Not invited"}
+          rows={[...refused, ...queued]}
           columns={[
             ["Email", ({ email }) => <Their>{email}</Their>],
             ["Why", ({ why }) => why],

@@ -7,7 +7,7 @@ import { oncePerWorker } from "@/tests/support/once-per-worker";
 import type { Answer, Environment, Service } from "@/tests/support/service";
 
 /** How the Backend API fails a request. */
-type Fault = "hang" | "refuse" | "break" | "forbid" | "fail";
+type Fault = "hang" | "busy" | "refuse" | "break" | "forbid" | "fail";
 
 /**
  * A fake Clerk instance: its keys, its Backend API on loopback, and its webhook deliveries. Everything it sends has
@@ -106,6 +106,7 @@ export class ClerkInstance {
       outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(answer));
     if (this.fault === "forbid") return void send(401, { errors: [] });
     if (this.fault === "fail") return void send(500, {});
+    if (this.fault === "busy") return void send(429, { errors: [] });
     if (this.fault === "refuse") {
       const error = { code: "form_param_format_invalid", message: "is invalid", long_message: "is invalid" };
       return void send(422, { errors: [error] });

@@ -107,7 +107,14 @@ export async function sellUnderFaults(stage: Stage, count: number, killsOfEach: 
   const all = [];
   const half = Math.ceil(purchases.length / 2);
   for (const paid of [purchases.slice(0, half), purchases.slice(half)]) {
-    for (const { session } of paid) stripe.pay(session);
+    const byBank = paid.filter(({ kind }) => kind === "credits" && random() < 0.1);
+    for (const purchase of paid) {
+      // The metadata of some names another account: it is the customer who pays.
+      const { metadata } = stripe.sessions.get(purchase.session) ?? {};
+      if (metadata && purchase.kind === "credits" && random() < 0.1)
+        metadata.account = purchases[0]?.account ?? "";
+      stripe.pay(purchase.session, { byBank: byBank.includes(purchase) });
+    }
     const events = stripe.takeEvents();
     all.push(...events);
     const unheardOf = new Set(paid.filter(() => random() < 0.1).map(({ account }) => account));
@@ -123,10 +130,17 @@ export async function sellUnderFaults(stage: Stage, count: number, killsOfEach: 
     const away = { from: deliveries.length * 0.4, until: deliveries.length * 0.6 };
     await atOnce(senders, deliveries, async ({ event }, at) => {
       isAway = isSecond && at > away.from && at < away.until;
-      figures.deliveries++;
-      const { status } = await ask(() => stripe.deliver(service, event));
-      if (status !== 200) figures.refused++;
+      // Some arrive several times at the same moment.
+      const copies = Array.from({ length: random() < 0.2 ? 4 : 1 }, async () => {
+        figures.deliveries++;
+        const { status } = await ask(() => stripe.deliver(service, event));
+        if (status !== 200) figures.refused++;
+      });
+      await Promise.all(copies);
     });
+    // The banks pay, and no one hears of it.
+    for (const { session } of byBank) stripe.settleAtBank(session, true);
+    figures.unheard += stripe.takeEvents().length;
   }
   isAway = false;
   await restarting;
@@ -214,7 +228,7 @@ async function atOnce<T>(workers: number, items: readonly T[], work: (item: T, a
 }
 
 /** Random numbers that are the same in each run (mulberry32). */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -7,24 +7,61 @@ import type { Answer, Environment, Service } from "@/tests/support/service";
 
 /**
  * How it handles a request. `lost` carries it out and drops the connection, `late` answers after the service's deadline,
- * `silent` never answers.
+ * `silent` never answers, `done500` carries it out and answers 500.
  */
-export type Fault = "none" | "429" | "500" | "401" | "late" | "silent" | "reset" | "lost";
+export type Fault = "none" | "429" | "500" | "401" | "late" | "silent" | "done500" | "reset" | "lost";
 
 type Session = Pick<
   Stripe.Checkout.Session,
   "id" | "object" | "mode" | "status" | "payment_status" | "url" | "customer" | "subscription" | "metadata"
 > &
-  Pick<Stripe.Checkout.Session, "payment_intent" | "created" | "success_url" | "cancel_url">;
+  Pick<Stripe.Checkout.Session, "payment_intent" | "created" | "success_url" | "cancel_url"> & {
+    /** What it was made with. */
+    asked: Record<string, string>;
+  };
+type Item = Pick<
+  Stripe.SubscriptionItem,
+  "id" | "price" | "quantity" | "current_period_start" | "current_period_end"
+>;
 type Subscription = Pick<
   Stripe.Subscription,
-  "id" | "object" | "status" | "created" | "customer" | "cancel_at" | "cancel_at_period_end" | "metadata"
-> & { items: { data: Pick<Stripe.SubscriptionItem, "price" | "current_period_end">[] } };
-type Invoice = Pick<Stripe.Invoice, "id" | "object" | "status"> & {
-  lines: { data: { period: Stripe.InvoiceLineItem.Period }[] };
-};
-type Charge = Pick<Stripe.Charge, "id" | "object" | "amount" | "amount_refunded">;
+  | "id"
+  | "object"
+  | "status"
+  | "created"
+  | "customer"
+  | "cancel_at"
+  | "cancel_at_period_end"
+  | "ended_at"
+  | "metadata"
+  | "pause_collection"
+> & { items: { data: Item[] }; latest_invoice: string | null };
+type Invoice = Pick<
+  Stripe.Invoice,
+  | "id"
+  | "object"
+  | "status"
+  | "billing_reason"
+  | "created"
+  | "currency"
+  | "total"
+  | "amount_paid"
+  | "amount_remaining"
+> & { parent: { subscription_details: { subscription: string } }; intents: string[] };
+type Charge = Pick<
+  Stripe.Charge,
+  "id" | "object" | "amount" | "amount_refunded" | "refunded" | "disputed" | "created" | "status"
+> & { customer: string; payment_intent: string };
 type Intent = Pick<Stripe.PaymentIntent, "id" | "object" | "status"> & { latest_charge: Charge | null };
+type Dispute = Pick<Stripe.Dispute, "id" | "object" | "status" | "amount"> & {
+  charge: string;
+  payment_intent: string;
+};
+type Customer = Pick<Stripe.Customer, "id" | "object" | "email"> & {
+  metadata: Record<string, string>;
+  /** Our account's id. */
+  account: string;
+};
 type Price = Pick<
   Stripe.Price,
   "id" | "object" | "active" | "type" | "currency" | "unit_amount" | "recurring" | "metadata" | "nickname"
@@ -33,7 +70,8 @@ type Endpoint = Pick<Stripe.WebhookEndpoint, "id" | "object" | "url" | "status" 
 type Event = Pick<Stripe.Event, "id" | "object" | "type" | "created"> & { data: { object: object } };
 
 const secret = "whsec_standin";
-const monthMs = 30 * 24 * 60 * 60 * 1000;
+const daySeconds = 24 * 60 * 60;
+const secondsOf = { day: daySeconds, week: 7 * daySeconds, month: 30 * daySeconds, year: 365 * daySeconds };
 
 const recurring = { interval: "month", interval_count: 1 } as Stripe.Price.Recurring;
 const product = { id: "prod_1", object: "product", name: "Office licence" } as const;
@@ -46,10 +84,23 @@ const price = { object: "price", active: true, currency: "eur", nickname: null, 
 export class StripeStandIn {
   /** Every request to the API, for example `POST /v1/customers`. */
   readonly requests: string[] = [];
-  readonly customers = new Map<string, { email: string; account: string }>();
+  readonly customers = new Map<string, Customer>();
+  /** Customers that were deleted: Stripe still names them. */
+  readonly deleted = new Set<string>();
+  /** What a customer has paid too much, by a switch to a shorter period: later invoices are paid from it. */
+  readonly credits = new Map<string, number>();
   readonly sessions = new Map<string, Session>();
   readonly subscriptions = new Map<string, Subscription>();
-  readonly invoices = new Map<string, Invoice[]>();
+  readonly invoices = new Map<string, Invoice>();
+  readonly charges = new Map<string, Charge>();
+  readonly disputes = new Map<string, Dispute>();
+  /** The configurations of the portal, of which one is the default. */
+  portals = [{ id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true }];
+  taxStatus = "active";
+  /** How far Stripe's clock is ahead of the service's. */
+  clockSkewMs = 0;
+  /** Answers as another Stripe account does, that knows none of our objects. */
+  isAnother = false;
   readonly prices = new Map<string, Price>(
     [
       { ...price, id: "price_month", type: "recurring", unit_amount: 4900, recurring, metadata: {} } as const,
@@ -165,11 +216,56 @@ export class StripeStandIn {
 
   /** Refunds a part of a paid checkout, in the smallest unit of its currency. */
   refund(sessionId: string, amount: number): void {
-    const { latest_charge: charge, id } = this.find(this.sessions, sessionId)
-      .payment_intent as unknown as Intent;
+    this.refundCharge(this.chargeOf(sessionId), amount);
+  }
+
+  /** The charge of a paid checkout of credits, or the newest one of a subscription. */
+  chargeOf(id: string): Charge {
+    const intent = this.sessions.get(id)?.payment_intent as Intent | null | undefined;
+    const intents = [...this.invoices.values()].flatMap(({ parent, intents }) =>
+      parent.subscription_details.subscription === id ? intents : [],
+    );
+    const newest = [...this.charges.values()].findLast(({ payment_intent }) =>
+      intents.includes(payment_intent),
+    );
+    const charge = intent?.latest_charge ?? newest;
     if (!charge) throw new Error("nothing was paid");
+    return charge;
+  }
+
+  refundCharge(charge: Charge, amount = charge.amount - charge.amount_refunded): void {
     charge.amount_refunded += amount;
-    this.tell("charge.refunded", { ...charge, payment_intent: id });
+    charge.refunded = charge.amount_refunded === charge.amount;
+    this.tell("charge.refunded", charge);
+  }
+
+  /** A refund that was made comes back from the bank. */
+  failRefund(charge: Charge, amount = charge.amount_refunded): void {
+    charge.amount_refunded -= amount;
+    charge.refunded = false;
+    this.tell("refund.failed", {
+      id: this.newId("re"),
+      object: "refund",
+      payment_intent: charge.payment_intent,
+    });
+  }
+
+  /** The customer disputes a charge at their bank; `close` is how the bank decides later. */
+  dispute(charge: Charge): { close: (status: "won" | "lost") => void } {
+    charge.disputed = true;
+    const { id, amount, payment_intent } = charge;
+    const dispute: Dispute = {
+      ...{ id: this.newId("dp"), object: "dispute", status: "needs_response" },
+      ...{ amount, charge: id, payment_intent },
+    } as Dispute;
+    this.disputes.set(dispute.id, dispute);
+    this.tell("charge.dispute.created", dispute);
+    return {
+      close: (status) => {
+        dispute.status = status;
+        this.tell("charge.dispute.closed", dispute);
+      },
+    };
   }
 
   /** Changes a subscription as Stripe, its customer or its operator does. */
@@ -183,23 +279,71 @@ export class StripeStandIn {
   }
 
   cancelAtPeriodEnd(id: string): void {
-    const { items } = this.find(this.subscriptions, id);
-    this.change(id, { cancel_at_period_end: true, cancel_at: items.data[0]?.current_period_end ?? null });
+    this.change(id, { cancel_at_period_end: true, cancel_at: this.itemOf(id).current_period_end });
   }
 
-  /** The subscription ends: at its period's end, or at once. */
+  /** The subscription ends now: at its period's end, or before. */
   end(id: string): void {
-    this.change(id, { status: "canceled" }, "customer.subscription.deleted");
+    this.change(id, { status: "canceled", ended_at: this.nowSeconds() }, "customer.subscription.deleted");
   }
 
   /** The next period begins, paid or not. */
   renew(id: string, { isPaid = true } = {}): void {
-    const { items } = this.find(this.subscriptions, id);
-    const [item] = items.data;
+    const item = this.itemOf(id);
+    item.current_period_start = item.current_period_end;
+    item.current_period_end += periodOf(item.price);
+    const { status, pause_collection } = this.find(this.subscriptions, id);
+    const invoice = this.bill(id, "subscription_cycle", item.price.unit_amount ?? 0, isPaid);
+    if (pause_collection) invoice.status = "void";
+    const isDue = invoice.status === "open";
+    this.change(id, { status: isDue && status === "unpaid" ? status : isDue ? "past_due" : "active" });
+  }
+
+  /** The customer pays what is open, so the subscription is active again. */
+  payOpen(id: string): void {
+    for (const invoice of this.invoices.values()) {
+      if (invoice.parent.subscription_details.subscription !== id || invoice.status !== "open") continue;
+      this.payInvoice(invoice, invoice.amount_remaining);
+    }
+    this.change(id, { status: "active" });
+  }
+
+  /**
+   * The customer takes another price. With the same interval the rest of the period is billed; another interval begins a
+   * new period, and what is left of the old one is credited.
+   */
+  switchPrice(id: string, priceId: string, { isPaid = true } = {}): void {
+    const item = this.itemOf(id);
+    const to = this.find(this.prices, priceId) as Stripe.Price;
+    const now = this.nowSeconds();
+    const rest = Math.max(0, item.current_period_end - now) / periodOf(item.price);
+    const unused = Math.floor((item.price.unit_amount ?? 0) * rest);
+    const isOtherPeriod = periodOf(to) !== periodOf(item.price);
+    item.price = to;
+    if (isOtherPeriod) {
+      item.current_period_start = now;
+      item.current_period_end = now + periodOf(to);
+      const subscription = this.find(this.subscriptions, id);
+      if (subscription.cancel_at_period_end) subscription.cancel_at = item.current_period_end;
+    }
+    const due = Math.floor((to.unit_amount ?? 0) * (isOtherPeriod ? 1 : rest)) - unused;
+    const invoice = this.bill(id, "subscription_update", due, isPaid);
+    this.change(id, { status: invoice.status === "open" ? "past_due" : "active" });
+  }
+
+  /** An operator deletes a customer in the dashboard. Its subscriptions end. */
+  deleteCustomer(id: string): boolean {
+    for (const { id: subscription, customer, status } of this.subscriptions.values()) {
+      if (customer === id && status !== "canceled") this.end(subscription);
+    }
+    this.deleted.add(id);
+    return this.customers.delete(id);
+  }
+
+  private itemOf(id: string): Item {
+    const [item] = this.find(this.subscriptions, id).items.data;
     if (!item) throw new Error("no item");
-    item.current_period_end += monthMs / 1000;
-    this.invoice(id, item.current_period_end, isPaid ? "paid" : "open");
-    this.change(id, { status: isPaid ? "active" : "past_due" });
+    return item;
   }
 
   private find<T>(map: Map<string, T>, id: string): T {
@@ -222,43 +366,85 @@ export class StripeStandIn {
   }
 
   private subscribe(session: Session): void {
+    session.subscription = this.makeSubscription(
+      String(session.customer),
+      session.metadata?.price ?? "",
+      session.metadata ?? {},
+    );
+  }
+
+  /** A new subscription that is paid: from a checkout, or made in the dashboard. Returns its id. */
+  makeSubscription(customer: string, priceId: string, metadata: Record<string, string> = {}): string {
     const id = this.newId("sub");
-    const price = this.find(this.prices, session.metadata?.price ?? "");
-    const current_period_end = this.nowSeconds() + monthMs / 1000;
+    const price = this.find(this.prices, priceId) as Stripe.Price;
+    const current_period_start = this.nowSeconds();
+    const current_period_end = current_period_start + periodOf(price);
     this.subscriptions.set(id, {
       id,
       object: "subscription",
       status: "active",
-      created: this.nowSeconds(),
-      customer: session.customer as string,
+      created: current_period_start,
+      customer,
       cancel_at: null,
       cancel_at_period_end: false,
-      metadata: session.metadata ?? {},
-      items: { data: [{ price: price as Stripe.Price, current_period_end }] },
+      ended_at: null,
+      pause_collection: null,
+      latest_invoice: null,
+      metadata,
+      items: {
+        data: [{ id: this.newId("si"), price, quantity: 1, current_period_start, current_period_end }],
+      },
     });
-    this.invoice(id, current_period_end, "paid");
-    session.subscription = id;
+    this.bill(id, "subscription_create", price.unit_amount ?? 0, true);
     this.tell("customer.subscription.created", this.find(this.subscriptions, id));
+    return id;
   }
 
-  private invoice(subscription: string, end: number, status: "paid" | "open"): void {
-    const lines = { data: [{ period: { start: end - monthMs / 1000, end } }] };
-    const invoices = this.invoices.get(subscription) ?? [];
-    this.invoices.set(subscription, [
-      { id: this.newId("in"), object: "invoice", status, lines },
-      ...invoices,
-    ]);
+  /** An invoice of a subscription: paid from the customer's credit first, then charged, unless the card refuses. */
+  private bill(id: string, reason: Stripe.Invoice.BillingReason, amount: number, isPaid: boolean): Invoice {
+    const subscription = this.find(this.subscriptions, id);
+    const customer = String(subscription.customer);
+    const credit = (this.credits.get(customer) ?? 0) - amount;
+    this.credits.set(customer, Math.max(0, credit));
+    const due = Math.max(0, -credit);
+    const invoice: Invoice = {
+      ...{ id: this.newId("in"), object: "invoice", status: "open", billing_reason: reason },
+      ...{
+        created: this.nowSeconds(),
+        currency: "eur",
+        total: amount,
+        amount_paid: 0,
+        amount_remaining: due,
+      },
+      ...{ parent: { subscription_details: { subscription: id } }, intents: [] },
+    } as Invoice;
+    this.invoices.set(invoice.id, invoice);
+    subscription.latest_invoice = invoice.id;
+    if (isPaid || due === 0) this.payInvoice(invoice, due);
+    return invoice;
+  }
+
+  private payInvoice(invoice: Invoice, amount: number): void {
+    const { customer } = this.find(this.subscriptions, invoice.parent.subscription_details.subscription);
+    if (amount > 0) invoice.intents.push(this.charge(String(customer), amount, "succeeded").id);
+    Object.assign(invoice, { status: "paid", amount_paid: amount, amount_remaining: 0 });
   }
 
   private makeIntent(session: Session, status: Stripe.PaymentIntent["status"]): Intent {
     const amount = this.prices.get(session.metadata?.price ?? "")?.unit_amount ?? 0;
-    const charge = { id: this.newId("ch"), object: "charge", amount, amount_refunded: 0 } as const;
-    return {
-      id: this.newId("pi"),
-      object: "payment_intent",
-      status,
-      latest_charge: status === "succeeded" ? charge : null,
+    return this.charge(String(session.customer), amount, status);
+  }
+
+  private charge(customer: string, amount: number, status: Stripe.PaymentIntent["status"]): Intent {
+    const intent: Intent = { id: this.newId("pi"), object: "payment_intent", status, latest_charge: null };
+    if (status !== "succeeded") return intent;
+    intent.latest_charge = {
+      ...{ id: this.newId("ch"), object: "charge", amount, amount_refunded: 0, refunded: false },
+      ...{ disputed: false, created: this.nowSeconds(), status: "succeeded", customer },
+      payment_intent: intent.id,
     };
+    this.charges.set(intent.latest_charge.id, intent.latest_charge);
+    return intent;
   }
 
   private async receive(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -271,7 +457,8 @@ export class StripeStandIn {
     const fault = await this.faultOf(request);
     const send = ({ status, body }: Reply) => {
       if (fault === "lost") return incoming.socket.destroy();
-      outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      const date = new Date(this.nowMs() + this.clockSkewMs).toUTCString();
+      outgoing.writeHead(status, { "content-type": "application/json", date }).end(JSON.stringify(body));
     };
     if (fault === "silent") return;
     if (fault === "reset") return void incoming.socket.destroy();
@@ -288,7 +475,12 @@ export class StripeStandIn {
       // Stripe remembers a failure of its own as well.
       if (fault === "500") return refuse(500, undefined, "Something went wrong.");
       if (!isOurs) return refuse(401, undefined, "Invalid API Key provided.");
-      return this.answer(method, pathname, method === "GET" ? searchParams : new URLSearchParams(body));
+      const answer = this.answer(
+        method,
+        pathname,
+        method === "GET" ? searchParams : new URLSearchParams(body),
+      );
+      return fault === "done500" ? refuse(500, undefined, "Something went wrong.") : answer;
     };
     const answer = known?.answer ?? work();
     const kept = { body, answer, isDone: false };
@@ -299,29 +491,60 @@ export class StripeStandIn {
     send(reply);
   }
 
-  private answer(method: string, path: string, fields: URLSearchParams): Reply {
+  /** Answers without a connection, for a library in this process. */
+  fetch = async (
+    url: string | URL | Request,
+    { method = "GET", body, headers }: RequestInit = {},
+  ): Promise<Response> => {
+    const { pathname, searchParams } = new URL(String(url));
+    const fault = await this.faultOf(`${method} ${pathname}`);
+    const fields = method === "GET" ? searchParams : new URLSearchParams(String(body ?? ""));
+    const key = new Headers(headers).get("idempotency-key") ?? "";
+    const known = await this.remembered.get(key)?.answer;
+    const reply =
+      known ?? (fault === "none" ? this.answer(method, pathname, fields) : refuse(500, undefined, "Away."));
+    if (key) this.remembered.set(key, { body: "", answer: Promise.resolve(reply), isDone: true });
+    return Response.json(reply.body, { status: reply.status });
+  };
+
+  /** Answers a request to the API. */
+  answer(method: string, path: string, fields: URLSearchParams): Reply {
     const [, , kind = "", id = "", action] = path.replace("checkout/sessions", "sessions").split("/");
+    const missing = (status = 404) => refuse(status, "resource_missing", `No such ${kind}: '${id}'`);
     const of = <T>(map: Map<string, T>) => {
-      const found = map.get(decodeURIComponent(id));
-      return found ? ok(found as object) : refuse(404, "resource_missing", `No such ${kind}: '${id}'`);
+      const found = this.isAnother ? undefined : map.get(decodeURIComponent(id));
+      return found ? ok(found as object) : missing();
     };
     const route = `${method} ${kind}${id ? "/id" : ""}${action ? `/${action}` : ""}`;
+    const customer = fields.get("customer") ?? "";
     switch (route) {
       case "POST customers": {
         const customer = this.newId("cus");
-        const account = fields.get("metadata[account]") ?? "";
-        this.customers.set(customer, { email: fields.get("email") ?? "", account });
-        return ok({ id: customer, object: "customer" });
+        const metadata = metadataIn(fields);
+        const account = metadata.account ?? "";
+        const made = {
+          id: customer,
+          object: "customer",
+          email: fields.get("email"),
+          metadata,
+          account,
+        } as const;
+        this.customers.set(customer, made);
+        return ok(made);
       }
+      case "GET customers":
+        return list([...this.customers.values()].filter(({ email }) => email === fields.get("email")));
       case "GET customers/id":
-        return of(this.customers);
+        return this.deleted.has(id) ? ok({ id, object: "customer", deleted: true }) : of(this.customers);
+      case "POST customers/id": {
+        const known = this.customers.get(id);
+        if (!known) return missing();
+        known.email = fields.get("email") ?? known.email;
+        Object.assign(known.metadata, metadataIn(fields));
+        return ok(known);
+      }
       case "DELETE customers/id":
-        for (const { id: subscription, customer, status } of this.subscriptions.values()) {
-          if (customer === id && status !== "canceled") this.end(subscription);
-        }
-        return this.customers.delete(id)
-          ? ok({ id, object: "customer", deleted: true })
-          : refuse(404, "resource_missing", "No such customer");
+        return this.deleteCustomer(id) ? ok({ id, object: "customer", deleted: true }) : missing();
       case "POST sessions":
         return this.createSession(fields);
       case "GET sessions/id":
@@ -340,24 +563,42 @@ export class StripeStandIn {
         this.tell("checkout.session.expired", session);
         return ok(session);
       }
-      case "GET subscriptions/id":
-        return of(this.subscriptions);
+      case "GET subscriptions/id": {
+        const found = this.isAnother ? undefined : this.subscriptions.get(id);
+        return found ? ok(this.expand(found, fields)) : missing();
+      }
       case "GET subscriptions":
+        if (!this.customers.has(customer) || this.isAnother) return missing(400);
         return list(
-          [...this.subscriptions.values()].filter(({ customer }) => customer === fields.get("customer")),
-        );
-      case "GET invoices":
-        return list(
-          (this.invoices.get(fields.get("subscription") ?? "") ?? []).filter(({ status }) =>
-            [status, null].includes(fields.get("status")),
+          [...this.subscriptions.values()].filter(
+            (one) =>
+              one.customer === customer && (fields.get("status") === "all" || one.status !== "canceled"),
           ),
         );
+      case "GET charges":
+        return list(
+          [...this.charges.values()].filter(
+            (charge) =>
+              charge.customer === customer && charge.created >= Number(fields.get("created[gte]") ?? 0),
+          ),
+        );
+      case "GET disputes":
+        return list([...this.disputes.values()].filter(({ charge }) => charge === fields.get("charge")));
+      case "GET invoice_payments": {
+        const intent = fields.get("payment[payment_intent]") ?? "";
+        const paid = [...this.invoices.values()].filter(({ intents }) => intents.includes(intent));
+        return list(paid.map((invoice) => ({ object: "invoice_payment", invoice })));
+      }
       case "GET prices/id":
         return of(this.prices);
       case "GET webhook_endpoints":
         return list(this.endpoints);
+      case "GET tax/id":
+        return ok({ object: "tax.settings", status: this.taxStatus });
+      case "GET billing_portal/id":
+        return list(this.portals);
       case "POST billing_portal/id": {
-        const url = `${this.url}/portal/${fields.get("customer")}?to=${encodeURIComponent(fields.get("return_url") ?? "")}`;
+        const url = `${this.url}/portal/${customer}?to=${encodeURIComponent(fields.get("return_url") ?? "")}`;
         this.returnUrl = fields.get("return_url") ?? "";
         return ok({ id: this.newId("bps"), object: "billing_portal.session", url });
       }
@@ -366,21 +607,30 @@ export class StripeStandIn {
     }
   }
 
+  /** A subscription with what was asked to be sent whole. */
+  private expand(subscription: Subscription, fields: URLSearchParams): object {
+    const asked = [...fields].flatMap(([name, value]) => (name.startsWith("expand") ? [value] : []));
+    const { customer, latest_invoice: invoice } = subscription;
+    const deleted = { id: customer, object: "customer", deleted: true };
+    return {
+      ...subscription,
+      ...(asked.includes("customer") && { customer: this.customers.get(String(customer)) ?? deleted }),
+      ...(asked.includes("latest_invoice") && { latest_invoice: this.invoices.get(invoice ?? "") ?? null }),
+    };
+  }
+
   private returnUrl = "";
 
   private createSession(fields: URLSearchParams): Reply {
     const customer = fields.get("customer") ?? "";
     if (!this.customers.has(customer)) return refuse(400, "resource_missing", "No such customer");
+    if (fields.has("tax_id_collection[enabled]") && fields.get("customer_update[name]") !== "auto")
+      return refuse(400, undefined, "Tax ID collection requires updating the customer's name.");
     if (!this.prices.has(fields.get("line_items[0][price]") ?? "")) {
       return refuse(400, "resource_missing", "No such price");
     }
     const id = this.newId("cs_test");
-    const metadata = Object.fromEntries(
-      [...fields].flatMap(([name, value]) => {
-        const [, field] = /^metadata\[(\w+)\]$/.exec(name) ?? [];
-        return field ? [[field, value]] : [];
-      }),
-    );
+    const metadata = metadataIn(fields);
     const session: Session = {
       id,
       object: "checkout.session",
@@ -395,6 +645,7 @@ export class StripeStandIn {
       created: this.nowSeconds(),
       success_url: fields.get("success_url"),
       cancel_url: fields.get("cancel_url"),
+      asked: Object.fromEntries(fields),
     };
     this.sessions.set(id, session);
     return ok(session);
@@ -425,6 +676,18 @@ export class StripeStandIn {
     }
     outgoing.writeHead(404).end();
   }
+}
+
+const periodOf = ({ recurring }: Pick<Stripe.Price, "recurring">): number =>
+  recurring ? secondsOf[recurring.interval as keyof typeof secondsOf] * recurring.interval_count : 0;
+
+function metadataIn(fields: URLSearchParams): Record<string, string> {
+  return Object.fromEntries(
+    [...fields].flatMap(([name, value]) => {
+      const [, field] = /^metadata\[(\w+)\]$/.exec(name) ?? [];
+      return field ? [[field, value]] : [];
+    }),
+  );
 }
 
 type Reply = { status: number; body: object };

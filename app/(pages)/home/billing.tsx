@@ -1,11 +1,12 @@
+import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import { type BillingSummary, readBilling } from "@/lib/billing/customer";
-import { type Offer, readOffers } from "@/lib/billing/prices";
+import { type BillingSummary, readBilling } from "@/lib/accounts/purchases";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 import { Clock } from "../clock";
+import { type Offer, readOffers } from "./offers";
 
 type BillingProps = {
   account: Account;
@@ -33,16 +34,27 @@ export async function readHomeBilling(account: Account, nowMs: number): Promise<
   }
 }
 
-const isLicensed = ({ plan }: Account, { licence }: BillingSummary) =>
-  plan === "licensed" || licence !== undefined;
+/** The subscriptions next to which none is sold: they have not ended at Stripe. */
+const liveOf = ({ subscriptions }: BillingSummary) =>
+  subscriptions.filter(({ status }) => !["canceled", "incomplete_expired", "gone"].includes(status));
+
+const isLicensed = ({ plan }: Account, bought: BillingSummary) =>
+  plan === "licensed" || liveOf(bought).length > 0;
 
 /** The offers to the account, and the licence that it has bought. */
 export function Billing({ account, bought, offers: { licences, credits } }: BillingProps) {
   if (licences.length + credits.length === 0 && !bought.hasBought) return null;
+  const live = liveOf(bought);
+  const [licence] = live.length > 0 ? live : bought.subscriptions;
   return (
     <section className="billing" id="billing" aria-labelledby="billing-heading">
       <h2 id="billing-heading">{isLicensed(account, bought) ? "Your licence" : "Choose a licence"}</h2>
-      {bought.licence && <Licence licence={bought.licence} />}
+      {live.filter(({ licence_until_ms }) => licence_until_ms > 0).length > 1 && (
+        <Alert>
+          You pay for more than one licence. Open “Manage billing” and cancel those you do not need.
+        </Alert>
+      )}
+      {licence && <Licence licence={licence} />}
       <Offers offers={licences} kind="licence" accountId={account.id} />
       {licences.length > 0 && (
         <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
@@ -61,24 +73,45 @@ export function Billing({ account, bought, offers: { licences, credits } }: Bill
   );
 }
 
-function Licence({ licence }: { licence: NonNullable<BillingSummary["licence"]> }) {
-  const isPastDue = licence.status === "past_due";
+const unpaidStates = ["past_due", "unpaid", "incomplete", "paused"];
+
+/** When a licence renews, ends or ended, and what to pay so that it goes on. */
+function Licence({ licence }: { licence: BillingSummary["subscriptions"][number] }) {
+  const { status, ends_at_ms, period_ends_ms, licence_until_ms } = licence;
+  const runs = licence_until_ms > 0;
+  const isUnpaid = unpaidStates.includes(status);
+  const words = !runs
+    ? "Your licence ended on "
+    : isUnpaid
+      ? "It ends without a payment on "
+      : ends_at_ms !== null
+        ? "It is cancelled and ends on "
+        : "It renews on ";
   return (
     <>
-      {isPastDue && (
-        <p className="problem ours" role="alert">
-          Your last payment failed. Open “Manage billing” and check your card, or the licence will end.
+      {isUnpaid && (
+        <Alert>
+          {runs ? "Your last payment failed." : "Your licence is not paid."} Open “Manage billing” and pay it
+          there
+          {runs ? ", or the licence will end." : "; your company may run again as soon as it is paid."}
+        </Alert>
+      )}
+      {status === "refunded" && <Alert>Your payment was returned to you, so the licence ended.</Alert>}
+      {(runs || ends_at_ms !== null) && (
+        <p>
+          {words}
+          <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />.
         </p>
       )}
-      <p>
-        {licence.ends_at_ms !== null
-          ? "It is cancelled and ends on "
-          : isPastDue
-            ? "Its period ends on "
-            : "It renews on "}
-        <Clock atMs={licence.ends_at_ms ?? licence.period_ends_ms} shows="date" />.
-      </p>
     </>
+  );
+}
+
+function Alert({ children }: { children: ReactNode }) {
+  return (
+    <p className="problem ours" role="alert">
+      {children}
+    </p>
   );
 }
 

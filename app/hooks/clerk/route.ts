@@ -28,7 +28,7 @@ export const { POST } = webhook(
     "session.removed": end("ended"),
     "session.revoked": end("revoked"),
     "user.deleted": eventWith(deletedUser, async ({ id }, nowMs) => {
-      await deleteCustomer(await store(), "subject", id);
+      await deleteCustomer(await store(), "subject", id, nowMs);
       await deleteClerkUser(await store(), id, nowMs);
     }),
   },

@@ -1,15 +1,17 @@
 import type { Stripe } from "stripe";
 import { fulfil, type Purchase, purchaseEvents } from "@/lib/billing/fulfilment";
-import { readEvent } from "@/lib/billing/stripe";
+import { readEvent, StripeFailure } from "@/lib/billing/stripe";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { createHandler } from "@/lib/http/handler";
 import { hooks } from "@/lib/http/pages";
+import { retryAfterOutage } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
 
 /**
  * Stripe's webhook: 200 after a purchase has been fulfilled and for events that are none of ours, 400 `invalid_signature`,
- * and 500 `fulfilment_failed`, so that Stripe delivers the event again. Of an event only its object's id is used.
+ * and 500 `fulfilment_failed`, so that Stripe delivers the event again, or 503 while enough are being fulfilled. Of an event
+ * only its object's id is used.
  */
 export const POST = createHandler(
   hooks.stripe,
@@ -20,7 +22,10 @@ export const POST = createHandler(
     } catch (failure) {
       const fields = { err: failure, event: event.id, type: event.type };
       log().warn(fields, "a purchase could not be fulfilled; Stripe delivers the event again");
-      throw new ApiError("fulfilment_failed");
+      const isBusy = failure instanceof StripeFailure && failure.code === "busy";
+      throw isBusy
+        ? new ApiError("unavailable", { headers: retryAfterOutage() })
+        : new ApiError("fulfilment_failed");
     }
     return { status: 200, body: { received: true } };
   },
@@ -34,6 +39,6 @@ function purchaseIn({ type, data }: Stripe.Event): Purchase | undefined {
   const kind = purchaseEvents[type];
   if (kind === "checkout" && typeof id === "string") return { checkout: id };
   if (kind === "subscription" && typeof id === "string") return { subscription: id };
-  if (kind === "charge" && typeof payment === "string") return { payment };
+  if (kind === "payment" && typeof payment === "string") return { payment };
   return undefined;
 }

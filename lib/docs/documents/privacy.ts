@@ -66,11 +66,11 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     until: `Until they end, after at most ${describeSeconds(Math.max(browserSessionSeconds, lifetimes.session))}`,
   },
   billing_customers: {
-    what: "Your id at Stripe, and what your account had before you bought a licence",
+    what: "Your id at Stripe, and what we give your account besides the licence you bought",
     until: "Until your data is erased",
   },
   billing_subscriptions: {
-    what: "Your licences at Stripe: state and periods, no payment details",
+    what: "Your licences at Stripe: state, periods and what is due of the last invoice, no payment details",
     until: "Until your data is erased",
   },
   billing_checkouts: {

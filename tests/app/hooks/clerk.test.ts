@@ -102,7 +102,7 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
       assistantLimit: 3,
       credits: 5,
     });
-    expect(await service.adminJson("emails", "list", user.invited)).toHaveLength(5);
+    expect(await service.adminJson("emails", "list", user.invited)).toHaveLength(6);
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(200);
   });
 
@@ -304,7 +304,39 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     await stage.query("ALTER TABLE onboarding_emails_away RENAME TO onboarding_emails");
     expectRefusal(service, failed, { status: 503, code: "unavailable" });
     await deliver(user.created);
-    expect(await service.adminJson("emails", "list", user.invited)).toHaveLength(5);
+    expect(await service.adminJson("emails", "list", user.invited)).toHaveLength(6);
+  });
+
+  it("asks Clerk for 100 invitations an hour, and queues the others", async () => {
+    await stage.query("DELETE FROM sign_in_mail_attempts");
+    const emails = Array.from({ length: 103 }, (_, n) => `many-${n}@example.com`);
+    await stage.query(
+      `INSERT INTO sign_in_mail_attempts (id, email, kind, at_ms, state) VALUES ${emails
+        .slice(0, 99)
+        .map((email) => `('${email}', '${email}', 'clerk invitation', ${Date.now()}, 'sent')`)
+        .join(", ")}`,
+    );
+    const [last = "", first = "", second = ""] = emails.slice(99);
+    expect((await invite(last)).url).toContain("ticket=");
+    const asked = clerk.requests.length;
+    for (const email of [first, second]) expect(await invite(email)).toEqual({ email, url: null });
+    expect(clerk.requests.length).toBe(asked);
+    const waiting = await stage.query("SELECT next_attempt_at_ms AS at FROM sign_in_mails");
+    expect(waiting.map(({ at }) => Math.round((Number(at) - Date.now()) / 600_000))).toEqual([6, 6]);
+    const { facts } = await service.adminJson<{ facts: object }>("explain", first);
+    expect(facts).toMatchObject({ lastMail: expect.stringContaining("Clerk takes 100 invitations an hour") });
+    // An hour later.
+    await stage.query("UPDATE sign_in_mails SET next_attempt_at_ms = 0");
+    await eventually(async () => expect(await stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
+    expect(clerk.requests.slice(asked).map(({ body }) => body.email_address)).toEqual(
+      expect.arrayContaining([first, second]),
+    );
+    // Clerk counts others, too.
+    clerk.fault = "busy";
+    expect((await invite(emails[102] ?? "")).url).toBeNull();
+    clerk.fault = undefined;
+    await stage.query("DELETE FROM sign_in_mails");
+    await stage.query("DELETE FROM sign_in_mail_attempts");
   });
 
   it.each([

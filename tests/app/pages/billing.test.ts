@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance, makeDeletedUser } from "@/tests/support/clerk-instance";
 import { expectRefusal } from "@/tests/support/contract";
@@ -194,6 +195,15 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     expect(openSessions().filter(({ metadata }) => metadata?.account === buyer.id)).toEqual([]);
   });
 
+  it("keeps a checkout that can be paid while Stripe refuses to say so", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const session = await shop.begin(buyer);
+    shop.stripe.faultOf = (request) => (request.startsWith("GET /v1/checkout") ? "429" : "none");
+    expectApiError(await checkOut(buyer), { status: 502, code: "checkout_failed" });
+    shop.stripe.faultOf = () => "none";
+    expect(await shop.begin(buyer)).toBe(session);
+  });
+
   it("finds the checkout of an attempt whose answer was lost", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     shop.stripe.faultOf = (request) => (request === "POST /v1/checkout/sessions" ? "lost" : "none");
@@ -210,11 +220,107 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
   it("makes a customer again that someone has deleted at Stripe", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const session = await shop.begin(buyer);
-    shop.stripe.customers.delete(String(shop.stripe.sessions.get(session)?.customer));
-    const other = await shop.begin(buyer, { licence: "price_team" });
+    const customer = () => String(shop.stripe.sessions.get(session)?.customer);
+    shop.stripe.deleteCustomer(customer());
+    // The same price, whose checkout was open.
+    const other = await shop.begin(buyer);
+    expect(other).not.toBe(session);
     shop.stripe.pay(other);
     await shop.deliverAll();
     expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed" });
+    // And with a licence, whose end was not heard of.
+    shop.stripe.deleteCustomer(String(shop.stripe.sessions.get(other)?.customer));
+    shop.stripe.takeEvents();
+    shop.pass(dayMs);
+    await shop.reconcile();
+    expect(await home(buyer)).toContain("Your licence ended on");
+    await shop.buy(buyer);
+    await shop.deliverAll();
+    expect(await statusOf(buyer)).toBe("licensed");
+  });
+
+  it("makes one customer of an account, also after a failure that had made one", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    shop.stripe.faultOf = (request) => (request === "POST /v1/customers" ? "done500" : "none");
+    expectApiError(await checkOut(buyer), { status: 502, code: "checkout_failed" });
+    shop.stripe.faultOf = () => "none";
+    await shop.begin(buyer);
+    const made = [...shop.stripe.customers.values()].filter(({ account }) => account === buyer.id);
+    expect(made).toHaveLength(1);
+  });
+
+  it("tells Stripe an account's changed email, and leaves one alone that the owner prefers there", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { subscription } = await shop.buy(buyer);
+    await shop.deliverAll();
+    const customer = shop.stripe.customers.get(String(shop.stripe.subscriptions.get(subscription)?.customer));
+    if (!customer) throw new Error("no customer");
+    customer.email = "books@example.com";
+    shop.pass(dayMs);
+    await shop.reconcile();
+    expect(customer.email).toBe("books@example.com");
+    await shop.stage.query(`UPDATE accounts SET email = 'new-${buyer.email}' WHERE id = '${buyer.id}'`);
+    shop.pass(dayMs);
+    await shop.reconcile();
+    expect(customer.email).toBe(`new-${buyer.email}`);
+  });
+
+  it.each(["past_due", "unpaid", "incomplete", "paused"] as const)(
+    "leads an owner whose licence is %s to the portal, and sells no second one",
+    async (status) => {
+      const buyer = await shop.admit("--trial-ends", "2026-01-01");
+      const { subscription } = await shop.buy(buyer);
+      await shop.deliverAll();
+      const sold = shop.stripe.sessions.size;
+      shop.pass(30 * dayMs);
+      shop.stripe.renew(subscription, { isPaid: false });
+      shop.stripe.change(subscription, { status });
+      buyer.browser = await Browser.signIn(shop.service, buyer.email);
+      // Before any event has arrived.
+      expect((await checkOut(buyer)).text).toContain(`${shop.stripe.url}/portal/`);
+      expect(shop.stripe.sessions.size).toBe(sold);
+      const text = await home(buyer);
+      expect(text).not.toContain("€49.00");
+      expect(text).toContain("Manage billing");
+      const ended = "Your licence ended on";
+      const words = { past_due: "It ends without a payment on", incomplete: "Your licence is not paid." };
+      expect(text).toContain({ unpaid: ended, paused: ended, ...words }[status]);
+    },
+  );
+
+  it("says that an owner pays for two licences", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { subscription } = await shop.buy(buyer);
+    shop.stripe.makeSubscription(
+      String(shop.stripe.subscriptions.get(subscription)?.customer),
+      "price_month",
+    );
+    await shop.deliverAll();
+    expect(await home(buyer)).toContain("You pay for more than one licence.");
+  });
+
+  it("collects tax, tax ids and promotion codes at Checkout where the settings say so", async () => {
+    const taxed = await openShop(engine, { STRIPE_TAX: "automatic", STRIPE_PROMOTION_CODES: "on" });
+    try {
+      const asked = (session: string) => taxed.stripe.sessions.get(session)?.asked;
+      const licence = await taxed.begin(await taxed.admit("--trial-ends", "2026-01-01"));
+      const credits = await taxed.begin(await taxed.admit("--plan", "licensed"), { credits: "price_pack" });
+      for (const session of [licence, credits]) {
+        expect(asked(session)).toMatchObject({
+          "automatic_tax[enabled]": "true",
+          "tax_id_collection[enabled]": "true",
+          billing_address_collection: "required",
+          "customer_update[address]": "auto",
+          "customer_update[name]": "auto",
+          allow_promotion_codes: "true",
+        });
+      }
+      expect(asked(credits)).toMatchObject({ "invoice_creation[enabled]": "true" });
+      const [plain = ""] = [...shop.stripe.sessions.keys()];
+      expect(Object.keys(shop.stripe.sessions.get(plain)?.asked ?? {}).join()).not.toMatch(/tax|promotion/);
+    } finally {
+      await taxed.close();
+    }
   });
 
   it("leaves no customer at Stripe of an account that is erased while it buys", async () => {

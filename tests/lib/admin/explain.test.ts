@@ -41,9 +41,9 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
     );
   }
 
-  it("says that no code was asked for", async () => {
+  it("says that no code is open", async () => {
     expect((await explain()).signIn).toBe(
-      "Nothing stops them, and no code was asked for in a day: they can, at https://office.example/sign-in.",
+      "Nothing stops them, and no code of theirs is open: they can sign in, at https://office.example/sign-in.",
     );
   });
 
@@ -144,6 +144,14 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
       mailsFailedIn30Days: 1,
       mailsNotOpened: 0,
       unsubscribedIn30Days: 1,
+      billing: {
+        pastDue: 0,
+        unknownToStripe: 0,
+        unsettledForADay: 0,
+        orphanedIn30Days: 0,
+        returnedIn30Days: 0,
+        twiceIn30Days: 0,
+      },
       trialsEnding: [{ email, endsAt: expect.stringMatching(/Z$/) }],
       days: {
         signIns: Array(30).fill(0),

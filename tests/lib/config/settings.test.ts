@@ -64,6 +64,9 @@ describe("parseSettings", () => {
       licencePrices: ["price_a", "price_b"],
       creditPrices: [],
       lapsedPlan: "trial-ended",
+      graceDays: 14,
+      hasTax: false,
+      hasPromotionCodes: false,
       apiUrl: undefined,
     });
   });
@@ -356,6 +359,9 @@ describe("parseSettings", () => {
     [{ ...stripe, STRIPE_CREDIT_PRICES: "price_a" }, "must name 1 to 10 prices, each of them once"],
     [{ ...stripe, STRIPE_LICENCE_PRICES: "," }, "must name 1 to 10 prices, each of them once"],
     [{ ...stripe, LAPSED_PLAN: "free" }, "LAPSED_PLAN: must be trial-ended or hobby"],
+    [{ ...stripe, STRIPE_TAX: "yes" }, "STRIPE_TAX: must be none or automatic"],
+    [{ ...stripe, STRIPE_PROMOTION_CODES: "yes" }, "STRIPE_PROMOTION_CODES: must be off or on"],
+    [{ ...stripe, LICENCE_GRACE_DAYS: "2w" }, "LICENCE_GRACE_DAYS: must be a whole number of days"],
     [
       { ...stripe, STRIPE_API_URL: "http://stripe.example.com" },
       "STRIPE_API_URL: must be an http address on loopback",

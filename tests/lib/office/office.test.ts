@@ -113,7 +113,7 @@ describe.each(engines)("the office on $name", (engine) => {
   describe("an account", () => {
     it("says in a sentence why someone cannot sign in, and what the API answers", async () => {
       const { text } = await ann.open(accountPage);
-      expect(text).toContain("no code was asked for in a day");
+      expect(text).toContain("no code of theirs is open");
       expect(text).toContain("The API answers trial, so apps may run.");
       expect(text).toContain("The owner reads: “Your company may run.");
       expect(text).toContain("&quot;status&quot;: &quot;trial&quot;");
@@ -126,20 +126,42 @@ describe.each(engines)("the office on $name", (engine) => {
     });
 
     it("says what Stripe has to do with its plan", async () => {
-      const given = "Stripe gives the plan while the subscription is paid";
+      const given = "Stripe gives licensed, at most 25 assistants, while the subscription is paid";
       expect((await ann.open(accountPage)).text).not.toContain("Stripe gives");
       await stage.query(
-        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence)
-         SELECT id, 'cus_1', 1, 'given' FROM accounts WHERE email = '${email}'`,
+        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence, limit_given)
+         SELECT id, 'cus_1', 1, 'given', 25 FROM accounts WHERE email = '${email}'`,
       );
-      expect((await ann.open(accountPage)).text).toContain(`<p>${given}.</p>`);
+      await stage.query(
+        `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, licence_until_ms, version,
+           created_at_ms, price_id, invoice_id, invoice_status, amount_due, currency)
+         SELECT 'sub_1', id, 'past_due', 1, ${Date.now() + 1e9}, 1, 1, 'price_x', 'in_1', 'open', 4900, 'eur'
+         FROM accounts WHERE email = '${email}'`,
+      );
+      const { text } = await ann.open(accountPage);
+      expect(text).toContain(`<p>${given}. To end it,`);
+      for (const path of ["customers/cus_1", "subscriptions/sub_1", "invoices/in_1"])
+        expect(text).toContain(`href="https://dashboard.stripe.com/${path}"`);
+      for (const words of ["past due", "price_x", "open", "€49.00"]) expect(text).toContain(words);
       const { facts } = await service.adminJson<{ facts: object }>("explain", email);
       expect(facts).toMatchObject({ licence: given });
       await service.adminJson("account", "set", email, "--plan", "hobby");
-      const set = "Stripe is paid for a licence, but an operator has set the plan since";
-      expect((await ann.open(accountPage)).text).toContain(`<p>${set}.</p>`);
+      expect(await show()).toMatchObject({ plan: "licensed", operatorGives: "hobby" });
+      expect((await ann.open(accountPage)).text).toMatch(/<option[^>]*selected=""[^>]*>hobby/);
       await service.adminJson("account", "set", email, "--plan", "trial", "--trial-days", "3");
+      await stage.query("DELETE FROM billing_subscriptions");
       await stage.query("DELETE FROM billing_customers");
+      await service.adminJson(
+        "account",
+        "set",
+        email,
+        "--plan",
+        "trial",
+        "--trial-days",
+        "3",
+        "--assistant-limit",
+        "none",
+      );
     });
 
     it("gets another plan, in the operator's name", async () => {
@@ -178,21 +200,59 @@ describe.each(engines)("the office on $name", (engine) => {
       expect(await show()).toMatchObject({ plan: "trial", trialEndsAt: "2031-02-03T04:05:00.000Z" });
     });
 
+    it("applies only what its sender changed, also after a conflict, and an emptied limit takes it away", async () => {
+      const before = await show();
+      const form = { email, plan: "trial", trialEnds: "2031-02-03T04:05" };
+      const limited = { ...form, seen: await seenIn("/account/terms"), assistantLimit: "8" };
+      await service.adminJson("account", "set", email, "--plan", "hobby");
+      const refused = await ann.submit("/account/terms", limited);
+      expect(refused.status).toBe(409);
+      // What was not changed shows what it is now.
+      expect(refused.text).toMatch(/<option[^>]*selected=""[^>]*>hobby/);
+      expect(refused.text).toContain('value="8"');
+      const again = { ...limited, plan: "hobby", trialEnds: "", seen: seenBy(refused, "/account/terms") };
+      expect((await ann.submit("/account/terms", again)).status).toBe(303);
+      expect(await show()).toMatchObject({ plan: "hobby", assistantLimit: 8 });
+      const seen = await seenIn("/account/terms");
+      await ann.submit("/account/terms", { email, plan: "hobby", trialEnds: "", assistantLimit: "", seen });
+      expect(await show()).toMatchObject({ plan: "hobby", assistantLimit: null });
+      const back = ["--plan", "trial", "--trial-ends", String(before.trialEndsAt)];
+      await service.adminJson("account", "set", email, ...back, "--assistant-limit", "7");
+    });
+
     it("keeps what is only sent along: the licence from Stripe, and the seconds of a trial", async () => {
       const endsAtMs = Date.parse("2031-02-03T04:05:06.789Z");
       await stage.query(
-        `UPDATE accounts SET plan = 'trial', trial_ends_at_ms = ${endsAtMs} WHERE email = '${email}'`,
+        `UPDATE accounts SET plan = 'licensed', trial_ends_at_ms = NULL, assistant_limit = NULL WHERE email = '${email}'`,
       );
       await stage.query(
-        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence) SELECT id, 'cus_1', 1, 'given' FROM accounts WHERE email = '${email}'`,
+        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence, plan_before, trial_ends_before_ms)
+         SELECT id, 'cus_1', 1, 'given', 'trial', ${endsAtMs} FROM accounts WHERE email = '${email}'`,
+      );
+      await stage.query(
+        `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, licence_until_ms, version, created_at_ms)
+         SELECT 'sub_1', id, 'active', 1, ${Date.now() + 1e9}, 1, 1 FROM accounts WHERE email = '${email}'`,
       );
       const seen = await seenIn("/account/terms");
       const fields = { email, seen, plan: "trial", trialEnds: "2031-02-03T04:05", assistantLimit: "9" };
       expect((await ann.submit("/account/terms", fields)).status).toBe(303);
-      expect(await show()).toMatchObject({ trialEndsAt: "2031-02-03T04:05:06.789Z", assistantLimit: 9 });
+      expect(await show()).toMatchObject({
+        plan: "licensed",
+        operatorGives: "trial until 2031-02-03T04:05:06.789Z, at most 9 assistants",
+      });
       const [{ licence } = {}] = await stage.query("SELECT licence FROM billing_customers");
       expect(licence).toBe("given");
+      await stage.query("DELETE FROM billing_subscriptions");
       await stage.query("DELETE FROM billing_customers");
+      await service.adminJson(
+        "account",
+        "set",
+        email,
+        "--plan",
+        "trial",
+        "--trial-ends",
+        "2031-02-03T04:05:06Z",
+      );
     });
 
     it.each([
@@ -279,6 +339,27 @@ describe.each(engines)("the office on $name", (engine) => {
         ["new@example.com", 30],
         ["other@example.com", 30],
       ]);
+    });
+
+    it("has boxes that come unticked, and a button on the page of someone who waits", async () => {
+      const waits = ["waits-1@example.com", "waits-2@example.com", "waits-3@example.com"];
+      for (const one of waits)
+        await stage.query(`INSERT INTO waitlist (email, joined_at_ms) VALUES ('${one}', 1)`);
+      const { text } = await ann.open("/waiting");
+      expect(text.match(/<input type="checkbox"/g)).toHaveLength(3);
+      expect(text).not.toContain("checked");
+      expect(text).toMatch(/<textarea[^>]*><\/textarea>/);
+      const body = `emails=${waits[0]}&emails=${waits[1]}&emails=&plan=hobby`;
+      const type = { "content-type": "application/x-www-form-urlencoded" };
+      const ticked = await ann.send("POST", "/waiting/invite", body, type);
+      expect(ticked.headers.location).toBe("/waiting?done=invited");
+      const page = await ann.open(`/account?email=${waits[2]}`);
+      expect(page.text).toContain(`aria-label="Invite ${waits[2]} to a trial"`);
+      await ann.submit("/waiting/invite", { emails: waits[2] ?? "", plan: "trial" });
+      const invited = await stage.query(
+        "SELECT email, plan FROM invitations WHERE email LIKE 'waits-%' ORDER BY email",
+      );
+      expect(invited.map(({ plan }) => plan)).toEqual(["hobby", "hobby", "trial"]);
     });
 
     it("refuses more than 200 at once, and keeps the list in the form", async () => {

@@ -6,8 +6,8 @@ import { actions } from "@/lib/http/pages";
 /** Leads the owner to Stripe's billing portal. */
 export const POST = ownerForm(
   actions.openPortal,
-  async (_, owner) => {
-    return { away: await openPortal(await store(), owner.account.id) };
+  async ({ nowMs }, owner) => {
+    return { away: await openPortal(await store(), owner.account, nowMs) };
   },
   ["billing_not_configured", "portal_failed", "paid_only"],
 );

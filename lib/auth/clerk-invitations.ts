@@ -22,15 +22,23 @@ export async function createClerkInvitation(email: string): Promise<string> {
   };
   const calling = clerkClient().then(({ invitations }) => invitations.createInvitation(invitation));
   const { url } = await withTimeout(timeoutMs, calling).catch((failure) => {
+    if (failure?.status === 429) throw new ClerkIsBusy("upstream_failed", inWords(describeFailure(failure)));
     throw noInvitation(describeFailure(failure));
   });
   if (!url) throw noInvitation("Clerk returned no link.");
   return url;
 }
 
+/** Clerk has taken as many invitations as it takes in an hour. */
+export class ClerkIsBusy extends ApiError {}
+
 function noInvitation(message: string): ApiError {
+  return new ApiError("upstream_failed", inWords(message));
+}
+
+function inWords(message: string) {
   const hint = "Try again; if it happens again, look at Clerk's dashboard and status page.";
-  return new ApiError("upstream_failed", { message, hint });
+  return { message, hint };
 }
 
 type ClerkFailure = { status?: number; errors?: { message: string; longMessage?: string }[] };

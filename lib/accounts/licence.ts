@@ -1,0 +1,145 @@
+import { changeAccount, findCustomer } from "@/lib/accounts/purchases";
+import { asIso } from "@/lib/config/instants";
+import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+
+type Customer = Tables["billing_customers"];
+
+/** A plan, the end of its trial and its limit of assistants. */
+export type Terms = Pick<Tables["accounts"], "plan" | "trial_ends_at_ms" | "assistant_limit">;
+
+/** The columns that say what an operator gives an account while Stripe gives it a licence. */
+export const customerColumns = [
+  "customer_id",
+  "licence",
+  "plan_before",
+  "trial_ends_before_ms",
+  "limit_before",
+  "limit_given",
+] as const;
+
+type Given = Pick<Customer, (typeof customerColumns)[number]>;
+
+/**
+ * The terms that an operator gives an account. Without a licence from Stripe they are the account's own, and while it has
+ * one they are stored next to its customer. `overridden` is the word of earlier builds for terms that an operator has set
+ * meanwhile; they, and a limit that is neither side's, are in the account.
+ */
+export function givenTerms(
+  { plan, trial_ends_at_ms, assistant_limit }: Terms,
+  customer: Given | undefined,
+): Terms {
+  if (customer?.licence !== "given" || customer.plan_before === null)
+    return { plan, trial_ends_at_ms, assistant_limit };
+  const before: Terms = {
+    plan: customer.plan_before,
+    trial_ends_at_ms: customer.trial_ends_before_ms,
+    assistant_limit: customer.limit_before,
+  };
+  const known = [customer.limit_given, betterOf(before, { limit: customer.limit_given }).assistant_limit];
+  return known.includes(assistant_limit) ? before : { ...before, assistant_limit };
+}
+
+/**
+ * What an account has: the better of what an operator gives and of what Stripe gives. A licence without a limit has none; a
+ * limit of the operator's counts next to a licence where it is higher, and no limit at all only with the plan `licensed`.
+ */
+function betterOf(given: Terms, paid: { limit: number | null } | undefined): Terms {
+  if (!paid) return given;
+  const none = Number.POSITIVE_INFINITY;
+  const ofOperator = given.assistant_limit ?? (given.plan === "licensed" ? none : 0);
+  const limit = Math.max(ofOperator, paid.limit ?? none);
+  return { plan: "licensed", trial_ends_at_ms: null, assistant_limit: limit === none ? null : limit };
+}
+
+/**
+ * Settles what an account has, in the caller's transaction, which has locked it: after a subscription was read, at a
+ * licence's end, or with a change of what an operator gives.
+ */
+export async function settleTerms(
+  transaction: Db,
+  account: Terms & { id: string },
+  nowMs: number,
+  change = (given: Terms) => given,
+): Promise<void> {
+  const customer = await findCustomer(transaction, account.id);
+  const licences = await transaction
+    .selectFrom("billing_subscriptions")
+    .select("assistant_limit")
+    .where("account_id", "=", account.id)
+    .where("licence_until_ms", ">", nowMs)
+    .execute();
+  const limits = licences.map(({ assistant_limit }) => assistant_limit ?? Number.POSITIVE_INFINITY);
+  const most = Math.max(...limits);
+  const paid = licences.length > 0 ? { limit: Number.isFinite(most) ? most : null } : undefined;
+  const hadLicence = Boolean(customer?.licence);
+  const before = givenTerms(account, customer);
+  const given = change(!paid && hadLicence ? lapsedTerms(before) : before);
+  if (paid || hadLicence) {
+    const kept = {
+      licence: paid ? "given" : null,
+      plan_before: paid ? given.plan : null,
+      trial_ends_before_ms: paid ? given.trial_ends_at_ms : null,
+      limit_before: paid ? given.assistant_limit : null,
+      limit_given: paid ? paid.limit : null,
+    };
+    if (customer && differs(customer, kept))
+      await transaction
+        .updateTable("billing_customers")
+        .set(kept)
+        .where("account_id", "=", account.id)
+        .execute();
+  }
+  const terms = betterOf(given, paid);
+  if (differs(account, terms))
+    await transaction.updateTable("accounts").set(terms).where("id", "=", account.id).execute();
+}
+
+/** Whether a row has another value in one of these columns. */
+export function differs<Row extends object>(row: Row, values: Partial<Row>): boolean {
+  return Object.entries(values).some(([name, value]) => row[name as keyof Row] !== value);
+}
+
+/** The operator's terms after a licence: a trial has its rest, unless LAPSED_PLAN is hobby. */
+function lapsedTerms(given: Terms): Terms {
+  if (given.plan !== "trial" || settings().billing?.lapsedPlan !== "hobby") return given;
+  return { ...given, plan: "hobby", trial_ends_at_ms: null };
+}
+
+/** For example `licensed, at most 25 assistants`. */
+export function describeTerms({ plan, trial_ends_at_ms, assistant_limit }: Partial<Terms>): string {
+  const end = trial_ends_at_ms == null ? "" : ` until ${asIso(trial_ends_at_ms)}`;
+  return `${plan}${end}${assistant_limit == null ? "" : `, at most ${assistant_limit} assistants`}`;
+}
+
+/** The page of an object in Stripe's dashboard. */
+export function dashboardUrl(
+  id: string,
+  kind: "customers" | "subscriptions" | "invoices" = "customers",
+): string {
+  const isTest = settings().billing?.secretKey.includes("_test_");
+  return `https://dashboard.stripe.com/${isTest ? "test/" : ""}${kind}/${id}`;
+}
+
+/** Ends the licences whose end has come, also while Stripe cannot be asked. */
+export async function endDueLicences(db: Db, nowMs: number): Promise<void> {
+  const due = await db
+    .selectFrom("billing_subscriptions")
+    .innerJoin("accounts", "accounts.id", "billing_subscriptions.account_id")
+    .select(["billing_subscriptions.id as subscription", "accounts.id", "accounts.email"])
+    .where("licence_until_ms", ">", 0)
+    .where("licence_until_ms", "<=", nowMs)
+    .execute();
+  for (const { subscription, ...buyer } of due) {
+    await changeAccount(db, buyer, "licence ended", nowMs, async (transaction, account) => {
+      await transaction
+        .updateTable("billing_subscriptions")
+        .set(({ eb }) => ({ licence_until_ms: 0, version: eb("version", "+", 1) }))
+        .where("id", "=", subscription)
+        .where("licence_until_ms", "<=", nowMs)
+        .execute();
+      await settleTerms(transaction, account, nowMs);
+    });
+  }
+}

@@ -1,0 +1,119 @@
+import { auditedTransaction, recordAudit } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { log } from "@/lib/runtime/log";
+
+/* What we store of purchases at Stripe: customers, subscriptions, and what operators have to know of them. */
+
+/** The account that a purchase is for. */
+export type Buyer = { id: string; email: string };
+
+/** The event that made us read an object at Stripe, for `billing show`. */
+export type Cause = { event: string; nowMs: number };
+
+/** The customer at Stripe of an account, by our id of the account. */
+export function findCustomer(db: Db, accountId: string): Promise<Tables["billing_customers"] | undefined> {
+  const customers = db.selectFrom("billing_customers").selectAll();
+  return customers.where("account_id", "=", accountId).executeTakeFirst();
+}
+
+/**
+ * Stores the customer of an account, unless there is one. Returns the stored one; `undefined` without the account.
+ *
+ * @param replaced - a customer that is gone at Stripe
+ */
+export async function keepCustomer(
+  db: Db,
+  accountId: string,
+  customerId: string,
+  nowMs: number,
+  replaced = "",
+): Promise<string | undefined> {
+  await db
+    .insertInto("billing_customers")
+    .columns(["account_id", "customer_id", "created_at_ms"])
+    .expression((from) =>
+      from
+        .selectFrom("accounts")
+        .select(({ val, cast }) => [
+          "id",
+          val(customerId).as("customer_id"),
+          cast<number>(val(nowMs), "bigint").as("at"),
+        ])
+        .where("id", "=", accountId),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .column("account_id")
+        .doUpdateSet({ customer_id: customerId })
+        .where("billing_customers.customer_id", "=", replaced),
+    )
+    .execute();
+  return (await findCustomer(db, accountId))?.customer_id;
+}
+
+export type BillingSummary = Awaited<ReturnType<typeof readBilling>>;
+
+/** The purchases of an account, as we last read them at Stripe: its subscriptions, the best one first, and whether it has bought anything. */
+export async function readBilling(db: Db, accountId: string) {
+  const subscriptions = await db
+    .selectFrom("billing_subscriptions")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .orderBy("licence_until_ms", "desc")
+    .orderBy("created_at_ms", "desc")
+    .execute();
+  const paid = await db
+    .selectFrom("billing_checkouts")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("state", "=", "fulfilled")
+    .executeTakeFirst();
+  return { subscriptions, hasBought: subscriptions.length > 0 || paid !== undefined };
+}
+
+/** Changes an account, whose row it locks. Returns `undefined` if the account is gone. */
+export async function changeAccount<T>(
+  db: Db,
+  { id, email: whom }: Buyer,
+  what: string,
+  nowMs: number,
+  work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
+): Promise<T | undefined> {
+  const look = (transaction: Db) =>
+    transaction.selectFrom("accounts").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+  return auditedTransaction(db, { by: "stripe", what, whom, look }, nowMs, async (transaction) => {
+    const account = await look(transaction);
+    return account && work(transaction, account);
+  });
+}
+
+/** Writes to the audit and the log what an operator has to look at, once. */
+export async function tellOnce(
+  db: Db,
+  { what, whom, after }: { what: string; whom: string; after: object },
+  nowMs: number,
+): Promise<void> {
+  const entries = db
+    .selectFrom("audit_entries")
+    .select("id")
+    .where("whom", "=", whom)
+    .where("what", "=", what);
+  if (await entries.executeTakeFirst()) return;
+  log().warn({ purchase: whom }, `${what}: nothing was given, look at it at Stripe`);
+  await recordAudit(db, { by: "stripe", what, whom, after }, nowMs);
+}
+
+/** Writes to the audit that an account pays for a second licence. */
+export async function tellOfSecond(transaction: Db, buyer: Buyer, id: string, nowMs: number): Promise<void> {
+  const others = transaction
+    .selectFrom("billing_subscriptions")
+    .select("id")
+    .where("account_id", "=", buyer.id)
+    .where("id", "<>", id)
+    .where("status", "in", ["active", "trialing", "past_due"]);
+  const other = await others.executeTakeFirst();
+  if (!other) return;
+  const about = { by: "stripe", what: "second subscription", whom: buyer.email } as const;
+  await recordAudit(transaction, { ...about, after: { subscription: id, other: other.id } }, nowMs);
+}

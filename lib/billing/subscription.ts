@@ -1,0 +1,195 @@
+import type { Stripe } from "stripe";
+import { differs, settleTerms } from "@/lib/accounts/licence";
+import { type Buyer, type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
+import { findBuyer } from "@/lib/billing/buyer";
+import { alignEmail } from "@/lib/billing/customer";
+import { findLicenceItems, limitOf } from "@/lib/billing/prices";
+import { isWhollyReturned } from "@/lib/billing/returned";
+import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
+import { dayMs } from "@/lib/config/durations";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+
+type Row = Tables["billing_subscriptions"];
+type Terms = Pick<
+  Row,
+  "status" | "assistant_limit" | "period_ends_ms" | "unpaid_since_ms" | "ends_at_ms" | "licence_until_ms"
+>;
+
+const maxReadings = 5;
+
+/**
+ * Reads a subscription at Stripe and stores until when it is a licence. A reading is stored only if no other one was stored
+ * meanwhile. Ignores what is none of ours.
+ */
+export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: Cause): Promise<void> {
+  for (let reading = 0; reading < maxReadings; reading++) {
+    const known = await findSubscription(db, id);
+    const expand = ["customer", "latest_invoice"];
+    const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
+    const items = subscription ? await findLicenceItems(subscription, nowMs) : [];
+    if (subscription?.metadata.account && items.length === 0) {
+      const prices = subscription.items.data.map(({ price }) => price.id).join(", ");
+      await tellOnce(db, { what: "subscription for another price", whom: id, after: { prices } }, nowMs);
+    }
+    if (!known && items.length === 0) return;
+    const buyer = known
+      ? await findAccount(db, known.account_id)
+      : subscription && (await findBuyer(db, subscription, !hasEnded(subscription), nowMs));
+    if (!buyer) return;
+    const terms = subscription
+      ? await readTerms(subscription, items, known, nowMs)
+      : known && termsOfGone(known, nowMs);
+    if (!terms) return;
+    const what = `subscription ${terms.status}`;
+    const isSame = known && !differs(known, terms);
+    const isStored =
+      isSame ||
+      (await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
+        const current = await findSubscription(transaction, id);
+        if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;
+        const created_at_ms = current?.created_at_ms ?? (subscription?.created ?? 0) * 1000;
+        const row = { ...terms, version: (current?.version ?? 0) + 1 };
+        await transaction
+          .insertInto("billing_subscriptions")
+          .values({ id, account_id: buyer.id, created_at_ms, ...row })
+          .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+          .execute();
+        if (terms.licence_until_ms > 0 && !current?.licence_until_ms)
+          await tellOfSecond(transaction, buyer, id, nowMs);
+        await settleTerms(transaction, account, nowMs);
+        return true;
+      }));
+    if (!isStored) continue;
+    const noted = {
+      last_event: event,
+      last_event_at_ms: nowMs,
+      ...(subscription && invoiceColumns(subscription)),
+    };
+    await db.updateTable("billing_subscriptions").set(noted).where("id", "=", id).execute();
+    const customer = subscription?.customer;
+    if (typeof customer === "object" && !customer.deleted) await alignEmail(customer, buyer.email);
+    return;
+  }
+  throw new Error("a subscription changed while it was read");
+}
+
+/** The states of a customer's subscriptions for a licence that have not ended at Stripe, after they were fulfilled. */
+export async function readLiveStates(db: Db, customer: string, nowMs: number): Promise<string[]> {
+  const all = await findAtStripe((stripe) => stripe.subscriptions.list({ customer, limit: 100 }));
+  const states: string[] = [];
+  for (const subscription of all?.data ?? []) {
+    if (hasEnded(subscription) || (await findLicenceItems(subscription, nowMs)).length === 0) continue;
+    await fulfilSubscription(db, subscription.id, { event: "another checkout", nowMs });
+    states.push((await findSubscription(db, subscription.id))?.status ?? subscription.status);
+  }
+  return states;
+}
+
+const hasEnded = ({ status }: Pick<Stripe.Subscription, "status">) =>
+  ["canceled", "incomplete_expired"].includes(status);
+
+function findSubscription(db: Db, id: string): Promise<Row | undefined> {
+  return db.selectFrom("billing_subscriptions").selectAll().where("id", "=", id).executeTakeFirst();
+}
+
+function findAccount(db: Db, id: string): Promise<Buyer | undefined> {
+  return db.selectFrom("accounts").select(["id", "email"]).where("id", "=", id).executeTakeFirst();
+}
+
+const graceMs = () => requireBilling().graceDays * dayMs;
+
+/**
+ * Until when a subscription is a licence, by its own state and its items' current period: an active one some days beyond
+ * the period, because Stripe may be away when it begins the next one; one that is not paid, those days beyond what was
+ * paid, while Stripe still tries to collect.
+ */
+async function readTerms(
+  subscription: Stripe.Subscription,
+  items: Stripe.SubscriptionItem[],
+  known: Row | undefined,
+  nowMs: number,
+): Promise<Terms> {
+  const { id, customer, cancel_at_period_end, ended_at } = subscription;
+  const [item] = (items.length > 0 ? items : subscription.items.data).toSorted(
+    (one, other) => other.current_period_end - one.current_period_end,
+  );
+  if (!item) throw new Error("a subscription has no item");
+  const { current_period_start: start, current_period_end: end } = item;
+  const status =
+    countsAsPaid(subscription) && (await isWhollyReturned(idOf(customer), id, start))
+      ? "refunded"
+      : subscription.status;
+  const isUnpaid = ["past_due", "unpaid", "paused"].includes(status);
+  const returnedAtMs = known?.status === "refunded" ? known.ends_at_ms : null;
+  const unpaidSinceMs = isUnpaid
+    ? (known?.unpaid_since_ms ?? returnedAtMs ?? findUnpaidFrom(subscription, item))
+    : null;
+  const cancelAt = cancel_at_period_end ? end : subscription.cancel_at;
+  const cancelAtMs = cancelAt === null ? Number.POSITIVE_INFINITY : cancelAt * 1000;
+  const ends: Partial<Record<string, number>> = {
+    active: end * 1000 + graceMs(),
+    trialing: end * 1000 + graceMs(),
+    past_due: (unpaidSinceMs ?? 0) + graceMs(),
+    unpaid: unpaidSinceMs ?? 0,
+    paused: unpaidSinceMs ?? 0,
+  };
+  const untilMs = items.length === 0 ? 0 : Math.min(ends[status] ?? 0, cancelAtMs);
+  let endsAtMs = cancelAt === null ? null : cancelAtMs;
+  if (isUnpaid) endsAtMs = untilMs;
+  else if (hasEnded(subscription)) endsAtMs = (ended_at ?? nowMs / 1000) * 1000;
+  else if (status === "refunded") endsAtMs = known?.status === status ? known.ends_at_ms : nowMs;
+  return {
+    status,
+    assistant_limit: limitOf(items),
+    period_ends_ms: end * 1000,
+    unpaid_since_ms: unpaidSinceMs,
+    ends_at_ms: endsAtMs,
+    licence_until_ms: untilMs > nowMs ? untilMs : 0,
+  };
+}
+
+const countsAsPaid = ({ status }: Stripe.Subscription) => ["active", "trialing", "past_due"].includes(status);
+
+/**
+ * Since when a subscription is not paid: from the start of its period, or from its end if only a change within it was not
+ * paid. A change of the interval begins a period of its own, and a paused one ended with its trial.
+ */
+function findUnpaidFrom(
+  { latest_invoice: invoice, status, trial_end }: Stripe.Subscription,
+  { current_period_start: start, current_period_end: end }: Stripe.SubscriptionItem,
+): number {
+  const isChange =
+    typeof invoice === "object" &&
+    invoice?.billing_reason === "subscription_update" &&
+    invoice.created - start > 60;
+  if (status === "paused") return (trial_end ?? start) * 1000;
+  return (isChange ? end : start) * 1000;
+}
+
+/** A subscription that Stripe no longer knows: the key is another account's, or it was a test's. */
+function termsOfGone(known: Row, nowMs: number): Terms {
+  const { assistant_limit, period_ends_ms, unpaid_since_ms } = known;
+  const untilMs =
+    known.status === "gone" ? known.licence_until_ms : Math.min(known.licence_until_ms, nowMs + graceMs());
+  return {
+    status: "gone",
+    assistant_limit,
+    period_ends_ms,
+    unpaid_since_ms,
+    ends_at_ms: known.status === "gone" ? known.ends_at_ms : Math.max(untilMs, known.ends_at_ms ?? 0),
+    licence_until_ms: untilMs > nowMs ? untilMs : 0,
+  };
+}
+
+/** What operators see of a subscription. */
+function invoiceColumns({ items, latest_invoice: invoice }: Stripe.Subscription) {
+  const whole = invoice && typeof invoice === "object" ? invoice : undefined;
+  return {
+    price_id: items.data[0]?.price.id ?? null,
+    invoice_id: whole?.id ?? null,
+    invoice_status: whole?.status ?? null,
+    amount_due: whole && whole.status !== "paid" && whole.status !== "void" ? whole.amount_remaining : 0,
+    currency: whole?.currency ?? null,
+  };
+}
