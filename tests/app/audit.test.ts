@@ -13,7 +13,7 @@ const chromium = {
   name: "Chromium on Linux",
   confirmed: { by: "code", at: expect.any(String) },
 };
-const device = { kind: "app", name: "A device" };
+const device = { kind: "app", name: "A device", origin: "a device" };
 
 describe.each(engines)("what an owner does in a browser, on $name", (engine) => {
   let service: Service;
@@ -71,7 +71,9 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     const owner = { who: "owner", whom: email };
     const declined = await askAsDevice();
     await answerDevice(browser, declined.user_code, "decline");
-    expect(await news()).toEqual([{ ...owner, what: "app decline", before: null, after: [device.name] }]);
+    expect(await news()).toEqual([
+      { ...owner, what: "app decline", before: null, after: [device.name, device.origin] },
+    ]);
 
     const { user_code, device_code } = await askAsDevice();
     await answerDevice(browser, user_code);

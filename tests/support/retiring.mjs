@@ -5,11 +5,11 @@ import { register } from "node:module";
  * the text below in a thread of its own.
  */
 const hooks = `
-const was = 'path: "/api/site-banner",';
+const was = /path: ?"\\/api\\/site-banner",/;
 export async function load(url, context, next) {
   const loaded = await next(url, context);
   const source = String(loaded.source);
-  if (!url.includes("/dist/") || !source.includes(was)) return loaded;
-  return { ...loaded, source: source.replace(was, was + "retirement: " + process.env.TEST_RETIREMENT + ",") };
+  if (!url.includes("/dist/") || !was.test(source)) return loaded;
+  return { ...loaded, source: source.replace(was, (path) => path + "retirement:" + process.env.TEST_RETIREMENT + ",") };
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);
