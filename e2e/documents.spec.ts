@@ -83,7 +83,7 @@ test("a chosen language is remembered on every page and can be linked to", async
   await settle(page);
   await page.getByRole("radio", { name: "Python" }).check();
   await expect(page).toHaveURL(/\?lang=python$/);
-  await expect(page.getByText("urllib.request.urlopen")).toBeVisible();
+  await expect(page.getByText("urllib.request.Request(")).toBeVisible();
   await page.goto("/docs/client");
   await settle(page);
   await expect(page.getByText("def keep_asking(self, on_answer)").first()).toBeVisible();
@@ -130,7 +130,7 @@ test.describe("without JavaScript", () => {
     await page.goto("/docs/api/entitlement");
     const section = page.locator("#request");
     await section.getByText("Python", { exact: true }).click();
-    await expect(section.getByText("urllib.request.urlopen")).toBeVisible();
+    await expect(section.getByText("urllib.request.Request(")).toBeVisible();
     await page.getByLabel("Search the documents").fill("balance_unavailable");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("status")).toContainText("found for “balance_unavailable”");

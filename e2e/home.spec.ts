@@ -402,6 +402,7 @@ test("a token is shown when the browser refuses to copy it", async ({ page }) =>
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
   await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
+  await expect(page.getByLabel("Token")).toBeVisible();
   const token = await page.getByLabel("Token").inputValue();
   const answer = await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } });
   expect(answer.status).toBe(200);
