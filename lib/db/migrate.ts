@@ -146,7 +146,7 @@ async function makeLock(store: MigrationDb): Promise<void> {
   await makeTable(store).catch(() => makeTable(store));
   const row = { name: lockName, timestamp: "" };
   const lock = store.insertInto("kysely_migration").values(row);
-  await lock.onConflict((conflict) => conflict.doNothing()).execute();
+  await repeatConflicts(() => lock.onConflict((conflict) => conflict.doNothing()).execute());
 }
 
 async function makeTable(store: MigrationDb): Promise<void> {

@@ -43,6 +43,8 @@ export class Connections implements PostgresPool {
   private searching: Promise<void> | undefined;
   private searchedAtMs = 0;
   private readonly verified = new WeakSet<pg.PoolClient>();
+  /** Each call waits for a connection of the next pool, and no longer for one of this. */
+  private readonly waiting = new Set<() => void>();
   private pool: pg.Pool;
 
   constructor(
@@ -127,7 +129,7 @@ export class Connections implements PostgresPool {
 
   /** Takes a connection of the pool; a new one is asked whether it accepts writes, where it has to. */
   private async verifiedClient(): Promise<pg.PoolClient> {
-    const client = await this.pool.connect();
+    const client = await this.takeClient();
     // A pooler may lead each transaction to another server, and its own queue is not a host that is away.
     const isUnverifiable = !this.isDirect && this.hosts.length === 1;
     if (this.verified.has(client) || isUnverifiable) return client;
@@ -140,6 +142,21 @@ export class Connections implements PostgresPool {
       client.release(true);
       throw failure;
     }
+  }
+
+  /** Waits for a connection of the current pool: one that has ended never answers those that wait for it. */
+  private takeClient(): Promise<pg.PoolClient> {
+    return new Promise((resolve, reject) => {
+      const takeNext = () => resolve(this.takeClient());
+      this.waiting.add(takeNext);
+      this.pool.connect().then(
+        (client) => (this.waiting.delete(takeNext) ? resolve(client) : client.release(true)),
+        (failure) => {
+          this.waiting.delete(takeNext);
+          reject(failure);
+        },
+      );
+    });
   }
 
   /** While there are only reads, looks every second for a host that accepts writes. No read waits for it. */
@@ -203,7 +220,10 @@ export class Connections implements PostgresPool {
   /** Replaces the pool. Connections of the old one close when they are released. */
   private replacePool(): void {
     const old = this.pool;
+    const waiting = [...this.waiting];
+    this.waiting.clear();
     this.pool = this.openPool();
+    for (const takeNext of waiting) takeNext();
     old.end().catch(() => {});
   }
 

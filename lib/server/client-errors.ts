@@ -87,7 +87,7 @@ const tooManyAtOnce = { retryAfterSeconds: 2 };
 /** These bytes with those of the query percent-encoded; `undefined` if that does not make a request of them. */
 function encodeQuery(head: string): Buffer | undefined {
   const [line, , target = ""] = requestLine.exec(head) ?? [];
-  if (!line || !/^[!-~]*\?[!-~\x80-\xff]*[\x80-\xff]/.test(target) || !pathOf(target).startsWith("/"))
+  if (!line || !/^[!->@-~]*\?[!-~]*[\x80-\xff]/.test(target) || !pathOf(target).startsWith("/"))
     return undefined;
   const encoded = target.replace(
     /[\x80-\xff]/g,

@@ -4,7 +4,7 @@ import type { connectionLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse, type ResponseParts } from "@/lib/http/response";
-import { pageAt, redirectTrailingSlash, rejectUnknown } from "@/lib/http/router";
+import { pageAt, redirectTrailingSlash, rejectUnknown, rejectUnrouted } from "@/lib/http/router";
 import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
@@ -49,7 +49,7 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
       );
     incoming.url = target;
     const redirected = redirectTrailingSlash(method, path, target.slice(path.length), headers);
-    const refused = redirected ?? rejectUnknown(method, path, headers);
+    const refused = redirected ?? (throughNext ? rejectUnrouted : rejectUnknown)(method, path, headers);
     if (refused) return send(refused, incoming, outgoing);
     const misdirected = refuseWrongHost(incoming, path);
     if (misdirected) {

@@ -164,7 +164,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
         { authorization: `Bearer ${access_token}` },
       ]) {
         const home = await service.ask("/home", { headers });
-        expect(home.status, resource).toBe(307);
+        expect(home.status, resource).toBe(303);
         expect(home.headers.location).toMatch(/sign-in/);
         expect(home.text).not.toContain(email);
       }

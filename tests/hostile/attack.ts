@@ -14,6 +14,9 @@ export const costBounds = { megabytes: 30, healthMs: 100 };
 export type Cost = { megabytes: number; healthMs: number };
 
 const answerWithinMs = 30_000; // 30 seconds
+
+/** Fewer than any limit of a client allows where the shapes do not expect its refusal. */
+const sendsPerConnection = 500;
 const finalHeads = /HTTP\/1\.1 (?!100)(\d{3}) .*?\r\n\r\n/gs;
 
 /** The built service under attack: quotas out of the way, and no bound on the connections of one address. */
@@ -30,7 +33,7 @@ export async function warmUp(service: Service, shapes: Shape[], times: number): 
   for (const shape of shapes) await repeat(service, shape, times);
 }
 
-/** Sends a shape many times in sequence, on one connection while it stays open. Returns the cost. */
+/** Sends a shape many times in sequence, on one connection while it stays open and within limits. Returns the cost. */
 export async function attack(service: Service, shape: Shape, times: number): Promise<Cost> {
   const before = memoryOf(service.pid).now;
   await repeat(service, shape, times);
@@ -44,6 +47,7 @@ export async function attack(service: Service, shape: Shape, times: number): Pro
 async function repeat({ port }: Service, shape: Shape, times: number): Promise<void> {
   let connection: Connection | undefined;
   for (let n = 0; n < times; n++) {
+    if (n % sendsPerConnection === 0) connection?.close();
     if (!connection?.isOpen) connection = await Connection.open(port);
     const statuses = await withTimeout(answerWithinMs, connection.send(shape));
     const isExpected =
@@ -53,7 +57,9 @@ async function repeat({ port }: Service, shape: Shape, times: number): Promise<v
   connection?.close();
 }
 
-/** A connection that sends shapes, and detects complete responses and the last one. */
+let connections = 0;
+
+/** A connection from another address than the one before. It sends shapes, and detects complete responses and the last. */
 class Connection {
   isOpen = true;
   private received = "";
@@ -76,7 +82,9 @@ class Connection {
   }
 
   static async open(port: number): Promise<Connection> {
-    const socket = connect(port, "127.0.0.1").setNoDelay();
+    const n = connections++ % 2 ** 23;
+    const localAddress = `127.${1 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`;
+    const socket = connect({ port, host: "127.0.0.1", localAddress }).setNoDelay();
     await once(socket, "connect");
     return new Connection(socket);
   }
@@ -104,6 +112,7 @@ class Connection {
   }
 
   close(): void {
+    this.isOpen = false;
     this.socket.destroy();
   }
 

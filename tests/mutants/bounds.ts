@@ -61,8 +61,8 @@ export const bounds: Mutant[] = [
   {
     file: "lib/runtime/log.ts",
     mistake: "the log keeps the row that a driver quotes",
-    was: "return { name, code:",
-    becomes: "return { ...failure, name, code:",
+    was: "return {\n    name,",
+    becomes: "return {\n    ...failure,\n    name,",
     tests: ["tests/lib/runtime/log.test.ts"],
   },
   {

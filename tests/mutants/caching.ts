@@ -60,8 +60,8 @@ export const caching: Mutant[] = [
   {
     file: "lib/server/file-cache.ts",
     mistake: "a file under any name of a version is kept for good",
-    was: "isNamedByVersion || query ===",
-    becomes: 'isNamedByVersion || query !== "" || query ===',
+    was: "path === files.serif.path || query ===",
+    becomes: 'path === files.serif.path || query !== "" || query ===',
     tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],
   },
   {

@@ -144,8 +144,8 @@ export const sessions: Mutant[] = [
   {
     file: "lib/mcp/tool-call.ts",
     mistake: "a changed header of an MCP client gets the answer to its former value",
-    was: "JSON.stringify([name, meta, values])",
-    becomes: "JSON.stringify([name, meta])",
+    was: "JSON.stringify([name, meta, typeof traceparent, values])",
+    becomes: "JSON.stringify([name, meta, typeof traceparent])",
     tests: ["tests/lib/mcp/tool-call.test.ts"],
   },
   {

@@ -49,12 +49,15 @@ export function startProgram(folder: string): string {
   return /dist\/\S+\.js/.exec(scripts.start)?.[0] ?? "";
 }
 
-/** The last commit with fewer migrations than today. */
+/**
+ * The last commit with fewer migrations than today on the line that was built: the commits of a branch lack what was
+ * merged next to it, and no store was ever in their state.
+ */
 function findEarlier(): string | undefined {
   const [list = ""] = lists;
   const today = countChanges(readFileSync(list, "utf8"));
   try {
-    const commits = git("log", "--format=%H", "--", ...lists)
+    const commits = git("log", "--first-parent", "--format=%H", "--", ...lists)
       .trim()
       .split("\n");
     for (const commit of commits.map((one) => `${one}^`)) {

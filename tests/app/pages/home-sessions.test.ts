@@ -220,7 +220,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
           `^Studio &lt;b&gt;5&lt;/b&gt; Approved on ${moment}, used 2 days ago, until ${moment}$`,
         ),
         expect.stringMatching(
-          String.raw`^Chromium on Linux \(2\) Signed in on ${moment} ${from(other)}, not used yet, until ${moment}$`,
+          `^Chromium on Linux #2 Signed in on ${moment} ${from(other)}, not used yet, until ${moment}$`,
         ),
         expect.stringMatching(
           `^Chromium on Linux This browserSigned in on ${moment} ${from(own)}, in use now, until ${moment}$`,

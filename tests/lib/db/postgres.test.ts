@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import pg from "pg";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
@@ -209,6 +210,25 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     for (let n = 0; n < 10; n++) await addAccount(db, `${n}@example.com`, {}, Date.now());
     await store.close();
     await admin.end();
+  });
+
+  it("answer also the reads that waited for one when they were replaced", async () => {
+    const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
+    const store = new Store({ databaseUrl, databasePool: 1, dataDir: "" });
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    const admin = new pg.Client(postgresUrl);
+    await admin.connect();
+    await admin.query(
+      `ALTER DATABASE ${new URL(databaseUrl).pathname.slice(1)} SET default_transaction_read_only = on`,
+    );
+    await admin.end();
+    await db.selectNoFrom(sql`set_config('default_transaction_read_only', 'on', false)`.as("is")).execute();
+    const written = addAccount(db, "second@example.com", {}, Date.now());
+    const reads = Array.from({ length: 20 }, () => findAccount(db, email));
+    await expect(written).rejects.toThrow(/read-only/);
+    for (const { email: read } of await Promise.all(reads)) expect(read).toBe(email);
+    await store.close();
   });
 });
 

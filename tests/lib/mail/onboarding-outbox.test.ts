@@ -44,7 +44,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
   it("claims each mail when it is due, for the account's address", async () => {
     expect(await claim(atMs - 1)).toEqual([]);
     const welcome = await one(atMs);
-    const lease = { attempts: 1, leaseUntilMs: atMs + leaseMs };
+    const lease = { attempts: 1, firstAttemptAtMs: atMs, leaseUntilMs: atMs + leaseMs };
     expect(welcome).toEqual({ id: expect.any(String), accountId, kind: "welcome", to: email, ...lease });
     await settle(welcome, { state: "sent" });
     expect(await claim(atMs + dayMs - 1)).toEqual([]);

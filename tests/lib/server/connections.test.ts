@@ -101,7 +101,7 @@ describe("a body", () => {
   });
 
   it.each([
-    ["/sign-in/send", 4 * 1024, { Origin: true }],
+    ["/sign-in/send", 4 * 1024, { Origin: true, Cookie: "office-probe=1" }],
     [`${unsubscribe.path}?token=x`, 4 * 1024, {}],
     ["/unsubscribe?token=x", 4 * 1024, { Origin: true }],
     ["/hooks/resend", 256 * 1024, {}],
@@ -127,6 +127,18 @@ describe("a body", () => {
     },
   );
 
+  it.each([4 * 1024 + 1, tenMebibytes])(
+    "of %i bytes is not read by the redirect that sets a cookie",
+    async (bytes) => {
+      const socket = await open();
+      const received = text(socket);
+      socket.write(announce("POST", "/sign-in/send", bytes, `Origin: ${service.url}\r\n`));
+      expect(await received).toMatch(
+        /^HTTP\/1\.1 307 .*\r\nlocation: \/sign-in\/send\?probed\r\n.*\r\nconnection: close\r\n\r\n$/is,
+      );
+    },
+  );
+
   it("gets a 100 Continue only where it is accepted and within its limit (RFC 9110 §10.1.1)", async () => {
     const firstWords = async (path: string, bytes: number) => {
       const socket = await open();
@@ -148,7 +160,9 @@ describe("a body", () => {
     await Promise.all(
       Array.from({ length: 40 }, async () => {
         const socket = await open();
-        socket.write(`POST /sign-in/send HTTP/1.1\r\nHost: x\r\nOrigin: ${service.url}\r\n`);
+        socket.write(
+          `POST /sign-in/send HTTP/1.1\r\nHost: x\r\nOrigin: ${service.url}\r\nCookie: office-probe=1\r\n`,
+        );
         socket.write(`Transfer-Encoding: chunked\r\n\r\n200000\r\n`);
         socket.write(mebibytes);
         // A failing write can be the first sign of the end.
