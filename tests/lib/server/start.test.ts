@@ -114,7 +114,7 @@ describe.runIf(postgresUrl)("an unavailable database", () => {
 
 describe.runIf(postgresUrl)("an instance whose DATABASE_URL leads to a standby", () => {
   it.each(["", "?target_session_attrs=read-write"])(
-    "is not ready until the standby is promoted (%j)",
+    "is not ready until the standby is promoted, while the store has no keys yet (%j)",
     async (query) => {
       const primary = await startPostgres();
       const standby = primary && (await startPostgres(primary.url));
@@ -127,7 +127,9 @@ describe.runIf(postgresUrl)("an instance whose DATABASE_URL leads to a standby",
 
       const notReady = await eventually(async () => {
         const answer = await service.ask("/ready");
-        expect(answer.text).toContain("not ready: the store accepts no writes\n");
+        expect(answer.text).toContain("not ready: the store has not answered yet\n");
+        expect(service.log).toContain("no host of the store accepts writes; it is only read");
+        expect(service.log).toContain("not ready: the store or its keys cannot be used");
         return answer;
       });
       expect(notReady.status).toBe(503);
