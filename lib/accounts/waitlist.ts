@@ -7,14 +7,14 @@ import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 
 /**
- * Adds an email to the waitlist. An email that is already there keeps its position, and is written anyway, so that
+ * Adds an email in lower case to the waitlist. An email that is already there keeps its position, and is written anyway, so that
  * neither the answer nor its duration reveals that. Returns false, for every email, while the list is full.
  */
 export async function joinWaitlist(db: Db, email: string, nowMs: number): Promise<boolean> {
   if ((await countWaiting(db)) >= waitlistBounds.waiting) return false;
   await db
     .insertInto("waitlist")
-    .values({ email: email.toLowerCase(), joined_at_ms: nowMs, invited_at_ms: null })
+    .values({ email, joined_at_ms: nowMs, invited_at_ms: null })
     .onConflict((conflict) =>
       conflict.column("email").doUpdateSet(({ ref }) => ({ joined_at_ms: ref("waitlist.joined_at_ms") })),
     )

@@ -13,7 +13,7 @@ const samples = 400;
 const everyMs = 20;
 
 /** Opens the connections in its own thread, so that its work does not distort measurements. */
-const flood = String.raw`
+const flood = `
 const { connect } = require("node:net");
 const { parentPort, workerData: { port, bytes, clients } } = require("node:worker_threads");
 let closed = 0;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
+import { listCreditEntries, parseThousandths, toCredits } from "@/lib/accounts/ledger";
+import { engines } from "@/tests/support/engines";
 
 describe("parseThousandths", () => {
   it.each([
@@ -41,5 +42,28 @@ describe("toCredits", () => {
       expect(Math.round(Number(text) * 1000)).toBe(thousandths);
       expect(text).toMatch(/^\d+(\.\d{1,3})?$/);
     }
+  });
+});
+
+describe.each(engines)("the list of a ledger on $name", (engine) => {
+  it("has every entry once, also where a page ends between entries of one instant", async () => {
+    const stage = await engine.prepare();
+    await stage.query(
+      "INSERT INTO accounts (id, email, plan, created_at_ms) VALUES ('acc_1', 'ceo@example.com', 'hobby', 0)",
+    );
+    // In an order that is not that of their ids.
+    const entries = Array.from(
+      { length: 1001 },
+      (_, at) => `('${(at * 10) % 1001}', 'acc_1', 1000, 'a test', 0)`,
+    );
+    await stage.query(
+      `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms) VALUES ${entries.join()}`,
+    );
+    const balances: number[] = [];
+    for await (const page of listCreditEntries(await stage.open(), "acc_1")) {
+      balances.push(...page.map(({ balance }) => Number(balance)));
+    }
+    expect(balances).toEqual(Array.from({ length: 1001 }, (_, at) => at + 1));
+    await stage.clear();
   });
 });

@@ -46,7 +46,7 @@ describe.each(engines)("the audit on $name", (engine) => {
   const summaries = async () => (await entries()).map(({ who, what, whom }) => [who, what, whom]);
 
   it("records who, what and whom of every change by commands, pages, webhooks, invitations and links", async () => {
-    await joinWaitlist(db, "New@example.com", tick());
+    await joinWaitlist(db, "new@example.com", tick());
     const token = await auditedTransaction(
       db,
       { by: "operator", what: "invite", ...auditedInvitation("new@example.com") },
