@@ -5,7 +5,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment } from "@/tests/support/service";
 
 /** How it handles a request. `lost` accepts the mail and drops the connection before it responds. */
-export type Fault = "none" | "429" | "500" | "html" | "422" | "403" | "reset" | "slow" | "silent" | "lost";
+export type Fault =
+  | "none"
+  | "429"
+  | "500"
+  | "html"
+  | "422"
+  | "451"
+  | "403"
+  | "reset"
+  | "slow"
+  | "silent"
+  | "lost";
 
 export type Accepted = {
   atMs: number;
@@ -25,6 +36,7 @@ const apiKey = "re_test";
 const errors = {
   "403": { statusCode: 403, name: "invalid_api_key", message: "API key is invalid" },
   "422": { statusCode: 422, name: "validation_error", message: "Invalid `to` field." },
+  "451": { statusCode: 451, name: "security_error", message: "We may have found a security issue." },
   "429": { statusCode: 429, name: "rate_limit_exceeded", message: "Too many requests." },
   "500": { statusCode: 500, name: "internal_server_error", message: "Something went wrong." },
 };
@@ -65,7 +77,8 @@ export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
     if (fault === "html") return outgoing.writeHead(502).end("<h1>Bad gateway</h1>");
     if (fault === "429")
       return answer(429, errors[fault], { "retry-after": String(resend.retryAfterSeconds) });
-    if (fault === "500" || fault === "422" || fault === "403") return answer(Number(fault), errors[fault]);
+    if (fault === "500" || fault === "422" || fault === "451" || fault === "403")
+      return answer(Number(fault), errors[fault]);
     if (incoming.headers.authorization !== `Bearer ${apiKey}`) return answer(403, errors["403"]);
     if (!incoming.url?.endsWith("/emails")) {
       return answer(401, { statusCode: 401, name: "restricted_api_key", message: "Only to send." });

@@ -248,6 +248,14 @@ describe("Resend", () => {
     ]);
   });
 
+  it("quotes the quotation marks of the sender's name", async () => {
+    await resend({ EMAIL_FROM: 'The "Office" <office@example.com>' }).send({
+      ...mail,
+      id: "22222222-6f4b-4f0e-9f55-0d2f6f0a7c11",
+    });
+    expect(stand.accepted[0]?.body.from).toBe('"The \\"Office\\"" <office@example.com>');
+  });
+
   it("sends once if the response to the first attempt is lost", async () => {
     stand.fault = "lost";
     const lost = { ...mail, id: "11111111-6f4b-4f0e-9f55-0d2f6f0a7c11" };
@@ -271,6 +279,7 @@ describe("Resend", () => {
       ["reset", "resend: no answer", unknown],
       ["403", "resend: 403 invalid_api_key", { ...refused, mayRetry: true }],
       ["422", "resend: 422 validation_error", refused],
+      ["451", "resend: 451 security_error", refused],
       ["429", "resend: 429 rate_limit_exceeded", { ...refused, mayRetry: true, pauseMs: 7000 }],
     ] as const;
     stand.retryAfterSeconds = 7;
