@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
 /** How the inbox handles a mail. `lost` accepts it and drops the connection before it responds. */
-export type Fault = "none" | "no such recipient" | "busy" | "sender refused" | "silent" | "lost";
+export type Fault = "none" | "no such recipient" | "busy" | "closing" | "sender refused" | "silent" | "lost";
 
 export type Received = { atMs: number; from: string; to: string; raw: Buffer; secure: boolean };
 
@@ -16,6 +16,7 @@ export async function startSmtpInbox(options: SMTPServerOptions = {}) {
     closeTimeout: 100,
     disabledCommands: options.key ? [] : ["STARTTLS"],
     onMailFrom(_, __, callback) {
+      if (inbox.fault === "closing") return callback(refuse(421, "4.3.2 closing"));
       callback(inbox.fault === "sender refused" ? refuse(550, "5.7.1 not from here") : null);
     },
     onRcptTo({ address }, _, callback) {

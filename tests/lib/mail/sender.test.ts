@@ -182,7 +182,17 @@ describe("SMTP", () => {
       mayRetry: false,
     });
     inbox.fault = "busy";
-    expect(await failureOf(plain().send(mail))).toMatchObject({ message: "smtp: 451 DATA", mayRetry: true });
+    expect(await failureOf(plain().send(mail))).toMatchObject({
+      message: "smtp: 451 DATA",
+      mayRetry: true,
+      pauseMs: 0,
+    });
+    inbox.fault = "closing";
+    expect(await failureOf(plain().send(mail))).toMatchObject({
+      message: "smtp: 421 MAIL FROM",
+      mayRetry: true,
+      pauseMs: 1000,
+    });
     inbox.fault = "sender refused";
     expect(await failureOf(plain().send(mail))).toMatchObject({
       message: "smtp: 550 MAIL FROM",
