@@ -26,7 +26,7 @@ export function headersOf(operation: Operation, status: number): HeaderDocument[
   if (status === 401) headers.push(challenge);
   if (status === 405) headers.push(allow(operation.methods.join(", ")));
   if (status === 429) headers.push({ ...retryAfter, always: true });
-  if (status === 503) headers.push(retryAfter);
+  if (status === 502 || status === 503) headers.push(retryAfter);
   return headers;
 }
 
