@@ -37,6 +37,7 @@ install_missing() {
   has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
   has promtool || missing+=(prometheus)
   has pgrep || missing+=(procps)
+  has pyflakes3 || missing+=(pyflakes3)
   has firefox-esr || has firefox || ! apt_has firefox-esr || missing+=(firefox-esr)
   if ! find_chromium >/dev/null || { [ -z "${CHROMIUM:-}" ] && ! has "$shell" && apt_has "$shell"; }; then
     missing+=("$shell" fonts-liberation)

@@ -3,7 +3,7 @@ import { engines } from "@/tests/support/engines";
 import { liveYears } from "@/tests/support/years";
 
 /** A thousand take minutes: tests/README.md has their figures. */
-const years = Number(process.env.YEARS ?? 3);
+const years = Number(process.env.YEARS);
 
 describe.each(engines)("the years after a purchase on $name", (engine) => {
   it("let no one run unpaid beyond the grace, stop no one who pays, and charge no one twice", {
