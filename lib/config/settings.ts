@@ -114,6 +114,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     /** How long a stopping instance keeps answering, so that a load balancer can notice. */
     drainSeconds: env.DRAIN_SECONDS ?? (production ? 5 : 0),
     metricsPort: env.METRICS_PORT,
+    metricsHost: env.METRICS_HOST ?? "127.0.0.1",
     /** The operators' office: where it listens, and the address in a browser. Undefined if it is off. */
     office: env.OFFICE_PORT
       ? {
@@ -210,6 +211,7 @@ const environmentSchema = z.object({
   HOST: z.string().optional(),
   DRAIN_SECONDS: wholeNumber(0, 300).optional(),
   METRICS_PORT: wholeNumber(1, 65_535).optional(),
+  METRICS_HOST: z.string().optional(),
   OFFICE_PORT: wholeNumber(1, 65_535).optional(),
   OFFICE_HOST: z.string().optional(),
   OFFICE_URL: z.string().transform(parseOrigin).optional(),

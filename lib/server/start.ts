@@ -33,8 +33,18 @@ import { startOutageWatch } from "@/lib/status/parts";
 export async function start(): Promise<void> {
   // On Vercel, this server does not run.
   delete process.env.VERCEL;
-  const { port, host, production, appUrl, drainSeconds, metricsPort, warnings, billing, office } =
-    readSettings();
+  const {
+    port,
+    host,
+    production,
+    appUrl,
+    drainSeconds,
+    metricsPort,
+    metricsHost,
+    warnings,
+    billing,
+    office,
+  } = readSettings();
   // In development, Next's output is shown as it is.
   if (production) {
     captureOutput();
@@ -50,7 +60,8 @@ export async function start(): Promise<void> {
     close: closeStore,
   });
   const measured = metrics();
-  if (measured && metricsPort) await listen(createMetricsServer(measured), metricsPort, host, "METRICS_PORT");
+  if (measured && metricsPort)
+    await listen(createMetricsServer(measured), metricsPort, metricsHost, "METRICS_PORT");
   if (office) {
     const officeServer = createOfficeServer(office.url);
     await listen(officeServer, office.port, office.host, "OFFICE_PORT");
@@ -138,7 +149,7 @@ function listen(server: Server, port: number, host: string | undefined, name = "
     server.once("error", ({ code = "" }: NodeJS.ErrnoException) =>
       exitWithError(
         hostFaults.has(code)
-          ? `HOST: cannot listen on ${host} (${code})`
+          ? `${name.replace("PORT", "HOST")}: cannot listen on ${host} (${code})`
           : `${name}: cannot listen on ${port} (${code})`,
       ),
     );

@@ -140,9 +140,22 @@ describe.each(engines)("/metrics on $name", (engine) => {
   });
 });
 
-describe("a service without METRICS_PORT", () => {
-  it("has no metrics port and no /metrics on its own", async () => {
+describe("the port of metrics", () => {
+  it("is not there without METRICS_PORT, and the own one has no /metrics", async () => {
     expect((await (await unconfigured()).ask("/metrics")).status).toBe(404);
+  });
+
+  it("listens on loopback, or where METRICS_HOST says", async () => {
+    for (const [METRICS_HOST, answers, refuses] of [
+      ["", "127.0.0.1", "127.0.0.2"],
+      ["127.0.0.2", "127.0.0.2", "127.0.0.1"],
+    ] as const) {
+      const port = await reservePort();
+      const started = await Service.start({ METRICS_PORT: String(port), METRICS_HOST });
+      expect((await fetch(`http://${answers}:${port}/metrics`)).status).toBe(200);
+      await expect(fetch(`http://${refuses}:${port}/metrics`)).rejects.toThrow("fetch failed");
+      await started.stop();
+    }
   });
 
   it("reports that the port is taken", async () => {
