@@ -142,14 +142,16 @@ export function addOperatorPasskey(
   });
 }
 
-/** An operator's passkey by the credential's id; `undefined` if it is not registered here. */
+/**
+ * An operator's passkey by the credential's id; `undefined` if it is not registered here. What it signs names its host, so
+ * one that was made for another host signs no one in.
+ */
 export function findOperatorPasskey(db: Db, credentialId: string) {
   return db
     .selectFrom("operator_passkeys")
     .innerJoin("operators", "operators.id", "operator_passkeys.operator_id")
     .select(["operators.id", "operators.name", "operator_passkeys.public_key as publicKey"])
     .where("credential_id", "=", credentialId)
-    .where("rp_id", "=", officeParty().id)
     .executeTakeFirst();
 }
 
