@@ -21,7 +21,7 @@ export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
 
 /**
  * How long the secret before the last confirmation still renews the token: other tabs have sent it meanwhile. It does
- * nothing else, so whoever copied it adds no passkey after the owner's confirmation, and is out a minute later.
+ * nothing else, so anyone who copied it adds no passkey after the owner's confirmation, and is out a minute later.
  */
 const formerSecretMs = 60_000; // 1 minute
 

@@ -232,7 +232,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 }
 
-/** What SQLite says of a statement or its values is a mistake of ours; the rest is an outage: its file, locks and disk. */
+/** What SQLite says of a statement or its values is our mistake; the rest is an outage: its file, locks and disk. */
 function toOutage(failure: unknown): unknown {
   const { code = "" } = failure as { code?: string };
   const isMistake =

@@ -9,7 +9,7 @@ export class StoreOutage extends Error {
   }
 }
 
-/** Whether something failed by an outage, and not by a mistake of ours. By its name: Next bundles a module several times. */
+/** Whether something failed by an outage, and not by our mistake. By its name: Next bundles a module several times. */
 export function isOutage(failure: unknown): boolean {
   return failure instanceof TimeoutError || (failure instanceof Error && failure.name === "StoreOutage");
 }

@@ -141,7 +141,7 @@ export function createHandler<Who = undefined>(
       parts ??= await handler(call, call.who as Who);
     } catch (thrown) {
       const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, context);
-      // What failed for a reason of ours is not the sender's to pay for.
+      // What failed because of us is not the sender's to pay for.
       if (route.limit && isOurs(error)) refundLimit(route.limit, rateLimits[route.limit], call);
       // Outside the office, an address that is none and a method that is refused are answered in JSON.
       if (!call.isRouted && route.site !== "office") {

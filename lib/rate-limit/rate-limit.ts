@@ -132,7 +132,7 @@ export async function consumeLimit(
   return undefined;
 }
 
-/** Gives a request back to the client's limit, because it failed for a reason of ours. Its network's counts it still. */
+/** Gives a request back to the client's limit, because it failed because of us. Its network's counts it still. */
 export function refundLimit(
   name: string,
   { perClient, windowSeconds }: RateLimit,

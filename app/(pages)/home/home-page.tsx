@@ -99,7 +99,7 @@ export function HomePage({ query, state, account, ownId, read, isLocal, nowMs }:
   );
 }
 
-/** How the page's script keeps it current: when it checks again and where, and how it renews a session of ours. */
+/** How the page's script keeps it current: when it checks again and where, and how it renews one of our sessions. */
 function freshness(state: HomeState, isLocal: boolean, problem: Problem | undefined) {
   if (state.status === "unavailable") {
     return { "data-checks-after": 5, "data-checks": addressAfter(problem) };
