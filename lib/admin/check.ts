@@ -194,10 +194,13 @@ async function checkMail(): Promise<CheckResult> {
 }
 
 async function checkClientAddress(): Promise<CheckResult> {
-  const { trustedProxyHops, onVercel } = settings();
-  if (onVercel) return fine("from the platform's own header");
-  if (trustedProxyHops > 0) return fine(`appended by ${trustedProxyHops} trusted proxies`);
-  if (!isProxyMisconfigured()) return fine("the address of the socket");
+  const { trustedProxyHops, onVercel, hostedAgentNetworks } = settings();
+  const agents = hostedAgentNetworks
+    ? `; inside ${hostedAgentNetworks.named.join(", ")} requests to the MCP server with a valid token count for their account`
+    : "";
+  if (onVercel) return fine(`from the platform's own header${agents}`);
+  if (trustedProxyHops > 0) return fine(`appended by ${trustedProxyHops} trusted proxies${agents}`);
+  if (!isProxyMisconfigured()) return fine(`the address of the socket${agents}`);
   return fault(
     "a proxy forwards HTTPS requests, but TRUSTED_PROXY_HOPS is 0: all its clients share one address and one limit for forms and codes",
     "Set TRUSTED_PROXY_HOPS to the number of proxies that append to X-Forwarded-For.",

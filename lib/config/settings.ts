@@ -6,6 +6,7 @@ import { clientDocuments } from "@/lib/config/client-documents";
 import { quotas } from "@/lib/config/limits";
 import { isLoopback } from "@/lib/config/loopback";
 import { parseMail } from "@/lib/config/mail-settings";
+import { networks } from "@/lib/config/networks";
 import { warnOfFewFiles } from "@/lib/config/open-files";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { parseRedisAddress } from "@/lib/config/redis-address";
@@ -108,6 +109,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     connectRegistration: env.CONNECT_REGISTRATION,
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
+    /** Networks of hosted agents, whose owners share its addresses. */
+    hostedAgentNetworks: env.HOSTED_AGENT_NETWORKS,
     requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
     port: env.PORT,
     host: env.HOST,
@@ -205,6 +208,7 @@ const environmentSchema = z.object({
     .default("on")
     .transform((text) => text === "on"),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
+  HOSTED_AGENT_NETWORKS: networks.optional(),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
   RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),
   PORT: wholeNumber(1, 65_535).default(3000),

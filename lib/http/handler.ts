@@ -77,7 +77,7 @@ export class HandlerRequest {
     readonly request: Request,
     readonly route: Route,
     readonly context: RequestContext,
-    readonly options: Pick<HandlerOptions<unknown>, "requireKey" | "identify" | "hasProof">,
+    readonly options: Pick<HandlerOptions<unknown>, "requireKey" | "quotaKey" | "identify" | "hasProof">,
   ) {
     this.headers = request.headers;
   }
@@ -104,6 +104,8 @@ export type RouteHandler = (request: Request) => Promise<Response>;
 export type HandlerOptions<Who> = {
   /** Throws an {@link ApiError} if no signature can be verified: the body is not read. */
   requireKey?: () => void;
+  /** The key that the quota counts; undefined for the client's own. */
+  quotaKey?: (call: HandlerRequest) => Promise<string | undefined> | undefined;
   /** Finds who sent a request, where the entry names a credential. Throws an {@link ApiError}. */
   identify?: (call: HandlerRequest) => Who | Promise<Who>;
   /** Whether they have proved in the last five minutes who they are, where the entry asks for that. */
@@ -222,8 +224,12 @@ function requireWithinQuota(call: HandlerRequest): void | Promise<void> {
     call.quotaHeaders = headers;
     if (refused) throw tooManyRequests(refused);
   };
-  const consumed = consumeRateLimit(quota, call.request);
-  return consumed instanceof Promise ? consumed.then(take) : take(consumed);
+  const consume = (key = rateLimitKey(call.headers)) => {
+    const consumed = consumeRateLimit(quota, key);
+    return consumed instanceof Promise ? consumed.then(take) : take(consumed);
+  };
+  const key = call.options.quotaKey?.(call);
+  return key ? key.then(consume) : consume();
 }
 
 /**

@@ -14,7 +14,7 @@ import { ApiError } from "@/lib/http/errors";
 import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
-import { type RequestContext, traceIdOf } from "@/lib/http/request-context";
+import { traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { classify, unknownRevision } from "@/lib/mcp/classification";
 import { MessageRequest } from "@/lib/mcp/message-request";
@@ -24,6 +24,7 @@ import { SingleMessageTransport } from "@/lib/mcp/single-message-transport";
 import { parseSimpleCall, runSimpleCall } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
+import { isHostedAgent } from "@/lib/rate-limit/client-address";
 
 type McpPath = (typeof mcpServer.paths)[number];
 
@@ -35,14 +36,23 @@ const accountPath: McpPath = "/mcp/account";
  * JSON-RPC as a JSON-RPC error. `createServer` is called for each request.
  */
 export function mcpEndpoint(path: McpPath, createServer = createMcpServer) {
-  return createApiHandlers({ ...mcpServer, path }, (request) => answerMessage(request, createServer));
+  return createApiHandlers({ ...mcpServer, path }, (call) => answerMessage(call, createServer), {
+    quotaKey: (call) => (isHostedAgent(call.headers) ? accountKey(call) : undefined),
+  });
+}
+
+/** The key of the caller's account, because a hosted agent sends the requests of many owners from one address. */
+async function accountKey(call: HandlerRequest): Promise<string | undefined> {
+  const caller = await identifyBearer(call);
+  return caller.is === "account" ? `account ${caller.account.id}` : undefined;
 }
 
 async function answerMessage(
-  { headers, body, context }: HandlerRequest,
+  request: HandlerRequest,
   createServer: typeof createMcpServer,
 ): Promise<ResponseParts> {
-  const identify = () => identifyBearer(headers, context);
+  const { headers, body, context } = request;
+  const identify = () => requireBearer(request);
   const owner = context.path === accountPath ? await identify() : undefined;
   const message = parseJson(body);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
@@ -96,17 +106,18 @@ function needsAccount({ method, params }: Message): boolean {
   );
 }
 
-/**
- * Identifies the caller by a bearer token, never by a cookie, which browsers also send with forged requests (CSRF).
- * Throws a 401 with the authorization metadata (RFC 9728) if the token is missing or invalid.
- */
-async function identifyBearer(headers: Headers, context: RequestContext): Promise<Caller> {
-  const authorization = headers.get("authorization");
-  const caller = await identifyCaller(
-    new Headers(authorization === null ? {} : { authorization }),
-    context,
-    "mcp",
-  );
+/** Identifies the caller by a bearer token, never by a cookie, which browsers also send with forged requests (CSRF). */
+async function identifyBearer(request: HandlerRequest): Promise<Caller> {
+  const authorization = request.headers.get("authorization");
+  const credential = new Headers(authorization === null ? {} : { authorization });
+  request.who ??= await identifyCaller(credential, request.context, "mcp");
+  return request.who as Caller;
+}
+
+/** The same, but throws a 401 with the authorization metadata (RFC 9728) if the token is missing or invalid. */
+async function requireBearer(request: HandlerRequest): Promise<Caller> {
+  const { context } = request;
+  const caller = await identifyBearer(request);
   if (caller.is === "signed-out") {
     const value = challenge(caller.tokenWasSent, authorizationHint(context.path));
     throw new ApiError("signed_out", { headers: { "www-authenticate": value } });

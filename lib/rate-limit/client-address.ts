@@ -125,6 +125,13 @@ export function clientAddress(
   return (trustedProxyHops > 0 && parseAddress(chain.at(-trustedProxyHops) ?? "")) || peer;
 }
 
+/** Whether a client is in one of the networks of hosted agents. */
+export function isHostedAgent(headers: Headers): boolean {
+  const { hostedAgentNetworks } = settings();
+  const address = hostedAgentNetworks && clientAddress(headers);
+  return address !== undefined && hostedAgentNetworks?.has(address) === true;
+}
+
 /** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; `undefined` if there is none. */
 export function parseAddress(text: string): string | undefined {
   const trimmed = text.trim();

@@ -1,7 +1,7 @@
 import { type QuotaName, quotas, type RateLimit } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
-import { knownClientKey, ownNetworkKey, rateLimitKey } from "@/lib/rate-limit/client-address";
+import { knownClientKey, ownNetworkKey } from "@/lib/rate-limit/client-address";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
@@ -23,13 +23,12 @@ type RateLimitResult = {
 /**
  * Spends one request of the client's quota. Its headers are those of draft-ietf-httpapi-ratelimit-headers-11, and the
  * older pair. It answers at once where the counter does.
+ *
+ * @param key - the client's
  */
-export function consumeRateLimit(
-  name: QuotaName,
-  request: Request,
-): RateLimitResult | Promise<RateLimitResult> {
+export function consumeRateLimit(name: QuotaName, key: string): RateLimitResult | Promise<RateLimitResult> {
   const quota = rateLimitOf(name);
-  const decision = quota.counter.consume(rateLimitKey(request.headers), performance.now());
+  const decision = quota.counter.consume(key, performance.now());
   return decision instanceof Promise
     ? decision.then((late) => toResult(quota, late))
     : toResult(quota, decision);

@@ -43,6 +43,8 @@ ${table(
 
 A client address is one IPv4 address, or one IPv6 /64 network, which is usually one household. Addresses are hashed before they are stored.
 
+Hosted agents call from a few addresses for all their users. Inside networks that the operator of this service has listed as theirs, a request to the MCP server with a valid token counts for its account instead, with the same limit, and any other request for its address.
+
 ## How requests are counted
 
 The window slides: the requests of the last ${quotas.health.windowSeconds} seconds count, and the quota never resets all at once. The count is exact, also where several server instances share it.

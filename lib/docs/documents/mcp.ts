@@ -112,7 +112,7 @@ An answer is one JSON document. Nothing is streamed: there are no server-sent ev
 
 ## Limits and errors
 
-${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by all paths; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} answers [\`413\`](${to.errors}#too_large). At \`/mcp\`, only tools that read an account answer \`401\`, if the token is missing or invalid; an expired token never blocks documents. At \`/mcp/account\`, every message without a valid token does. A denial, such as a trial that has ended, is a normal result with the same fields as in the API. Any other failure is an \`isError\` result with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
+${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by all paths, or [and account](${to.limits}) in listed networks of hosted agents; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} answers [\`413\`](${to.errors}#too_large). At \`/mcp\`, only tools that read an account answer \`401\`, if the token is missing or invalid; an expired token never blocks documents. At \`/mcp/account\`, every message without a valid token does. A denial, such as a trial that has ended, is a normal result with the same fields as in the API. Any other failure is an \`isError\` result with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
 
 ${tokenSafety}
 `,

@@ -209,6 +209,14 @@ describe("parseSettings", () => {
     [{ PORT: "http" }, "PORT: must be a whole number from 1 to 65535"],
     [{ PORT: "70000" }, "PORT: must be a whole number from 1 to 65535"],
     [{ TRUSTED_PROXY_HOPS: "-1" }, "TRUSTED_PROXY_HOPS: must be a whole number from 0 to 10"],
+    [
+      { HOSTED_AGENT_NETWORKS: "203.0.113.0/24, 203.0.113.7" },
+      "HOSTED_AGENT_NETWORKS: takes networks like 203.0.113.0/24 or 2001:db8::/32, not 203.0.113.7",
+    ],
+    [
+      { HOSTED_AGENT_NETWORKS: "203.0.113.0/33" },
+      "HOSTED_AGENT_NETWORKS: takes networks like 203.0.113.0/24 or 2001:db8::/32, not 203.0.113.0/33",
+    ],
     [{ RATE_LIMIT_HEALTH: "0" }, "RATE_LIMIT_HEALTH: must be a whole number from 1 to 100000000"],
     [{ LOG_LEVEL: "loud" }, "LOG_LEVEL: must be debug, info, warn or error"],
     [{ APP_SECRET: "short" }, "APP_SECRET: must be 32 characters or more"],
