@@ -5,9 +5,14 @@ import { createTimeoutSignal } from "@/lib/runtime/timeout";
 
 const lookAgainMs = 10;
 
+/** Background work waits for so many writes of requests at most, however many wait. */
+const maxInARow = 3;
+
 /** The writes of one process to a file take turns: those of requests first, then those of background work. */
 export class WriteTurns {
   private isTaken = false;
+  /** How many writes of requests had their turn since background work had one. */
+  private inARow = 0;
   private readonly ofRequests = new Set<() => void>();
   private readonly inBackground = new Set<() => void>();
 
@@ -29,7 +34,9 @@ export class WriteTurns {
   }
 
   end(): void {
-    const waiting = this.ofRequests.size > 0 ? this.ofRequests : this.inBackground;
+    const isRequests = this.ofRequests.size > 0 && (this.inARow < maxInARow || this.inBackground.size === 0);
+    const waiting = isRequests ? this.ofRequests : this.inBackground;
+    this.inARow = isRequests ? this.inARow + 1 : 0;
     const [next] = waiting;
     if (!next) this.isTaken = false;
     else {
@@ -38,12 +45,13 @@ export class WriteTurns {
     }
   }
 
-  /** In the background, waits until no request waits for its turn. Throws a {@link StoreOutage} after this time. */
+  /** In the background, waits like a write of it. Throws a {@link StoreOutage} after this time. */
   async letRequestsPass(withinMs: number): Promise<void> {
     const untilMs = performance.now() + withinMs;
-    while (this.ofRequests.size > 0 && isInBackground()) {
+    while (this.ofRequests.size > 0 && this.inARow < maxInARow && isInBackground()) {
       if (performance.now() > untilMs) throw new StoreOutage(new Error("the store is busy with requests"));
       await sleep(lookAgainMs);
     }
+    if (isInBackground()) this.inARow = 0;
   }
 }

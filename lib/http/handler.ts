@@ -1,7 +1,8 @@
-import { bodyLimits, type RateLimit, type RateLimitName, rateLimits } from "@/lib/config/limits";
+import { bodyLimits, concurrency, type RateLimit, type RateLimitName, rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { isOutage } from "@/lib/db/store-outage";
 import { readBody } from "@/lib/http/body";
+import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { requireHost } from "@/lib/http/host-check";
@@ -12,8 +13,15 @@ import { errorParts, finalizeResponse, type HeaderList, type ResponseParts } fro
 import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
 import { isEnabled, methodNotAllowed } from "@/lib/http/router";
-import { rateLimitKey } from "@/lib/rate-limit/client-address";
-import { consumeLimit, consumeRateLimit, refundLimit, type Sender } from "@/lib/rate-limit/rate-limit";
+import { processSingleton } from "@/lib/process-singleton";
+import { ownNetworkKey, rateLimitKey } from "@/lib/rate-limit/client-address";
+import {
+  consumeLimit,
+  consumeRateLimit,
+  isKnownSender,
+  refundLimit,
+  type Sender,
+} from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
 type Check = {
@@ -140,7 +148,7 @@ export function createHandler<Who = undefined>(
         parts = (answer instanceof Promise ? await answer : answer) ?? undefined;
         if (parts) break;
       }
-      parts ??= await handler(call, call.who as Who);
+      parts ??= await inTurn(call, () => handler(call, call.who as Who));
     } catch (thrown) {
       const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, context);
       // What failed because of us is not the sender's to pay for.
@@ -153,6 +161,16 @@ export function createHandler<Who = undefined>(
     }
     return finalizeResponse(route, context, parts, call.quotaHeaders);
   };
+}
+
+const strangersTurns = () =>
+  processSingleton("turns of strangers", () => new ConcurrencyLimiter(concurrency));
+
+/** Lets strangers use the store a few at a time, so that no one waits behind a flood of them for a connection or a lock. */
+function inTurn<T>(call: HandlerRequest, work: () => T | Promise<T>): T | Promise<T> {
+  const limit: RateLimit | undefined = call.route.limit && rateLimits[call.route.limit];
+  if (!limit?.inAll || isKnownSender(call)) return work();
+  return strangersTurns().run(ownNetworkKey(call.headers), undefined, work);
 }
 
 /** Creates the route handlers of an API route, by method. */

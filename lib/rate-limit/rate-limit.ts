@@ -99,24 +99,30 @@ export type Sender = { headers: Headers; browser: string | undefined };
 const maxKnownNetworks = 10_000;
 const knownNetworks = () => processSingleton("known networks", () => new LruCache<true>(maxKnownNetworks));
 
+/** Whether one has signed in before in this browser or, while this process runs, in another of its network. */
+export function isKnownSender({ headers, browser }: Sender): boolean {
+  const network = ownNetworkKey(headers);
+  if (browser && network) knownNetworks().set(network, true);
+  return browser !== undefined || (network !== undefined && knownNetworks().get(network) === true);
+}
+
 /**
  * Spends one request of a limit: of the client's, of its network's, and of all. Returns the seconds to wait if one of them
- * is spent. A network is known while one of its browsers has signed in before, to this process.
+ * is spent.
  *
  * @param name - of its counters; several may have the same limit
  */
 export async function consumeLimit(
   name: string,
   { perClient, perNetwork, inAll, windowSeconds }: RateLimit,
-  { headers, browser }: Sender,
+  sender: Sender,
 ): Promise<number | undefined> {
+  const { headers, browser } = sender;
   const [client, network] = [browser ?? knownClientKey(headers), ownNetworkKey(headers)];
-  if (browser && network) knownNetworks().set(network, true);
-  const isKnown = browser !== undefined || (network !== undefined && knownNetworks().get(network) === true);
   const layers: [name: string, limit: number | undefined, key: string | undefined][] = [
     [name, perClient, client],
     [`${name}-of-network`, perNetwork, browser ? network && `known ${network}` : network],
-    [`${name}-in-all`, inAll, isKnown ? undefined : "all"],
+    [`${name}-in-all`, inAll, isKnownSender(sender) ? undefined : "all"],
   ];
   for (const [layer, limit, key] of layers) {
     if (limit === undefined || key === undefined) continue;

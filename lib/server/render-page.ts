@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
-import { renderConcurrency } from "@/lib/config/limits";
+import { concurrency } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { ApiError } from "@/lib/http/errors";
 import { OwnRequest, type RouteHandler } from "@/lib/http/handler";
 import { actions, pages, publications } from "@/lib/http/pages";
@@ -11,7 +12,6 @@ import { apiRouteAt, pageAt, routeAt } from "@/lib/http/router";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { compressOnce } from "@/lib/server/cached-response";
-import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
 import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";
@@ -42,7 +42,7 @@ function requireHandler(path: string): RouteHandler {
  * bounds. Answers 429 or 503 with `Retry-After` if a page cannot be shown.
  */
 export function createPageHandler() {
-  const limiter = new ConcurrencyLimiter(renderConcurrency);
+  const limiter = new ConcurrencyLimiter(concurrency);
   const fileCache = new FileCache();
   const pageCache = new PageCache((path, cookie) =>
     requireHandler(path)(new OwnRequest(settings().appUrl + path, { headers: cookie ? { cookie } : {} })),

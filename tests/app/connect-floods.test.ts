@@ -52,7 +52,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
       // PostgreSQL would compress the repeated bytes of this test; an attacker's would not compress.
       await stage.query("ALTER TABLE connect_state ALTER payload SET STORAGE EXTERNAL");
     }
-    service = await Service.start(stage.environment);
+    service = await Service.start({ ...stage.environment, TRUSTED_PROXY_HOPS: "1" });
     await service.adminJson("account", "add", email, "--plan", "licensed");
     owner = await Browser.signIn(service, email);
     app = await openidClient.makeApp(service);
@@ -155,6 +155,43 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
       await stage.query("DELETE FROM connect_state WHERE id_hash LIKE 'flood-%'");
     },
   );
+
+  /** Waits for a whole round of the sweep: each begins with the rows that have expired. */
+  const sweep = async () => {
+    for (const marker of ["'first'", "'second'"]) {
+      const row = `('Marker', '{}', ${marker}, 1)`;
+      await stage.query(`INSERT INTO connect_state (kind, payload, id_hash, expires_at_ms) VALUES ${row}`);
+      await eventually(async () => expect(await count("kind = 'Marker'")).toBe(0));
+    }
+  };
+
+  it("from 70 /64s of one home evicts no honest request, though no /64 reaches its limit", async () => {
+    const { address, redeem } = await app.ask();
+    await owner.open(address.href.replace(service.url, ""));
+    const device = await app.askByDevice();
+    const { perNetwork } = rateLimits.connect;
+    const expiresAtMs = Date.now() + 20 * 60_000;
+    for (const kind of ["Interaction", "DeviceCode"]) {
+      const others = oauthBounds.pendingRows - perNetwork / 2 - 100;
+      await fill(others, { kind, expiresAtMs, payload: "'{}'" });
+    }
+    const answers = await flood(70 * 20, (n) => {
+      const from = { headers: { "x-forwarded-for": `2001:db8:77:${(n % 70).toString(16)}::1` } };
+      return n % 2 === 0
+        ? service.ask(authorizePath(), from)
+        : service.submit("/oauth/device", { client_id: "native" }, from);
+    });
+    await sweep();
+    await answerShown(owner);
+    const back = new URL(String((await owner.open("/oauth/resume")).headers.location));
+    expect((await redeem(back)).access_token).toMatch(/./);
+    await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
+    expect((await device.poll()).access_token).toMatch(/./);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.length - refused.length).toBe(perNetwork);
+    for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+    await stage.query("DELETE FROM connect_state WHERE id_hash LIKE 'flood-%'");
+  });
 
   it("cannot be kept by an account that looks at more than 20", async () => {
     for (let n = 0; n < 22; n++) {

@@ -1,6 +1,7 @@
 import { withTimeout } from "@/lib/runtime/timeout";
 import { createDatabase, startPostgres, startRedis } from "@/tests/support/databases";
 import { clockSteps } from "./clock-steps";
+import { codesFlood } from "./codes-flood";
 import { counterBurst } from "./counter-burst";
 import { damagedStore } from "./damaged-store";
 import type { Experiment, Finding, World } from "./experiment";
@@ -47,6 +48,7 @@ const experiments: Experiment[] = [
   tenthOfACore,
   neverReading,
   pipelinedFlood,
+  ...codesFlood,
 ];
 const withinMs = 60_000; // 1 minute
 

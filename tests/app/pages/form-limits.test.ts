@@ -1,8 +1,10 @@
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RateLimit, rateLimits } from "@/lib/config/limits";
 import { actions } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
 import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";
@@ -48,6 +50,28 @@ describe.each(engines)("forms, on $name", (engine) => {
     const { status, headers } = await browser.submit(path);
     const isRefused = status === 429 || /problem=(?:too-many|sign-out|export)/.test(headers.location ?? "");
     expect(isRefused, `${status} ${headers.location}`).toBe(true);
+  });
+
+  it("of many strangers keep no owner waiting for a connection of the store", async ({ skip }) => {
+    const { DATABASE_URL = skip("the embedded store has no connections") } = stage.environment;
+    const headers = { authorization: `Bearer ${await service.token("ceo@example.com")}` };
+    const lock = new pg.Client(DATABASE_URL);
+    await lock.connect();
+    await lock.query("BEGIN; LOCK TABLE sign_in_emails");
+    const sent = Array.from({ length: 60 }, () =>
+      new Browser(service).submit("/sign-in/send", { email: "abc@example.com" }),
+    );
+    await eventually(async () => {
+      const { rows } = await lock.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+      expect(rows.length).toBeGreaterThan(0);
+    });
+    const owners = await Promise.all(
+      Array.from({ length: 20 }, () => service.ask("/api/entitlement", { headers })),
+    );
+    expect(owners.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    await lock.query("ROLLBACK");
+    await lock.end();
+    for (const { status } of await Promise.all(sent)) expect(status).toBe(303);
   });
 
   it("cost an owner 30 tokens in ten minutes, also from several addresses", async () => {

@@ -187,7 +187,13 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
     const { text } = await owner.open("/home");
     expect(text.replaceAll("<!-- -->", "")).toContain("the oldest 4 ended to make room for a new one.");
     expect(readRows({ text } as Answer)).toHaveLength(100);
-    expect((await owner.pressAtHome("/home/export")).status).toBe(200);
+    const shown = text.replaceAll("<!-- -->", "").match(/<summary>Show \d+ more<\/summary>/g);
+    expect(shown, "20 at once").toEqual(
+      [79, 59, 39, 19].map((left) => `<summary>Show ${left} more</summary>`),
+    );
+    const { status, text: exported } = await owner.pressAtHome("/home/export");
+    expect(status).toBe(200);
+    expect(JSON.parse(exported).sessions).toHaveLength(100);
   });
 
   describe("the sessions on /home", () => {

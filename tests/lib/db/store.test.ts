@@ -76,19 +76,35 @@ describe("the embedded store", () => {
     await store.close();
   });
 
-  it("lets the writes of requests pass those of background work", async () => {
+  /** Writes for requests and in the background, and returns in which order they were written. */
+  async function writeBoth(requests: number, sweeps: number): Promise<string[]> {
     const store = open();
     const db = await store.ready();
     const written: string[] = [];
-    const write = (name: string) =>
-      addAccount(db, `${name}@example.com`, {}, Date.now()).then(() => written.push(name));
-    const waits = Array.from({ length: 20 }, (_, n) => `sweep${n}`);
-    const loop = startBackgroundLoop(() => Promise.all(waits.map(write)), { pauseMs: 60_000, failed: "" });
-    await write("request");
-    expect(written.indexOf("request")).toBeLessThanOrEqual(1);
+    const write = (name: string, count: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, n) =>
+          addAccount(db, `${name}${n}@example.com`, {}, Date.now()).then(() => written.push(name)),
+        ),
+      );
+    const round = () => write("sweep", sweeps);
+    const loop = startBackgroundLoop(round, { pauseMs: 60_000, failed: "" });
+    await write("request", requests);
     await loop.stop();
-    expect(written).toHaveLength(21);
     await store.close();
+    return written;
+  }
+
+  it("lets the writes of requests pass those of background work", async () => {
+    const written = await writeBoth(1, 20);
+    expect(written.indexOf("request")).toBeLessThanOrEqual(1);
+    expect(written).toHaveLength(21);
+  });
+
+  it("gives background work one turn after three writes of requests, however many wait", async () => {
+    const written = await writeBoth(40, 3);
+    expect(written.lastIndexOf("sweep")).toBeLessThanOrEqual(12);
+    expect(written).toHaveLength(43);
   });
 
   it("migrates once when several processes open an empty folder at the same time", async () => {

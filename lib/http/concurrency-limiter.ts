@@ -29,7 +29,11 @@ export class ConcurrencyLimiter {
    *
    * @param signal - aborts when the result is no longer needed: a waiting task is then dropped
    */
-  async run<T>(client: string | undefined, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async run<T>(
+    client: string | undefined,
+    signal: AbortSignal | undefined,
+    work: () => T | Promise<T>,
+  ): Promise<T> {
     if (this.canStart(client)) this.running.push(client);
     else await this.wait(client, signal);
     try {
@@ -55,7 +59,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  private wait(client: string | undefined, signal: AbortSignal): Promise<void> {
+  private wait(client: string | undefined, signal: AbortSignal | undefined): Promise<void> {
     const { waiting, waitingPerClient, waitMs } = this.bounds;
     const own = [...this.waiters].filter((waiter) => client && waiter.client === client).length;
     if (own >= waitingPerClient) throw tooManyRequests({ retryAfterSeconds });
@@ -72,14 +76,14 @@ export class ConcurrencyLimiter {
         settle();
         reject(reason);
       };
-      const abort = () => giveUp(signal.reason);
+      const abort = () => giveUp(signal?.reason);
       const settle = () => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", abort);
+        signal?.removeEventListener("abort", abort);
         this.waiters.delete(waiter);
       };
       const timer = setTimeout(() => giveUp(overloaded()), waitMs);
-      signal.addEventListener("abort", abort);
+      signal?.addEventListener("abort", abort);
       this.waiters.add(waiter);
     });
   }

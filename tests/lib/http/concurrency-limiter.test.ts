@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ConcurrencyLimiter } from "@/lib/server/concurrency-limiter";
+import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 
 const bounds = { atOnce: 2, atOncePerClient: 1, waiting: 3, waitingPerClient: 2, waitMs: 60_000 };
 const stays = new AbortController().signal;
