@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { attack, costBounds, startTarget, warmUp } from "@/tests/hostile/attack";
+import { attack, costBounds, heldMemory, startTarget, warmUp } from "@/tests/hostile/attack";
 import { type Shape, shapes } from "@/tests/hostile/shapes";
 import { engines, type Stage } from "@/tests/support/engines";
 import type { Service } from "@/tests/support/service";
@@ -12,10 +12,12 @@ function timesOf({ bytes, answers = 1 }: Shape): number {
 describe.each(engines)("bytes that no friendly client sends, again and again, on $name", ({ prepare }) => {
   let stage: Stage;
   let service: Service;
+  let heldBefore: number;
   beforeAll(async () => {
     stage = await prepare();
     service = await startTarget(stage.environment);
     await warmUp(service, shapes, 1);
+    heldBefore = await heldMemory(service);
   });
   afterAll(async () => {
     await service.stop();
@@ -23,7 +25,7 @@ describe.each(engines)("bytes that no friendly client sends, again and again, on
   });
 
   it.each(shapes)("$name", async (shape) => {
-    const { megabytes, healthMs } = await attack(service, shape, timesOf(shape));
+    const { megabytes, healthMs } = await attack(service, shape, timesOf(shape), heldBefore);
     expect(megabytes, "MB more").toBeLessThanOrEqual(costBounds.megabytes);
     expect(healthMs, "ms for a health check").toBeLessThan(costBounds.healthMs);
   });

@@ -140,7 +140,7 @@ export const shapes: Shape[] = [
   { name: "chunks of one byte to an operation", bytes: chunked(stop, bytewise(4000)), statuses: [400] },
   { name: "too many chunks of one byte to an operation", bytes: chunked(stop, bytewise(6000)), statuses: [400, 413, brokenOff] },
   { name: "chunks of one byte to the MCP server", bytes: chunked("/mcp", bytewise(6000), json), statuses: [400, brokenOff] },
-  { name: "chunks of one byte to a form", bytes: chunked("/sign-in/send", bytewise(6000), "Origin: http://localhost:3000\r\nCookie: office-probe=1\r\n"), statuses: [400, 403, 413, 429, brokenOff] },
+  { name: "chunks of one byte to a form", bytes: chunked("/sign-in/send", bytewise(6000), "Origin: http://localhost:3000\r\nCookie: office-probe=1\r\n"), statuses: [303, 400, 413, brokenOff] },
   { name: "chunks of one byte to a webhook", bytes: chunked("/hooks/clerk", bytewise(6000)), statuses: [400, brokenOff] },
   { name: "chunks of one byte where no body belongs", bytes: chunked("/api/health", bytewise(6000)), statuses: [405, brokenOff] },
   { name: "chunks of one byte to a page", bytes: chunked("/sign-in", bytewise(6000)).replace("POST", "GET"), statuses: [...page, brokenOff] },
@@ -179,7 +179,7 @@ export const shapes: Shape[] = [
   { name: "a long cookie", bytes: get("/api/entitlement", `Cookie: __session=${kilobytes(15)}\r\n`), statuses: [401] },
   { name: "thousands of cookies", bytes: get("/api/entitlement", `Cookie: ${kilobytes(15, "a=b; ")}\r\n`), statuses: [401] },
   { name: "a hundred sessions", bytes: get("/api/entitlement", `Cookie: ${"__session=x; ".repeat(100)}\r\n`), statuses: [401] },
-  { name: "hundreds of one cookie to sign out", bytes: form("/sign-in/out", "", `Origin: http://localhost:3000\r\nCookie: ${kilobytes(14, "office-client=abcd; ")}\r\n`), statuses: [303, 307, 400, 403, 429] },
+  { name: "hundreds of one cookie to sign out", bytes: form("/sign-in/out", "", `Origin: http://localhost:3000\r\nCookie: ${kilobytes(14, "office-client=abcd; ")}\r\n`), statuses: [303] },
   { name: "semicolons for cookies", bytes: get("/home", `Cookie: ${kilobytes(15, ";")}\r\n`), statuses: [303, 307, ...page] },
   { name: "a token that unsubscribes no one", bytes: post(`/api/email/unsubscribe?token=v1.x.${"A".repeat(43)}`, ""), statuses: [400] },
   { name: "a long unsubscribe token", bytes: post(`/api/email/unsubscribe?token=v1.${kilobytes(15)}`, ""), statuses: [400] },
@@ -222,7 +222,7 @@ export const shapes: Shape[] = [
 
   // Forms, webhooks and the authorization server
   { name: "a form from elsewhere", bytes: form("/sign-in/send", "email=a%40b.example", "Origin: http://evil.example\r\n"), statuses: [403] },
-  { name: "thousands of fields", bytes: form("/sign-in/send", "a&".repeat(2000), "Origin: http://localhost:3000\r\nCookie: office-probe=1\r\n"), statuses: [303, 400, 403, 429] },
+  { name: "thousands of fields", bytes: form("/sign-in/send", "a&".repeat(2000), "Origin: http://localhost:3000\r\nCookie: office-probe=1\r\n"), statuses: [303] },
   { name: "a body past its bound", bytes: post(stop, "a".repeat(5000)), statuses: [413, brokenOff] },
   { name: "parts of a body", bytes: post(stop, "--x\r\n\r\n".repeat(500), "Content-Type: multipart/form-data; boundary=x\r\n"), statuses: [400] },
   { name: "an unsigned delivery", bytes: post("/hooks/clerk", "{".repeat(15_000), json), statuses: [400, brokenOff] },
