@@ -63,8 +63,8 @@ export function inKibibytes(bytes: number): string {
 export const headBoundsInWords = `${inKibibytes(headBounds.bytes)} or ${headBounds.lines} lines`;
 
 /**
- * Maximum pages in work, and as many requests of strangers that write, in total and per client, and the maximum length of
- * the queue: at 5 ms each, the last one waits half a second.
+ * Maximum pages in work, and as many forms of strangers, in total and per client or network, and the maximum length of the
+ * queue: at 5 ms each, the last one waits half a second.
  */
 export const concurrency = {
   atOnce: 4,

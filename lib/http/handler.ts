@@ -166,10 +166,14 @@ export function createHandler<Who = undefined>(
 const strangersTurns = () =>
   processSingleton("turns of strangers", () => new ConcurrencyLimiter(concurrency));
 
-/** Lets strangers use the store a few at a time, so that no one waits behind a flood of them for a connection or a lock. */
+/**
+ * Does the work of a form that strangers can send a few at a time, so that no one waits behind a flood of them for a
+ * connection or a lock of the store. Apps' requests may wait for another service, so they have no turns.
+ */
 function inTurn<T>(call: HandlerRequest, work: () => T | Promise<T>): T | Promise<T> {
-  const limit: RateLimit | undefined = call.route.limit && rateLimits[call.route.limit];
-  if (!limit?.inAll || isKnownSender(call)) return work();
+  const { limit: name, origin, credential } = call.route;
+  const limit: RateLimit | undefined = name && rateLimits[name];
+  if (origin !== "own" || credential || !limit?.inAll || isKnownSender(call)) return work();
   return strangersTurns().run(ownNetworkKey(call.headers), undefined, work);
 }
 
