@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, type Page } from "@playwright/test";
-import Database from "libsql";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
@@ -24,7 +24,7 @@ test.afterAll(async () => {
 });
 
 function runSql(sql: string): void {
-  const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+  const db = new DatabaseSync(join(service.dataDir, "store.sqlite"), { timeout: 5000 });
   db.exec(sql);
   db.close();
 }

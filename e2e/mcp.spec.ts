@@ -39,7 +39,11 @@ const headers = {
 };
 
 /** Fetches from the page, and returns what the browser lets it read. */
-function fetchIn(page: Page, url: string, init: RequestInit) {
+function fetchIn(
+  page: Page,
+  url: string,
+  init: { method?: string; headers?: Record<string, string>; body?: string },
+) {
   return page.evaluate(
     async ([url, init]) => {
       const answer = await fetch(url, init);

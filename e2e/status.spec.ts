@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "@playwright/test";
-import Database from "libsql";
 import { dayMs } from "@/lib/config/durations";
 import { Service } from "@/tests/support/service";
 import { expectAccessible, expectNoSidewaysScroll } from "./support/axe";
@@ -30,7 +30,7 @@ function minute(ms: number): string {
 test.beforeAll(async () => {
   service = await Service.make({ SIGN_IN: "local", LOG_LEVEL: "warn" });
   await service.admin("migrate");
-  const db = new Database(join(service.dataDir, "store.sqlite"));
+  const db = new DatabaseSync(join(service.dataDir, "store.sqlite"));
   const insert = db.prepare(
     "INSERT INTO status_outages (part, started_at_ms, seen_at_ms, ended_at_ms) VALUES (?, ?, ?, ?)",
   );

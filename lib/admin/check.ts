@@ -159,9 +159,12 @@ async function checkContact(): Promise<CheckResult> {
 }
 
 async function checkStore(): Promise<CheckResult> {
-  await probeStore(await store());
+  const db = await store();
+  await probeStore(db);
   const { databaseUrl, dataDir } = settings();
-  return fine(databaseUrl ? "PostgreSQL answers" : `embedded, in ${dataDir}`);
+  if (databaseUrl) return fine("PostgreSQL answers");
+  const { rows } = await sql<{ version: string }>`SELECT sqlite_version() AS version`.execute(db);
+  return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
 }
 
 /** Reads all of a SQLite file, then inserts and deletes a row in one transaction. Throws the first error. */

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, existsSync, linkSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import Database from "libsql";
+import { lockedError, retryWhileLocked } from "@/lib/db/sqlite-file";
+
+const writtenWithinMs = 60_000; // a minute, for another backup
 
 /** The location of a store. */
 type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
@@ -13,26 +16,36 @@ type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
  * in the clear. PostgreSQL needs `pg_dump`.
  */
 export function readStore({ dataDir, databaseUrl }: StoreLocation): AsyncGenerator<Buffer> {
-  return databaseUrl ? dump(databaseUrl) : readPages(join(dataDir, "store.sqlite"));
+  return databaseUrl ? dump(databaseUrl) : readFile(join(dataDir, "store.sqlite"));
 }
 
-/** The pages of a SQLite database in order, which make up its file (https://sqlite.org/dbpage.html). */
-async function* readPages(path: string): AsyncGenerator<Buffer> {
-  const db = new Database(path, { timeout: 5000 } as Database.Options);
-  try {
-    db.exec("BEGIN");
-    for (const row of db.prepare("SELECT data FROM sqlite_dbpage ORDER BY pgno").iterate([])) {
-      yield Buffer.from((row as { data: ArrayBuffer }).data);
-    }
-  } finally {
-    db.exec("ROLLBACK"); // the binding closes late, and no one could truncate the write-ahead log until then
-    db.close();
-  }
+/**
+ * The file of a SQLite database, once all that a reader of this instant sees is in it: until that reader ends, no one
+ * writes to the file, only to its log (https://sqlite.org/wal.html#concurrency).
+ */
+async function* readFile(path: string): AsyncGenerator<Buffer> {
+  using reader = new DatabaseSync(path);
+  using other = new DatabaseSync(path);
+  await retryWhileLocked(performance.now() + writtenWithinMs, () => {
+    reader.exec("BEGIN; SELECT 1 FROM sqlite_schema");
+    const written = other.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() as Record<string, number>;
+    if (!written.busy && written.log === written.checkpointed) return;
+    reader.exec("ROLLBACK");
+    throw lockedError("something else reads from the store's log of changes, another backup perhaps");
+  });
+  const sizes = "SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size";
+  const { bytes } = reader.prepare(sizes).get() as { bytes: number };
+  // In another process: closing the file would release this process's locks on it.
+  const program = "fs.createReadStream(process.argv[1], { end: process.argv[2] - 1 }).pipe(process.stdout)";
+  yield* outputOf(startTool(process.execPath, ["-e", program, path, String(bytes)]));
 }
 
 async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
   const parameters = ["--format=custom", "--no-owner"];
-  const { child, ended } = await startTool("pg_dump", databaseUrl, parameters);
+  yield* outputOf(startTool("pg_dump", parameters, await toEnvironment(databaseUrl)));
+}
+
+async function* outputOf({ child, ended }: Tool): AsyncGenerator<Buffer> {
   try {
     yield* child.stdout as Readable;
     await ended;
@@ -86,7 +99,7 @@ export function sweepDrafts(dataDir: string): void {
 
 async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
   const parameters = ["--single-transaction", "--no-owner", "--dbname="];
-  const { child, ended } = await startTool("pg_restore", databaseUrl, parameters);
+  const { child, ended } = startTool("pg_restore", parameters, await toEnvironment(databaseUrl));
   try {
     await pipeline(copy, child.stdin as Writable, { signal }).catch(async (failure) => {
       if (failure.code === "EPIPE") await ended; // which throws the tool's error message
@@ -99,7 +112,7 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
 }
 
 /** The connection settings are passed in the environment: process lists show command lines to other users. */
-async function startTool(tool: string, databaseUrl: string, parameters: string[]) {
+async function toEnvironment(databaseUrl: string): Promise<Record<string, string>> {
   const { writableAddress } = await import("@/lib/db/postgres");
   const address = new URL(await writableAddress(databaseUrl));
   const { hostname, port, username, password, pathname, searchParams } = address;
@@ -111,8 +124,13 @@ async function startTool(tool: string, databaseUrl: string, parameters: string[]
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
     PGSSLMODE: searchParams.get("sslmode") ?? "",
   };
-  const named = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
-  const child = spawn(tool, parameters, { env: { ...process.env, ...named } });
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
+}
+
+type Tool = ReturnType<typeof startTool>;
+
+function startTool(tool: string, parameters: string[], environment: Record<string, string> = {}) {
+  const child = spawn(tool, parameters, { env: { ...process.env, ...environment } });
   const ended = waitForExit(child, tool);
   ended.catch(() => {}); // if the caller aborted it, the result does not matter
   return { child, ended };

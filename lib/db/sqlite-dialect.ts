@@ -1,9 +1,11 @@
+import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type LimitNode,
   type QueryResult,
   SelectQueryNode,
   SqliteAdapter,
@@ -11,8 +13,7 @@ import {
   SqliteQueryCompiler,
   ValueNode,
 } from "kysely";
-import type Database from "libsql";
-import { type OpenFile, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite-file";
+import { type OpenFile, resultCode, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite-file";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { WriteTurns } from "@/lib/db/write-turns";
 
@@ -20,9 +21,7 @@ import { WriteTurns } from "@/lib/db/write-turns";
  * A Kysely dialect for a SQLite file that other processes also write to.
  *
  * Kysely's own dialect waits for another process's lock in a native call, which blocks the event loop. This one waits
- * between short calls. Reads use a separate connection, so they never queue behind a transaction. After a prepared
- * statement has met a lock, `libsql` refuses every later COMMIT; so even single writes take the lock first, with `BEGIN
- * IMMEDIATE`.
+ * between calls. Reads use a separate connection, so they never queue behind a transaction.
  *
  * @param lockTimeoutMs - how long a write waits for earlier writes and for another process's lock before it throws
  */
@@ -42,10 +41,18 @@ class TransactionalDdlAdapter extends SqliteAdapter {
   }
 }
 
-/** Drops `FOR UPDATE` and `SKIP LOCKED`: a write transaction locks the whole file. */
 class QueryCompiler extends SqliteQueryCompiler {
+  /** Drops `FOR UPDATE` and `SKIP LOCKED`: a write transaction locks the whole file. */
   protected override visitSelectQuery({ endModifiers, ...query }: SelectQueryNode): void {
     super.visitSelectQuery(query);
+  }
+
+  /** Writes the number out: SQLite prepares a statement anew for each value that is bound to a limit. */
+  protected override visitLimit({ limit, ...node }: LimitNode): void {
+    super.visitLimit({
+      ...node,
+      limit: ValueNode.is(limit) ? ValueNode.createImmediate(limit.value) : limit,
+    });
   }
 }
 
@@ -53,7 +60,6 @@ class SqliteDriver implements Driver {
   private reader: OpenFile | undefined;
   private writer: OpenFile | undefined;
   private opening: Promise<OpenFile> | undefined;
-  private readonly reads = new Map<string, Read>();
   private readonly turns = new WriteTurns();
 
   constructor(
@@ -130,32 +136,26 @@ class SqliteDriver implements Driver {
     throw new Error("the store's file was removed or replaced while it was open");
   }
 
-  write(sql: string, parameters: readonly unknown[]): QueryResult<never> {
-    const statement = (this.writer as OpenFile).db.prepare(sql);
-    if (statement.reader) return { rows: statement.all(parameters) as never[] };
-    return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) };
+  write(sql: string, parameters: readonly unknown[]) {
+    return (this.writer as OpenFile).execute(sql, parameters);
   }
 
-  async read(sql: string, parameters: readonly unknown[], isLimitOne: boolean): Promise<QueryResult<never>> {
+  async read(sql: string, parameters: readonly unknown[]) {
     await this.turns.letRequestsPass(this.lockTimeoutMs);
     this.reader ??= await this.openReader();
+    const { reader } = this;
     try {
-      let read = this.reads.get(sql);
-      if (!read) {
-        const statement = this.reader.db.prepare(sql).raw();
-        read = { statement, columns: statement.columns().map(({ name }) => name) };
-        this.reads.set(sql, read);
-      }
-      return { rows: readRows(read, parameters, isLimitOne) as never[] };
+      return await retryWhileLocked(performance.now() + this.lockTimeoutMs, () =>
+        reader.execute(sql, parameters),
+      );
     } catch (error) {
-      // A failed statement may keep its snapshot, so the next read opens a new connection.
-      this.closeReader();
+      // Whatever became of the file, the next read opens it anew.
+      if (!isMistake(error)) this.closeReader();
       throw error;
     }
   }
 
   private closeReader(): void {
-    this.reads.clear();
     this.reader?.db.close();
     this.reader = undefined;
   }
@@ -169,34 +169,13 @@ class SqliteDriver implements Driver {
   }
 }
 
-function endTransaction(db: Database.Database, how: "COMMIT" | "ROLLBACK"): void {
+function endTransaction(db: DatabaseSync, how: "COMMIT" | "ROLLBACK"): void {
   try {
     db.exec(how);
   } catch (error) {
-    if (db.inTransaction) db.exec("ROLLBACK");
+    if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
   }
-}
-
-type Read = { statement: Database.Statement; columns: string[] };
-
-/**
- * Converts rows to objects here, because the binding's own conversion is a third slower. Reading one row by iteration
- * takes half as long again as `get`.
- */
-function readRows(
-  { statement, columns }: Read,
-  parameters: readonly unknown[],
-  isLimitOne: boolean,
-): Record<string, unknown>[] {
-  const toRow = (values: unknown[]) => {
-    const row: Record<string, unknown> = {};
-    for (let at = 0; at < columns.length; at++) row[columns[at] as string] = values[at];
-    return row;
-  };
-  if (!isLimitOne) return Array.from(statement.iterate(parameters) as Iterable<unknown[]>, toRow);
-  const values = statement.get(parameters) as unknown[] | undefined;
-  return values ? [toRow(values)] : [];
 }
 
 type EndWrite = (how: "COMMIT" | "ROLLBACK") => void;
@@ -207,15 +186,17 @@ class SqliteConnection implements DatabaseConnection {
 
   constructor(private readonly driver: SqliteDriver) {}
 
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return this.execute<R>(query).catch((failure) => {
+  async executeQuery<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return (await this.execute(sql, parameters, SelectQueryNode.is(query))) as QueryResult<R>;
+    } catch (failure) {
       throw toOutage(failure);
-    });
+    }
   }
 
-  private async execute<R>({ sql, parameters, query }: CompiledQuery): Promise<QueryResult<R>> {
+  private async execute(sql: string, parameters: readonly unknown[], isRead: boolean) {
     if (this.endWrite) return this.driver.write(sql, parameters);
-    if (SelectQueryNode.is(query)) return this.driver.read(sql, parameters, isLimitOne(query));
+    if (isRead) return this.driver.read(sql, parameters);
     const endWrite = await this.driver.beginWrite();
     let how: "COMMIT" | "ROLLBACK" = "ROLLBACK";
     try {
@@ -232,15 +213,14 @@ class SqliteConnection implements DatabaseConnection {
   }
 }
 
+/** SQLITE_ERROR, TOOBIG, CONSTRAINT, MISMATCH, MISUSE and RANGE: what it says of a statement or its values. */
+const mistakes = new Set([1, 18, 19, 20, 21, 25]);
+
 /** What SQLite says of a statement or its values is our mistake; the rest is an outage: its file, locks and disk. */
 function toOutage(failure: unknown): unknown {
-  const { code = "" } = failure as { code?: string };
-  const isMistake =
-    failure instanceof TypeError || /^SQLITE_(ERROR|CONSTRAINT|MISMATCH|MISUSE|RANGE|TOOBIG)/.test(code);
-  return isMistake || failure instanceof StoreOutage ? failure : new StoreOutage(failure);
+  return isMistake(failure) || failure instanceof StoreOutage ? failure : new StoreOutage(failure);
 }
 
-/** Whether a query has `LIMIT 1`. */
-function isLimitOne({ limit }: SelectQueryNode): boolean {
-  return limit !== undefined && ValueNode.is(limit.limit) && limit.limit.value === 1;
+function isMistake(failure: unknown): boolean {
+  return failure instanceof TypeError || mistakes.has(resultCode(failure));
 }

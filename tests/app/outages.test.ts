@@ -1,6 +1,6 @@
 import { cpSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import Database from "libsql";
+import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { mcpServer, operations } from "@/lib/http/operations";
@@ -52,7 +52,7 @@ async function prepareEmbedded(): Promise<Ill> {
   const dataDir = join(createFolder(), "data");
   cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
   const file = join(dataDir, "store.sqlite");
-  let lock: Database.Database;
+  let lock: DatabaseSync;
   const move = (from: string, to: string) => {
     for (const end of ["", "-wal", "-shm"]) renameSync(`${file}${from}${end}`, `${file}${to}${end}`);
   };
@@ -62,7 +62,7 @@ async function prepareEmbedded(): Promise<Ill> {
       away: [() => move("", ".away"), () => move(".away", "")],
       frozen: [
         () => {
-          lock = new Database(file);
+          lock = new DatabaseSync(file);
           lock.exec("BEGIN IMMEDIATE");
         },
         () => lock.close(),

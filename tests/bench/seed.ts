@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import Database from "libsql";
+import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import type { Environment } from "@/tests/support/service";
 
@@ -16,7 +16,7 @@ export async function seed(
     await client.end();
     return;
   }
-  const db = new Database(join(DATA_DIR, "store.sqlite"));
+  const db = new DatabaseSync(join(DATA_DIR, "store.sqlite"));
   for (const statement of statements) db.exec(statement);
   db.exec("ANALYZE");
   db.close();

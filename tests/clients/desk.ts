@@ -13,9 +13,6 @@ import type { Service } from "@/tests/support/service";
 /** The timeout of a client. */
 export const maxMs = 60_000;
 
-/** Clients run on the newer Node that some of them need. */
-const node = "node@24.21.0";
-
 /**
  * An owner's computer with one client on it, in its own home folder. URLs that the client opens are opened in the
  * owner's browser, and the owner approves.
@@ -48,8 +45,8 @@ export class Desk {
     clock: Record<string, string>,
     packages: string[],
   ): Promise<Desk> {
-    const wanted = [node, ...packages].flatMap((name) => ["-p", name]);
-    const fetched = await promisify(execFile)("npx", ["-y", ...wanted, "-c", "dirname $(command -v node)"]);
+    const wanted = packages.flatMap((name) => ["-p", name]);
+    const fetched = await promisify(execFile)("npx", ["-y", ...wanted, "-c", "echo $PATH | cut -d: -f1"]);
     const desk = new Desk(service, browser, model, clock, fetched.stdout.trim());
     symlinkSync(dirname(desk.programs), join(desk.home, "node_modules"));
     const server = createServer(async (request, response) => {

@@ -9,15 +9,10 @@ import { type ExpectedFailures, ofEarlierRevision, ofService } from "./expected-
 
 /*
  * Runs the official conformance suite and the Inspector against the service, and against the suite's fixtures behind the
- * same endpoint. `npm run conformance` starts this by `npx`, which provides the suite and the newer Node it needs.
+ * same endpoint. `npm run conformance` starts this by `npx`, which provides the suite.
  */
 
-/** The service runs on the machine's Node, not on the one from npx. */
-const PATH = (process.env.PATH ?? "")
-  .split(":")
-  .filter((folder) => !folder.includes("/_npx/"))
-  .join(":");
-const environment = { PATH, SIGN_IN: "local", RATE_LIMIT_MCP: "1000000", LOG_LEVEL: "warn" };
+const environment = { SIGN_IN: "local", RATE_LIMIT_MCP: "1000000", LOG_LEVEL: "warn" };
 
 /** The scenarios of each revision that test what the service itself offers. */
 const offered: Record<string, string[]> = {

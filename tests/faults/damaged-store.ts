@@ -1,6 +1,6 @@
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import Database from "libsql";
+import { DatabaseSync } from "node:sqlite";
 import { Service } from "@/tests/support/service";
 import type { Experiment } from "./experiment";
 
@@ -14,7 +14,7 @@ export const damagedStore: Experiment = {
     for (let n = 0; n < 30; n++) await service.adminJson("account", "add", `reader${n}@example.com`);
     await service.stop();
     const file = join(service.dataDir, "store.sqlite");
-    const store = new Database(file);
+    const store = new DatabaseSync(file);
     store.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     store.close();
     const opened = openSync(file, "r+");

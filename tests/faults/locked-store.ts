@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "libsql";
 import pg from "pg";
 import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl } from "@/tests/support/databases";
@@ -16,7 +16,7 @@ export const lockedStore: Experiment = {
   async run(see, world) {
     const embedded = await Service.start({ SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" }, { logTo: "file" });
     await joinAs(embedded, "first");
-    const file = new Database(join(embedded.dataDir, "store.sqlite"));
+    const file = new DatabaseSync(join(embedded.dataDir, "store.sqlite"));
     file.exec("BEGIN IMMEDIATE");
     const slowestMs = await slowestOf(embedded, "waiting");
     see({

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import Database from "libsql";
 import pg from "pg";
 import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl } from "@/tests/support/databases";
@@ -101,7 +101,7 @@ async function writeRefreshTokens({ databaseUrl, file }: { databaseUrl: string |
     INSERT INTO connect_state (kind, id_hash, payload, grant_id, expires_at_ms)
     SELECT 'RefreshToken', 'hash-' || i, '{"iat":1,"accountId":"user_' || i || '","clientId":"native","scope":"account:read","grantId":"grant-' || i || '","exp":1}', 'grant-' || i, ${inAWeekMs} + i % 1000 FROM n`;
   if (!databaseUrl) {
-    const db = new Database(file, { timeout: 5000 } as Database.Options);
+    const db = new DatabaseSync(file, { timeout: 5000 });
     db.exec("PRAGMA synchronous = OFF");
     db.exec(insert);
     return db.close();
@@ -120,7 +120,7 @@ async function writeRefreshTokens({ databaseUrl, file }: { databaseUrl: string |
 }
 
 function write(file: string): void {
-  const db = new Database(file, { timeout: 5000 } as Database.Options);
+  const db = new DatabaseSync(file, { timeout: 5000 });
   const each = (most: number) =>
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${most})`;
   const inAWeekMs = Date.now() + 7 * 24 * 60 * 60 * 1000;

@@ -146,7 +146,6 @@ export const shapes: Shape[] = [
   { name: "chunks of one byte to a page", bytes: chunked("/sign-in", bytewise(6000)).replace("POST", "GET"), statuses: [...page, brokenOff] },
   { name: "a request behind the last chunk", bytes: chunked(stop, end) + health(), statuses: [200, 400], answers: 2 },
   { name: "a trailer", bytes: chunked(stop, `0\r\nX: ${kilobytes(10)}\r\n\r\n`), statuses: [400] },
-  // Node 24 counts trailers as headers, Node 20 does not.
   { name: "a thousand trailers", bytes: chunked(stop, `0\r\n${"X: y\r\n".repeat(1000)}\r\n`), statuses: [400, 431] },
   { name: "a trailer that is a Host", bytes: chunked(stop, `0\r\n${host}Authorization: x\r\n\r\n`), statuses: [400] },
 

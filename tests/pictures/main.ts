@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from "@playwright/test";
-import Database from "libsql";
 import { dayMs } from "@/lib/config/durations";
 import { onboardingDays } from "@/lib/mail/onboarding-series";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
@@ -234,7 +234,7 @@ async function askForCode(page: Page): Promise<void> {
 }
 
 function changeStore(statements: string): void {
-  const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+  const db = new DatabaseSync(join(service.dataDir, "store.sqlite"), { timeout: 5000 });
   db.exec(statements);
   db.close();
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import Database from "libsql";
+import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { createDatabase, isInstalled, startPostgres, startRedis } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
@@ -70,8 +70,8 @@ const megabytes = (bytes: number) => bytes / 1024 / 1024;
 function openEmbedded(): Store {
   const dataDir = createFolder();
   const file = join(dataDir, "store.sqlite");
-  const open = () => new Database(file, { timeout: 5000 } as Database.Options);
-  let holder: Database.Database | undefined;
+  const open = () => new DatabaseSync(file, { timeout: 5000 });
+  let holder: DatabaseSync | undefined;
   const begin = (statement: string) => {
     holder = open();
     holder.exec(statement);
@@ -86,11 +86,9 @@ function openEmbedded(): Store {
     environment: { DATA_DIR: dataDir },
     async query(sql) {
       const db = open();
-      const statement = db.prepare(sql);
-      const rows = statement.reader ? statement.all([]) : [];
-      if (!statement.reader) statement.run([]);
+      const rows = db.prepare(sql).all();
       db.close();
-      return rows as Rows;
+      return rows;
     },
     listTables: "SELECT name FROM sqlite_master WHERE type = 'table'",
     hold: () => begin("BEGIN IMMEDIATE"),

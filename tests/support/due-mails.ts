@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import Database from "libsql";
+import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { hashEmail } from "@/lib/mail/suppressions";
 
@@ -13,7 +13,7 @@ export async function writeDueMails(
 ): Promise<void> {
   const dueAtMs = apartMs ? Date.now() : Date.now() - 60_000;
   if (databaseUrl) return writeToPostgres(databaseUrl, { from, to, dueAtMs, apartMs });
-  const db = new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+  const db = new DatabaseSync(join(dataDir, "store.sqlite"), { timeout: 5000 });
   db.exec("PRAGMA synchronous = OFF; BEGIN");
   const account = db.prepare(
     "INSERT INTO accounts (id, email, subject, plan, created_at_ms) VALUES (?, ?, ?, 'hobby', 0)",
@@ -24,8 +24,8 @@ export async function writeDueMails(
   );
   for (let n = from; n < to; n++) {
     const email = `reader${n}@example.com`;
-    account.run([`acc_${n}`, email, `user_${n}`]);
-    mail.run([`mail-${n}`, `acc_${n}`, hashEmail(email), dueAtMs + (n % 1000), dueAtMs + (n % 1000)]);
+    account.run(`acc_${n}`, email, `user_${n}`);
+    mail.run(`mail-${n}`, `acc_${n}`, hashEmail(email), dueAtMs + (n % 1000), dueAtMs + (n % 1000));
   }
   db.exec("COMMIT");
   db.close();

@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import Database from "libsql";
+import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Db, Store } from "@/lib/db/store";
@@ -55,22 +55,20 @@ const embedded: Engine = {
     const dataDir = makeFolderInMemory(until);
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
     const open = () => {
-      const db = new Database(join(dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+      const db = new DatabaseSync(join(dataDir, "store.sqlite"), { timeout: 5000 });
       db.exec("PRAGMA secure_delete = ON"); // as the service does: overwritten text stays in no page
       return db;
     };
-    let lock: Database.Database | undefined;
+    let lock: DatabaseSync | undefined;
     const opened = openedStores({ dataDir });
     return {
       environment: { DATA_DIR: dataDir, SIGN_IN: "local" },
       open: opened.open,
       async query(sql) {
         const db = open();
-        const statement = db.prepare(sql);
-        const rows = statement.reader ? statement.all([]) : [];
-        if (!statement.reader) statement.run([]);
+        const rows = db.prepare(sql).all();
         db.close();
-        return rows as Record<string, unknown>[];
+        return rows;
       },
       freezeStopsReads: false,
       freeze() {

@@ -8,7 +8,7 @@ const hooks = `
 import { writeSync } from "node:fs";
 export async function resolve(specifier, context, next) {
   const isPart = specifier.startsWith("./") && context.parentURL?.includes("/dist/admin/");
-  if (isPart || /^(?:stripe|libsql|next(?:\\/.*)?)$/.test(specifier)) writeSync(2, "loaded " + specifier + "\\n");
+  if (isPart || /^(?:stripe|node:sqlite|next(?:\\/.*)?)$/.test(specifier)) writeSync(2, "loaded " + specifier + "\\n");
   return next(specifier, context);
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);

@@ -14,7 +14,7 @@ import "./outside-fetch.mjs";
 const program = resolve("lib/admin/program.ts");
 const { outputFiles } = buildSync({
   ...{ entryPoints: [program], bundle: true, packages: "external", write: false },
-  ...{ platform: "node", target: "node20", format: "cjs" },
+  ...{ platform: "node", target: "node24", format: "cjs" },
 });
 // esbuild rebuilds the namespace of each library every time, which is a third of a command's time.
 const text = outputFiles[0].text.replace(

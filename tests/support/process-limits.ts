@@ -4,3 +4,8 @@ import { execFileSync } from "node:child_process";
 export function limitFiles(pid: number, bytes: "0" | "unlimited"): void {
   execFileSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
 }
+
+/** Limits the open files of a process. Those beyond stay open. */
+export function limitOpenFiles(pid: number, count: number): void {
+  execFileSync("prlimit", ["--pid", String(pid), `--nofile=${count}`]);
+}

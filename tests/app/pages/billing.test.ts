@@ -529,7 +529,7 @@ describe("a deployment without billing", () => {
   });
 
   it("does not load the library, with all pages and commands", async () => {
-    expect(service.log).toContain("loaded libsql");
+    expect(service.log).toContain("loaded node:sqlite");
     expect(service.log).not.toContain("loaded stripe");
   });
 

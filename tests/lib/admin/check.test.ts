@@ -53,6 +53,7 @@ describe.each(engines)("check on $name", (engine) => {
 
   it("exits with 1, ✗ and the first error when the store can be read but not written", async () => {
     expect((await operateAsUser("check")).code).toBe(0);
+    await stage.open(); // as a server does: SQLite reads next to a log, and cannot make one in a read-only folder
     await makeReadOnly();
     expect((await operateAsUser("account", "show", "ceo@example.com")).code).toBe(0);
     const { code, stdout } = await operateAsUser("check");

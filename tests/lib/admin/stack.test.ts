@@ -22,9 +22,9 @@ it("stack prints a log with the stacks of our programs in our sources, and the r
   await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
   expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(503);
   await eventually(() => expect(service.log).toContain("an account could not be read"));
-  expect(service.log).toMatch(/dist\/server\/main\.js:\d+:\d+/);
+  expect(service.log).toMatch(/dist\/server\/program\.js:\d+:\d+/);
 
-  const unknown = "dist/server/nothing.js:1:2 and dist/server/main.js:999999999:1\n";
+  const unknown = "dist/server/nothing.js:1:2 and dist/server/program.js:999999999:1\n";
   const input = service.log + unknown;
   const env = service.environment as NodeJS.ProcessEnv;
   const printed = execFileSync("node", ["dist/admin/main.js", "stack"], { input, env, encoding: "utf8" });

@@ -13,8 +13,8 @@ it("a command on the embedded store loads neither PostgreSQL's library nor those
   const command = ["--import=./tests/support/loaded.mjs", `${folder}/main.js`, "account", "list"];
   const { code, stderr } = await service.execute(command);
   expect(code).toBe(0);
-  expect(stderr).toContain("loaded libsql\n");
-  const loaded = ["main.js", ...(stderr.match(/(?<=^loaded \.\/).+/gm) ?? [])];
+  expect(stderr).toContain("loaded node:sqlite\n");
+  const loaded = ["main.js", "program.js", ...(stderr.match(/(?<=^loaded \.\/).+/gm) ?? [])];
   const all = readdirSync(folder).filter((file) => file.endsWith(".js"));
   for (const library of [/^postgres-/, /^nodemailer-/]) {
     expect(all).toContainEqual(expect.stringMatching(library));

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import Database from "libsql";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
@@ -58,21 +58,35 @@ describe("the embedded store", () => {
   it("finds what was made in a session by an index, also after ANALYZE", async () => {
     const store = open();
     await store.ready();
-    const db = new Database(join(dataDir, "store.sqlite"));
+    const db = new DatabaseSync(join(dataDir, "store.sqlite"));
     db.exec("PRAGMA foreign_keys = OFF");
     const insert = db.prepare(
       "INSERT INTO local_sessions (id, account_id, client_hash, expires_at_ms) VALUES (?, 'acc_x', ?, 0)",
     );
     db.exec("BEGIN");
-    for (let n = 0; n < 2000; n++) insert.run([`sess_${n}`, `hash ${n}`]);
+    for (let n = 0; n < 2000; n++) insert.run(`sess_${n}`, `hash ${n}`);
     db.exec("COMMIT; ANALYZE");
     const plan = db
       .prepare("EXPLAIN QUERY PLAN SELECT 1 FROM local_sessions WHERE made_in = ?")
-      .all(["sess_1"]);
+      .all("sess_1");
     expect(plan).toEqual([
       expect.objectContaining({ detail: expect.stringMatching(/^SEARCH local_sessions USING .*INDEX/) }),
     ]);
     db.close();
+    await store.close();
+  });
+
+  it("writes a limit out, for which SQLite would otherwise prepare the statement anew each time", async () => {
+    const store = open();
+    const db = await store.ready();
+    const { sql, parameters } = db
+      .selectFrom("accounts")
+      .select("id")
+      .where("id", "=", "acc_x")
+      .limit(7)
+      .compile();
+    expect(sql).toMatch(/ limit 7$/);
+    expect(parameters).toEqual(["acc_x"]);
     await store.close();
   });
 
@@ -120,7 +134,7 @@ describe("the embedded store", () => {
     const store = open();
     const db = await store.ready();
     await addAccount(db, email, {}, Date.now());
-    const other = new Database(join(dataDir, "store.sqlite"));
+    const other = new DatabaseSync(join(dataDir, "store.sqlite"));
     other.exec("BEGIN IMMEDIATE");
     setTimeout(() => other.exec("COMMIT"), 1000);
 
@@ -139,7 +153,7 @@ describe("the embedded store", () => {
   it("keeps working after a write that timed out on the lock, and after a failed one", async () => {
     const store = open();
     const db = await store.ready();
-    const other = new Database(join(dataDir, "store.sqlite"));
+    const other = new DatabaseSync(join(dataDir, "store.sqlite"));
     other.exec("BEGIN IMMEDIATE");
     await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("locked");
     other.exec("COMMIT");
@@ -153,7 +167,7 @@ describe("the embedded store", () => {
   it("limits the wait of every write in the queue to that of one write", async () => {
     const store = open();
     const db = await store.ready();
-    const other = new Database(join(dataDir, "store.sqlite"));
+    const other = new DatabaseSync(join(dataDir, "store.sqlite"));
     other.exec("BEGIN IMMEDIATE");
     const startedAtMs = performance.now();
     const writes = Array.from({ length: 20 }, (_, n) => addAccount(db, `${n}@example.com`, {}, Date.now()));
@@ -198,7 +212,7 @@ describe("the embedded store", () => {
       cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
       const file = join(dataDir, "store.sqlite");
       // A killed process leaves its log, without which SQLite opens nothing on a read-only mount.
-      const leaveLog = `const db = new (require("libsql"))(${JSON.stringify(file)});
+      const leaveLog = `const db = new (require("node:sqlite").DatabaseSync)(${JSON.stringify(file)});
         db.exec("PRAGMA journal_mode = WAL; CREATE TABLE ballast (n)"); process.kill(process.pid, "SIGKILL")`;
       spawnSync("node", ["-e", leaveLog]);
       mount.makeWritable(false);
@@ -227,10 +241,10 @@ describe.runIf(postgresUrl)("PostgreSQL", () => {
 /** Writes 40 MB next to a reader, which keeps them in the log. */
 function growLog(folder: string) {
   const file = join(folder, "store.sqlite");
-  const reader = new Database(file);
+  const reader = new DatabaseSync(file);
   reader.exec("BEGIN");
-  reader.prepare("SELECT count(*) FROM accounts").get([]);
-  const writer = new Database(file, { timeout: 5000 } as Database.Options);
+  reader.prepare("SELECT count(*) FROM accounts").get();
+  const writer = new DatabaseSync(file, { timeout: 5000 });
   writer.exec("CREATE TABLE ballast (bytes BLOB)");
   for (let n = 0; n < 40; n++) writer.exec("INSERT INTO ballast VALUES (zeroblob(1048576))");
   writer.close();

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import Database from "libsql";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "vitest";
 import { actions, pages } from "@/lib/http/pages";
 import { eventually } from "@/tests/support/databases";
@@ -10,7 +10,7 @@ afterEach(() => service.stop({ expectErrors: true }));
 
 /** Drops a table, so that the code that needs it fails unexpectedly. */
 function dropTable(name: string): void {
-  const db = new Database(join(service.dataDir, "store.sqlite"), { timeout: 5000 } as Database.Options);
+  const db = new DatabaseSync(join(service.dataDir, "store.sqlite"), { timeout: 5000 });
   db.exec(`DROP TABLE ${name}`);
   db.close();
 }

@@ -161,7 +161,7 @@ function keepRunnersDying(environment: Environment, random: () => number) {
     bundle: true,
     platform: "node",
     format: "esm",
-    external: ["libsql", "pg-native"],
+    external: ["pg-native"],
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },

@@ -10,6 +10,7 @@ import { eventually } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { memoryOf } from "@/tests/support/process-accounts";
+import { limitOpenFiles } from "@/tests/support/process-limits";
 import { Service } from "@/tests/support/service";
 
 const { health, unsubscribe } = operations;
@@ -215,8 +216,8 @@ describe("connections", () => {
     await own.stop();
   });
 
-  /** Starts a service with so many files at most, and returns its log. */
-  async function startWithFiles(count: number, port: number) {
+  it("above the limit of open files close the longest idle one, and none hangs", async () => {
+    const port = await reservePort();
     const program = join(createFolder(), "few-files.sh");
     const { PATH } = process.env;
     const env = {
@@ -226,7 +227,7 @@ describe("connections", () => {
       DATA_DIR: createFolder(),
       SIGN_IN: "local",
     } as const;
-    writeFileSync(program, `ulimit -n ${count} && exec node dist/server/main.js`);
+    writeFileSync(program, "ulimit -n 300 && exec node dist/server/main.js");
     const child = spawnLeashed("sh", [program], { env, stdio: ["ignore", "ignore", "pipe"] });
     let log = "";
     child.stderr?.on("data", (chunk) => {
@@ -234,14 +235,8 @@ describe("connections", () => {
     });
     await eventually(() => open("127.0.0.1", port));
     for (const socket of opened.splice(0)) socket.destroy();
-    return { child, log: () => log };
-  }
-
-  it("above the limit of open files close the longest idle one, and none hangs", async () => {
-    const port = await reservePort();
-    const { child, log } = await startWithFiles(300, port);
     const warned = "the limit of open files is 300: raise it (ulimit -n, LimitNOFILE) to 1024 or more";
-    await eventually(() => expect(log()).toContain(warned));
+    await eventually(() => expect(log).toContain(warned));
     const working = await open("127.0.5.250", port);
     await askWithoutBody(working);
     const sockets: Socket[] = [];
@@ -255,22 +250,21 @@ describe("connections", () => {
     child.kill();
   });
 
-  it("with too few files to load a library make the instance unready, because Node does not try again", async () => {
-    const port = await reservePort();
-    const { child } = await startWithFiles(64, port);
-    const ask = (path: string) =>
-      eventually(async () => {
-        const socket = await open("127.0.0.1", port);
-        socket.write(lastGet(path));
-        const received = await text(socket);
-        expect(received).toMatch(/^HTTP/);
-        return received;
-      });
+  it("that leave no file to load a library make the instance unready, because Node does not try again", async () => {
+    const own = await Service.start({ SIGN_IN: "local" });
+    await eventually(async () => expect((await own.ask("/ready")).status).toBe(200));
+    const socket = await open("127.0.0.1", own.port);
+    const ask = async (path: string) => {
+      socket.write(get(path));
+      return String(await once(socket, "data"));
+    };
+    expect(await ask(health.path)).toMatch(/^HTTP\/1\.1 200 /);
+    limitOpenFiles(own.pid, 20); // fewer than it has
     expect(await ask("/oauth/authorize?client_id=x")).toMatch(/^HTTP\/1\.1 500 /);
     const ready = await ask("/ready");
     expect(ready).toMatch(/^HTTP\/1\.1 503 /);
     expect(ready).toContain("a part of the program could not be loaded; restart the service");
     expect(await ask(health.path)).toMatch(/^HTTP\/1\.1 200 /);
-    child.kill();
+    await own.kill();
   });
 });

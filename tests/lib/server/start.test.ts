@@ -36,7 +36,7 @@ it("the service is one process, which loads nothing of Next, also if Clerk signs
   const service = await Service.start({ ...clerk.environment, NODE_OPTIONS });
   const headers = { accept: "text/html", "sec-fetch-dest": "document" };
   for (const path of ["/sign-in", "/home", "/docs"]) await service.ask(path, { headers });
-  await eventually(() => expect(service.log).toContain("loaded libsql"));
+  await eventually(() => expect(service.log).toContain("loaded node:sqlite"));
   expect(service.log).not.toMatch(/loaded next/);
   expect(readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, "utf8")).toBe("");
   await service.stop();
