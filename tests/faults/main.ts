@@ -9,6 +9,7 @@ import { failover } from "./failover";
 import { greylisting } from "./greylisting";
 import { hugeAnswer } from "./huge-answer";
 import { killedDatabase } from "./killed-database";
+import { killedWriters } from "./killed-writers";
 import { lockedStore } from "./locked-store";
 import { lostAnswers } from "./lost-answers";
 import { mailsDue } from "./mails-due";
@@ -41,6 +42,7 @@ const experiments: Experiment[] = [
   storeTakenAway,
   failover,
   killedDatabase,
+  killedWriters,
   millionRows,
   ...erasures,
   damagedStore,
