@@ -15,7 +15,7 @@ import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { linkMinutes, makeOperatorLink } from "@/lib/office/operators";
 import { logBeforeSettings } from "@/lib/runtime/log";
 import { start } from "@/lib/server/start";
-import { findBanner, setBanner } from "@/lib/site-banner";
+import { setBanner } from "@/lib/site-banner";
 
 const toolCall = JSON.stringify({
   jsonrpc: "2.0",
@@ -52,7 +52,6 @@ async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
 }
 
 async function makeBanner(db: Db): Promise<void> {
-  if (await findBanner(db)) return;
   const message = "This is the demo: four accounts, local sign-in, no mail is sent.";
   await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null }, Date.now());
 }

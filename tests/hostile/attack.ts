@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -136,9 +136,15 @@ class Connection {
 
 /** What the objects of the process hold after garbage collection, in MB. */
 export async function heldMemory(service: Service): Promise<number> {
+  const file = join(service.dataDir, "held");
+  writeFileSync(file, "");
   service.signal("SIGUSR2");
-  await service.ask(operations.health.path);
-  return Math.round(Number(readFileSync(join(service.dataDir, "held"), "utf8")) / 1024 / 1024);
+  let bytes = "";
+  while (bytes === "") {
+    await sleep(10);
+    bytes = readFileSync(file, "utf8");
+  }
+  return Math.round(Number(bytes) / 1024 / 1024);
 }
 
 /** The duration of a health check: the fastest of a few, as a busy machine may delay any of them. */

@@ -320,6 +320,21 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     }
   });
 
+  it("ends a licence when all payments of its period were refunded, not one of two", async () => {
+    const { buyer, subscription } = await admitLicensed("--trial-ends", "2026-01-01");
+    const first = shop.stripe.chargeOf(subscription);
+    shop.pass(20 * dayMs);
+    const more = { ...shop.stripe.prices.get("price_month"), id: "price_dear", unit_amount: 9900 };
+    shop.stripe.prices.set("price_dear", more as never);
+    shop.stripe.switchPrice(subscription, "price_dear");
+    shop.stripe.refundCharge(shop.stripe.chargeOf(subscription));
+    await shop.deliverAll();
+    expect(await plan(buyer), "the month was paid").toBe("licensed");
+    shop.stripe.refundCharge(first);
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("trial");
+  });
+
   it("ends a licence that stays past due 14 days after what was paid, however many periods begin", async () => {
     const { buyer, subscription } = await admitLicensed("--trial-ends", "2026-01-01");
     shop.pass(30 * dayMs);

@@ -249,7 +249,8 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     "/invitation/accept",
   ])("takes no POST to %s from another site, or from none", async (path) => {
     for (const origin of ["https://evil.example", "null", service.url.replace("http", "https"), ""]) {
-      const { status } = await service.submit(path, { email: "a@example.com" }, { headers: { origin } });
+      const headers = { origin, referer: `${service.url}.evil.example/` };
+      const { status } = await service.submit(path, { email: "a@example.com" }, { headers });
       expect(status).toBe(403);
     }
     expect((await service.ask(path, { method: "POST" })).status).toBe(403);

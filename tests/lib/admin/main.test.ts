@@ -201,6 +201,12 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
     ]);
   });
 
+  it("says that a list is empty", async () => {
+    await service.adminJson("account", "add", "empty@example.com");
+    const { stdout } = await service.admin("session", "list", "empty@example.com");
+    expect(stdout).toBe("No sessions found.\n");
+  });
+
   it("prints readable text without --json", async () => {
     await service.adminJson("account", "add", "people@example.com", "--plan", "hobby");
     const { code, stdout, stderr } = await service.admin("account", "show", "people@example.com");

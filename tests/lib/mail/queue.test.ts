@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { processQueue } from "@/lib/mail/queue";
 
 /** A queue of `length` due numbers, claimed in order. */
@@ -96,6 +96,23 @@ describe("processQueue", () => {
     expect((startedAtMs[4] ?? 0) - (startedAtMs[0] ?? 0)).toBeGreaterThanOrEqual(50);
     // Four; then half, for the item that requests a pause, plus the growth for the other three.
     expect(limits.slice(0, 2)).toEqual([4, 3]);
+  });
+
+  it("pauses for a minute at most, whatever a provider asks for", async () => {
+    const pausesMs: number[] = [];
+    const stopping = new AbortController();
+    const sleep = async (ms: number) => {
+      pausesMs.push(ms);
+      stopping.abort();
+    };
+    vi.resetModules();
+    vi.doMock("node:timers/promises", () => ({ setTimeout: sleep }));
+    const { processQueue } = await import("@/lib/mail/queue");
+    vi.doUnmock("node:timers/promises");
+    const { claim } = queue(1);
+    const { signal } = stopping;
+    await processQueue({ ...options, claim, processItem: async () => 24 * 60 * 60_000, signal });
+    expect(pausesMs.map((ms) => Math.ceil(ms / 1000))).toEqual([60]);
   });
 
   it("throws the error of a claim, once the running items are done", async () => {
