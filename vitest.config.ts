@@ -28,9 +28,7 @@ export default defineConfig({
   resolve,
   test: {
     globalSetup: "tests/support/databases.ts",
-    // The files wait about as long as they compute: four keep two processors busy. None is ended while it is idle, for
-    // which Vitest's pool now and then fails a run.
-    minWorkers: 4,
+    // The files wait about as long as they compute: four keep two processors busy.
     maxWorkers: 4,
     isolate: false,
     projects: [

@@ -245,6 +245,7 @@ export function signIn(email: string, sessionId: string | null): SignInJSON {
     first_factor_verification: verification("email_code", sessionId ? "verified" : "unverified"),
     second_factor_verification: null,
     created_session_id: sessionId,
+    timezone: null,
   };
 }
 
@@ -274,6 +275,7 @@ export function signUp(email: string, userId: string, sessionId: string): SignUp
     abandon_at: null,
     legal_accepted_at: null,
     locale: null,
+    timezone: null,
     verifications: {
       email_address: { ...none, ...verification("ticket", "verified") },
       phone_number: none,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Kysely, type Migration, type QueryExecutorProvider, sql } from "kysely";
+import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
+import type { Migration } from "kysely/migration";
 
 /** A migration: a transaction, or indexes that are created while the table is in use. */
 export type SchemaChange = Migration | IndexChange;

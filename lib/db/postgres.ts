@@ -49,7 +49,7 @@ export class Connections implements PostgresPool {
 
   constructor(
     url: string,
-    private readonly options: Options,
+    readonly options: Options,
   ) {
     this.hosts = hostsOf(url);
     this.host = this.hosts[0] ?? url;

@@ -29,14 +29,14 @@ export function sqliteDialect(file: string, lockTimeoutMs: number): Dialect {
   return {
     createDriver: () => new SqliteDriver(new SqliteFile(file), lockTimeoutMs),
     createQueryCompiler: () => new QueryCompiler(),
-    createAdapter: () => new TransactionalDdlAdapter(),
+    createAdapter: () => new SeveralConnectionsAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
 }
 
-/** SQLite's DDL is transactional, and `BEGIN IMMEDIATE` keeps two migrators apart. */
-class TransactionalDdlAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl() {
+/** Reads do not wait for a transaction, and the driver gives writes their turns. */
+class SeveralConnectionsAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections() {
     return true;
   }
 }

@@ -202,6 +202,8 @@ export function makeUser(
     delete_self_enabled: true,
     legal_accepted_at: null,
     locale: null,
+    timezone: null,
+    deprovisioned: false,
   };
 }
 
