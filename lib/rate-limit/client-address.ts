@@ -16,14 +16,25 @@ const maxCachedAddresses = 20_000; // about 5 MB
 
 const maxCachedCharacters = 128; // of a key
 
-type Client = {
-  /** A keyed hash of its IPv4 address or IPv6 /64. */
-  key: string;
-  /** Its IPv4 address or IPv6 /48; `undefined` if its address is unknown. */
-  network: string | undefined;
-};
+/** The client of a request, by its address; `undefined` if that is unknown. */
+class Client {
+  private hash: string | undefined;
 
-// The hash costs more than the rest of a health check; recent ones are kept, only in memory.
+  constructor(private readonly address: string | undefined) {}
+
+  /** A keyed hash of its IPv4 address or IPv6 /64. It costs more than the rest of a health check. */
+  get key(): string {
+    this.hash ??= hashAddress(groupAddress(this.address ?? "unknown"));
+    return this.hash;
+  }
+
+  /** Its IPv4 address or IPv6 /48. */
+  get network(): string | undefined {
+    return this.address && groupAddress(this.address, 48);
+  }
+}
+
+// Only in memory.
 const recentClients = () =>
   processSingleton("recent clients", () => new LruCache<Client>(maxCachedAddresses));
 
@@ -31,11 +42,7 @@ function findClient(headers: Headers): Client {
   const source = trustedEntries(headers);
   let client = recentClients().get(source);
   if (!client) {
-    const address = clientAddress(headers);
-    client = {
-      key: hashAddress(groupAddress(address ?? "unknown")),
-      network: address && groupAddress(address, 48),
-    };
+    client = new Client(clientAddress(headers));
     if (source.length <= maxCachedCharacters) recentClients().set(source, client);
   }
   return client;

@@ -18,7 +18,7 @@ export function countInWork(headers: Headers, outgoing: ServerResponse): ApiErro
   const count = inWork.get(network) ?? 0;
   if (count >= maxRequestsInWork) return tooManyRequests(tooManyInWork);
   inWork.set(network, count + 1);
-  outgoing.once("close", () => {
+  outgoing.on("close", () => {
     const left = (inWork.get(network) ?? 1) - 1;
     if (left > 0) inWork.set(network, left);
     else inWork.delete(network);
