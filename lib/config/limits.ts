@@ -34,7 +34,7 @@ export const discardBounds = { bytes: 16 * 1024 * 1024, withinMs: 2000 };
 /** Maximum open connections. Beyond it, the one that has been idle longest is closed. */
 export const maxConnections = 10_000;
 
-/** Maximum requests at once of one client's network: an IPv4 address (about 80 browsers behind one router) or a /48. */
+/** Maximum requests with a body at once of one client's network: an IPv4 address or an IPv6 /48. */
 export const maxRequestsInWork = 256;
 
 /** Maximum requests of a connection that wait for the one in work; the next is refused, and the connection closed. */

@@ -8,9 +8,9 @@ const inWork = new Map<string, number>();
 const tooManyInWork = { retryAfterSeconds: 2 };
 
 /**
- * Counts a request among those in work of its client's network, until its response is sent or its connection closed.
- * Otherwise one client could keep every connection of the server busy, with bodies that never come. Returns a 429 if the
- * client has too many. Unknown clients are not limited, because they cannot be told apart.
+ * Counts a request with a body among those in work of its client's network, until its response is sent or its connection
+ * closed. Otherwise one client could keep every connection of the server busy, with bodies that never come. Returns a 429
+ * if the client has too many. Unknown clients are not limited, because they cannot be told apart.
  */
 export function countInWork(headers: Headers, outgoing: ServerResponse): ApiError | undefined {
   const network = knownNetwork(headers);

@@ -14,7 +14,7 @@ import { rendersAt } from "@/lib/server/render-page";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
 import { countInWork } from "@/lib/server/requests-in-work";
 import { routeHandler } from "@/lib/server/routes";
-import { send, toRequest } from "@/lib/server/web-adapter";
+import { hasBody, send, toRequest } from "@/lib/server/web-adapter";
 import { refuseWrongHost } from "@/lib/server/wrong-host";
 
 type FrontServerOptions = {
@@ -73,7 +73,9 @@ function answerToHead(
   outgoing: ServerResponse,
 ): ResponseParts | undefined {
   const isForAll = incoming.method === "OPTIONS" && path === "*";
-  const refused = refuseHead(incoming, isForAll ? "/" : path) ?? countInWork(headers, outgoing);
+  const refused =
+    refuseHead(incoming, isForAll ? "/" : path) ??
+    (hasBody(incoming) ? countInWork(headers, outgoing) : undefined);
   if (refused) return errorParts(refused);
   return isForAll ? { status: 204, body: null, headers: ["allow", allowedAtAll] } : undefined;
 }

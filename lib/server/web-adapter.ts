@@ -135,6 +135,6 @@ function withDefaults(fields: HeaderList, defaults: HeaderList): string[] {
 }
 
 /** Whether a body follows the headers (RFC 9112 §6.3). */
-function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -112,7 +112,7 @@ ${table(
       `\`429\` ${toCode("unavailable")}`,
     ],
     [
-      "Requests at once from one IPv4 address or one IPv6 /48",
+      "Requests with a body at once from one IPv4 address or one IPv6 /48",
       String(maxRequestsInWork),
       `\`429\` ${toCode("unavailable")}`,
     ],
