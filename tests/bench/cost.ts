@@ -77,7 +77,8 @@ export async function measureRefusalCost(service: Service): Promise<void> {
 export async function measureRenderedPages(service: Service): Promise<void> {
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
   const { cookies } = await Browser.signIn(service, "ceo@example.com");
-  const signedIn = { Cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") };
+  // Without the cookie of a known browser each address has a share of its own: no page is refused.
+  const signedIn = { Cookie: `__session=${cookies.get("__session")}` };
   const rendered: [path: string, headers?: Record<string, string>][] = [
     [`${pages.signIn.path}?problem=ended`],
     [pages.code.path],
@@ -94,8 +95,9 @@ export async function measureRenderedPages(service: Service): Promise<void> {
     const { requests, failed } = await load(url, { seconds: 4, script });
     const micros = processorTimeOf(service.pid) - before;
     const ms = micros / requests / 1000;
-    if (path === pages.home.path) judge("home", ms, { most: 6 }, "ms", `${failed} of ${requests} not 200`);
-    else print(`${path}: ${ms.toFixed(1)} ms, ${failed} of ${requests} not 200`);
+    if (failed > 0) throw new Error(`${failed} of ${requests} responses of ${path} were not 200`);
+    if (path === pages.home.path) judge("home", ms, { most: 6 }, "ms");
+    else print(`${path}: ${ms.toFixed(1)} ms`);
   }
 }
 

@@ -27,7 +27,9 @@ export async function measureOwners(engine: string, environment: Environment): P
   const url = `http://localhost:${service.port}`;
   const health = url + operations.health.path;
   const perSecond = 320;
-  const script = scriptOf({ path: pages.home.path, headers: { Cookie: many.cookie }, addresses: 16_000_000 });
+  // Without the cookie of a known browser each address has a share of its own: no page is refused.
+  const headers = { Cookie: `__session=${many.cookies.get("__session")}` };
+  const script = scriptOf({ path: pages.home.path, headers, addresses: 16_000_000 });
   await load(url, { seconds: 2, script });
   const alone = await latenciesAt(health, perSecond);
   const before = processorTimeOf(service.pid);
@@ -42,9 +44,8 @@ export async function measureOwners(engine: string, environment: Environment): P
   const figures = `p99 ${alone.p99.toFixed(1)} ms alone, ${meanwhile.p99.toFixed(1)} ms with them`;
   judge(`health ${what}`, meanwhile.p99 / alone.p99, { most: 3 }, "×", figures);
   judge(`another owner's home ${what}, slowest of ${waits.length}`, Math.max(...waits), { most: 1000 }, "ms");
-  print(
-    `${flood.requests} pages, ${flood.failed} refused, ${(ms / flood.requests).toFixed(1)} ms each with health's part`,
-  );
+  if (flood.failed > 0) throw new Error(`${flood.failed} of ${flood.requests} pages were refused`);
+  print(`${flood.requests} pages, ${(ms / flood.requests).toFixed(1)} ms each with health's part`);
   await service.stop();
 }
 
