@@ -90,7 +90,7 @@ export async function findSession(
 
 /** Whether the operator has used a passkey in this session within the last five minutes. */
 export function isRecentlyProved({ provedAtMs }: OfficeSession, nowMs: number): boolean {
-  return nowMs - provedAtMs < proofLivesMs;
+  return Math.abs(nowMs - provedAtMs) < proofLivesMs;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { withTimeout } from "@/lib/runtime/timeout";
 import { createDatabase, startPostgres, startRedis } from "@/tests/support/databases";
-import { clockSteps } from "./clock-steps";
+import { clockSteps, clockStepsSignedIn } from "./clock-steps";
 import { codesFlood } from "./codes-flood";
 import { counterBurst } from "./counter-burst";
 import { damagedStore } from "./damaged-store";
@@ -39,6 +39,7 @@ const experiments: Experiment[] = [
   counterBurst,
   hugeAnswer,
   clockSteps,
+  clockStepsSignedIn,
   storeTakenAway,
   failover,
   killedDatabase,
