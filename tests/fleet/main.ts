@@ -25,8 +25,8 @@ import { Pressure } from "./pressure";
 
 /*
  * Three instances of the build before the newest migration, behind haproxy, on PostgreSQL through PgBouncer and counters
- * in Redis, are upgraded, rolled back, killed and cut off from their stores, under load: `npm run
- * fleet`. Exits 1 when something does not hold. Nothing that has to hold depends on the speed of the
+ * in Redis, are upgraded, rolled back, killed and cut off from their stores, under load: `npm run fleet`, `-- a3eb379` for
+ * another build to begin with. Exits 1 when something does not hold. Nothing that has to hold depends on the speed of the
  * machine; how long something took is only shown.
  */
 
@@ -35,7 +35,8 @@ for (const program of ["haproxy", "pgbouncer", "redis-server", "wrk"]) {
 }
 const today = ".";
 // In a copy without history the instances are restarted with the build that they have.
-const before = buildEarlier({ whole: true }) ?? today;
+const [, , commit] = process.argv;
+const before = buildEarlier({ whole: true, ...(commit && { commit }) }) ?? today;
 const startedAtMs = Date.now();
 const [postgres, redis, inbox] = await Promise.all([startPostgres(), startRedis(), startSmtpInbox()]);
 if (!postgres || !redis) leaveOut("fleet", "PostgreSQL");

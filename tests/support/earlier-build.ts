@@ -17,13 +17,13 @@ const sources = [
 ];
 
 /**
- * Builds the program from the commit before the newest migration, in a folder under `dist`, unless it is there already.
- * It uses today's packages. Returns `undefined` in a copy without git history.
+ * Builds the program of an earlier commit in a folder under `dist`, unless it is there already. It uses today's packages.
+ * Returns `undefined` in a copy without git history.
  *
  * @param whole - also build the pages, which takes a minute; otherwise only the programs
+ * @param commit - by default the commit before the newest migration
  */
-export function buildEarlier({ whole = false } = {}): string | undefined {
-  const commit = findEarlier();
+export function buildEarlier({ whole = false, commit = findEarlier() } = {}): string | undefined {
   if (!commit) {
     process.stderr.write("LEFT OUT: what runs the build before, because this copy has no history\n");
     return undefined;

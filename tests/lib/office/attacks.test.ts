@@ -166,7 +166,9 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
   });
 
   describe("on the proof", () => {
-    const makeStale = () => stage.query("UPDATE operator_sessions SET proved_at_ms = proved_at_ms - 300000");
+    const fiveMinutesMs = 300_000;
+    const makeStale = (byMs = fiveMinutesMs) =>
+      stage.query(`UPDATE operator_sessions SET proved_at_ms = proved_at_ms - ${byMs}`);
 
     it("is asked for by everything that gives, takes away or speaks to everyone", () => {
       const proved = officeActs.filter(({ needsProof }) => needsProof).map(({ path }) => path);
@@ -213,6 +215,9 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       expect((await credit()).status).toBe(403);
       expect((await ann.prove()).status).toBe(200);
       expect((await credit()).status).toBe(303);
+      // Given by a clock that was ahead.
+      await makeStale(-fiveMinutesMs - 60_000);
+      expect((await credit()).status).toBe(403);
       await makeStale();
       expect((await credit()).status).toBe(403);
     });
