@@ -121,16 +121,15 @@ async function readTerms(
       ? "refunded"
       : subscription.status;
   const isUnpaid = ["past_due", "unpaid", "paused"].includes(status);
-  const returnedAtMs = known?.status === "refunded" ? known.ends_at_ms : null;
-  const unpaidSinceMs = isUnpaid
-    ? (known?.unpaid_since_ms ?? returnedAtMs ?? findUnpaidFrom(subscription, item))
-    : null;
+  const unpaidSinceMs = isUnpaid ? (known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item)) : null;
+  // A renewal that is not paid gives nothing back, for example after a refund.
+  const isOver = known?.licence_until_ms === 0 && (unpaidSinceMs ?? 0) <= start * 1000;
   const cancelAt = cancel_at_period_end ? end : subscription.cancel_at;
   const cancelAtMs = cancelAt === null ? Number.POSITIVE_INFINITY : cancelAt * 1000;
   const ends: Partial<Record<string, number>> = {
     active: end * 1000 + graceMs(),
     trialing: end * 1000 + graceMs(),
-    past_due: (unpaidSinceMs ?? 0) + graceMs(),
+    past_due: isOver ? 0 : (unpaidSinceMs ?? 0) + graceMs(),
     unpaid: unpaidSinceMs ?? 0,
     paused: unpaidSinceMs ?? 0,
   };

@@ -4,6 +4,7 @@ import { expectRefusal } from "@/tests/support/contract";
 import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+import type { Price } from "@/tests/support/stripe-stand-in";
 
 const inDays = (days: number) => new Date(Date.now() + days * dayMs).toISOString();
 
@@ -333,6 +334,43 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     shop.stripe.refundCharge(first);
     await shop.deliverAll();
     expect(await plan(buyer)).toBe("trial");
+  });
+
+  it("gives nothing back that a refund has ended because the next payment fails, until it is paid", async () => {
+    const { buyer, subscription } = await admitLicensed("--trial-ends", "2026-01-01");
+    shop.pass(29 * dayMs);
+    shop.stripe.refundCharge(shop.stripe.chargeOf(subscription));
+    await shop.deliverAll();
+    for (const days of [1, 30]) {
+      shop.pass(days * dayMs);
+      shop.stripe.renew(subscription, { isPaid: false });
+      await shop.deliverAll();
+      await shop.reconcile();
+      expect(await plan(buyer)).toBe("trial");
+    }
+    shop.stripe.payOpen(subscription);
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
+  });
+
+  it("keeps a paid period whose refund failed, also when a change within it was not paid", async () => {
+    const { buyer, subscription } = await admitLicensed("--trial-ends", "2026-01-01");
+    const charge = shop.stripe.chargeOf(subscription);
+    shop.stripe.refundCharge(charge);
+    await shop.deliverAll();
+    shop.pass(dayMs);
+    shop.stripe.prices.set("price_more", {
+      ...shop.stripe.prices.get("price_month"),
+      id: "price_more",
+      unit_amount: 9900,
+    } as Price);
+    shop.stripe.switchPrice(subscription, "price_more", { isPaid: false });
+    await shop.deliverAll();
+    shop.stripe.failRefund(charge);
+    await shop.deliverAll();
+    shop.pass(20 * dayMs);
+    await shop.reconcile();
+    expect(await plan(buyer)).toBe("licensed");
   });
 
   it("ends a licence that stays past due 14 days after what was paid, however many periods begin", async () => {
