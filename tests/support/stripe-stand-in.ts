@@ -62,7 +62,7 @@ type Customer = Pick<Stripe.Customer, "id" | "object" | "email"> & {
   /** Our account's id. */
   account: string;
 };
-type Price = Pick<
+export type Price = Pick<
   Stripe.Price,
   "id" | "object" | "active" | "type" | "currency" | "unit_amount" | "recurring" | "metadata" | "nickname"
 > & { product: Pick<Stripe.Product, "id" | "object" | "name"> };
@@ -492,20 +492,19 @@ export class StripeStandIn {
   }
 
   /** Answers without a connection, for a library in this process. */
-  fetch = async (
-    url: string | URL | Request,
-    { method = "GET", body, headers }: RequestInit = {},
-  ): Promise<Response> => {
-    const { pathname, searchParams } = new URL(String(url));
-    const fault = await this.faultOf(`${method} ${pathname}`);
-    const fields = method === "GET" ? searchParams : new URLSearchParams(String(body ?? ""));
-    const key = new Headers(headers).get("idempotency-key") ?? "";
-    const known = await this.remembered.get(key)?.answer;
-    const reply =
-      known ?? (fault === "none" ? this.answer(method, pathname, fields) : refuse(500, undefined, "Away."));
-    if (key) this.remembered.set(key, { body: "", answer: Promise.resolve(reply), isDone: true });
-    return Response.json(reply.body, { status: reply.status });
-  };
+  async ask(method: string, path: string, body: string, key?: string): Promise<Reply> {
+    const { pathname, searchParams } = new URL(path, "http://stripe");
+    const fields = method === "GET" ? searchParams : new URLSearchParams(body);
+    const work = async (): Promise<Reply> => {
+      const fault = await this.faultOf(`${method} ${pathname}`);
+      const isDone = fault === "none" || fault === "done500";
+      const answer = isDone ? this.answer(method, pathname, fields) : refuse(500, undefined, "Away.");
+      return fault === "done500" ? refuse(500, undefined, "Away.") : answer;
+    };
+    const answer = (key && this.remembered.get(key)?.answer) || work();
+    if (key) this.remembered.set(key, { body, answer, isDone: true });
+    return answer;
+  }
 
   /** Answers a request to the API. */
   answer(method: string, path: string, fields: URLSearchParams): Reply {
@@ -690,7 +689,7 @@ function metadataIn(fields: URLSearchParams): Record<string, string> {
   );
 }
 
-type Reply = { status: number; body: object };
+export type Reply = { status: number; body: object };
 
 const ok = (body: object): Reply => ({ status: 200, body });
 const list = (data: object[]): Reply => ok({ object: "list", data, has_more: false });

@@ -1,6 +1,7 @@
 import { Stripe } from "stripe";
 import { parseAccount } from "@/lib/accounts/account";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
+import { erasePerson } from "@/lib/accounts/erasure";
 import { addAccount } from "@/lib/accounts/invitations";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { deleteCustomer } from "@/lib/billing/customer";
@@ -11,7 +12,7 @@ import type { Db } from "@/lib/db/store";
 import { processSingleton } from "@/lib/process-singleton";
 import type { Stage } from "@/tests/support/engines";
 import { randomFrom } from "@/tests/support/purchases";
-import { StripeStandIn } from "@/tests/support/stripe-stand-in";
+import { type Price, StripeStandIn } from "@/tests/support/stripe-stand-in";
 
 const graceDays = 14;
 const atOnce = 25; // owners of one Stripe account
@@ -23,14 +24,24 @@ type Owner = {
   dunning: "cancel" | "unpaid" | "leave";
   /** Whether an operator gives the licence. */
   isGiven: boolean;
-  /** Since when the owner has paid for a licence that runs, and since when for none. */
-  paysSinceMs: number | undefined;
+  /** Since when a licence has to run by what was paid, and since when it must not. */
+  mustRunSinceMs: number | undefined;
+  mayNotSinceMs: number | undefined;
   creditsPaid: number;
   wasTwice: boolean;
+  /** What happened to it, for the report of a wrong day. */
+  story: string[];
 };
 
 /** Until when a subscription is paid, by what happened to it: not by what the service makes of it. */
-type Cover = { owner: Owner; untilMs: number; wasUntilMs: number; pastDueSinceMs: number | undefined };
+type Cover = {
+  owner: Owner;
+  paidUntilMs: number;
+  /** What of it comes back if a refund fails. */
+  boughtUntilMs: number;
+  returnedAtMs: number | undefined;
+  pastDueSinceMs: number | undefined;
+};
 
 /**
  * Lives years of owners day by day: they buy, change, cancel, fail to pay and recover, are refunded, dispute, are paused,
@@ -39,6 +50,7 @@ type Cover = { owner: Owner; untilMs: number; wasUntilMs: number; pastDueSinceMs
  */
 export async function liveYears(stage: Stage, years: number, seed = 1) {
   const random = randomFrom(seed);
+  Object.assign(process.env, stage.environment);
   const db = await stage.open();
   const figures = { years: 0, acts: 0, events: 0, dropped: 0, purchases: 0, licensedDays: 0, unpaidDays: 0 };
   const wrong = { runsUnpaid: 0, paidAndStopped: 0, chargedTwice: 0, creditsWrong: 0 };
@@ -47,16 +59,19 @@ export async function liveYears(stage: Stage, years: number, seed = 1) {
     const life = await Life.begin(db, Math.min(left, atOnce), random, figures);
     for (let day = 0; day < 365; day++) {
       const found = await life.liveDay();
-      for (const [what, owners] of Object.entries(found) as [keyof typeof wrong, string[]][]) {
+      for (const [what, owners] of Object.entries(found) as [keyof typeof wrong, Owner[]][]) {
         wrong[what] += owners.length;
-        examples.push(...owners.map((who) => `day ${day}: ${what}: ${who}`));
+        for (const owner of owners) {
+          if (examples.length < 5 && !examples.some((one) => one.includes(owner.email)))
+            examples.push(`day ${day}: ${what}: ${owner.email}: ${await life.tell(owner)}`);
+        }
       }
     }
     figures.years += life.owners.length;
     await life.stop();
     await stage.query("DELETE FROM accounts");
   }
-  return { ...figures, ...wrong, examples: examples.slice(0, 5) };
+  return { ...figures, ...wrong, examples };
 }
 
 class Life {
@@ -79,19 +94,22 @@ class Life {
 
   static async begin(db: Db, owners: number, random: () => number, figures: Life["figures"]): Promise<Life> {
     const stripe = await StripeStandIn.start();
-    const month = stripe.prices.get("price_month");
-    stripe.prices.set("price_more", { ...month, id: "price_more", unit_amount: 9900 } as never);
+    const [month, team] = ["price_month", "price_team"].map((id) => stripe.prices.get(id) as Price);
+    stripe.prices.set("price_more", { ...month, id: "price_more", unit_amount: 9900 } as Price);
+    // By the quarter, which begins several times in a year.
+    const recurring = { interval: "month", interval_count: 3 };
+    stripe.prices.set("price_team", { ...team, recurring } as Price);
     Object.assign(process.env, stripe.environment, {
       STRIPE_LICENCE_PRICES: "price_month,price_more,price_team",
       LICENCE_GRACE_DAYS: String(graceDays),
+      LOG_LEVEL: "error",
     });
     process.env.STRIPE_API_URL = "http://127.0.0.1:1";
     const client = { stripe: stripe as StripeStandIn | undefined };
     processSingleton("stand-in of years", () => client).stripe = stripe;
     processSingleton("stripe", async () => {
       const current = processSingleton("stand-in of years", () => client);
-      const fetchIt: typeof fetch = (url, init) => (current.stripe as StripeStandIn).fetch(url, init);
-      const httpClient = Stripe.createFetchHttpClient(fetchIt);
+      const httpClient = asHttpClient(() => current.stripe as StripeStandIn);
       return new Stripe("sk_test_standin", { httpClient, telemetry: false, maxNetworkRetries: 0 });
     });
     const life = new Life(db, stripe, random, figures);
@@ -109,9 +127,40 @@ class Life {
     await addAccount(this.db, email, { plan: "trial", trialEndsAtMs: this.nowMs }, this.nowMs);
     const dunning = this.oneOf(["cancel", "unpaid", "leave"] as const);
     return {
-      ...{ email, dunning, cardFails: false, isGiven: false, paysSinceMs: undefined },
-      ...{ creditsPaid: 0, wasTwice: false },
+      ...{ email, dunning, cardFails: false, isGiven: false },
+      ...{ mustRunSinceMs: undefined, mayNotSinceMs: undefined },
+      ...{ creditsPaid: 0, wasTwice: false, story: [] },
     };
+  }
+
+  private today(): string {
+    return new Date(this.nowMs).toISOString().slice(0, 13);
+  }
+
+  /** All that happened to an owner, here and by the audit. */
+  async tell(owner: Owner): Promise<string> {
+    const account = await this.rowOf(owner.email);
+    const covers = [...this.covers].filter(([, cover]) => cover.owner === owner);
+    const audit = await this.db
+      .selectFrom("audit_entries")
+      .selectAll()
+      .where("whom", "=", owner.email)
+      .orderBy("at_ms")
+      .execute();
+    const entries = audit.map(
+      ({ at_ms, what, after }) => `${new Date(at_ms).toISOString()} ${what} ${after}`,
+    );
+    const subscriptions = await this.db
+      .selectFrom("billing_subscriptions")
+      .selectAll()
+      .where("account_id", "=", account?.id ?? "")
+      .execute();
+    const rows = [
+      account,
+      ...subscriptions,
+      ...covers.map(([id, { owner: _, ...cover }]) => ({ id, ...cover })),
+    ];
+    return [...owner.story, ...entries, ...rows.map((row) => JSON.stringify(row)), this.today()].join("\n  ");
   }
 
   private oneOf<T>(list: readonly T[]): T {
@@ -122,7 +171,7 @@ class Life {
     return this.random() < part;
   }
 
-  /** A day: what Stripe does, what people do, what of it is heard, two rounds of the reconciler, and what is wrong then. */
+  /** A day: what Stripe does, what people do, what of it is heard, a round of the reconciler, and what is wrong then. */
   async liveDay() {
     this.nowMs += dayMs;
     for (const { run } of this.later
@@ -130,14 +179,14 @@ class Life {
       .filter((one) => one.atMs <= this.nowMs || !this.later.push(one)))
       run();
     this.passAtStripe();
-    for (const owner of [...this.owners]) if (this.chance(0.05)) await this.act(owner);
-    await this.hear();
     const isAway = this.chance(0.1);
-    this.stripe.faultOf = () => (isAway ? "500" : "none");
+    if (isAway) this.stripe.faultOf = () => this.oneOf(["none", "none", "500", "done500"]);
+    for (const owner of [...this.owners]) if (this.chance(0.1)) await this.act(owner);
+    await this.hear();
     await reconcile(this.db, this.nowMs);
     this.stripe.faultOf = () => "none";
     this.nowMs += 600_000;
-    await reconcile(this.db, this.nowMs);
+    if (isAway) await reconcile(this.db, this.nowMs);
     return this.look();
   }
 
@@ -167,7 +216,7 @@ class Life {
       const { owner } = cover;
       if (this.periodEndMs(id) <= this.nowMs) {
         if (subscription.cancel_at_period_end) {
-          this.end(id);
+          this.stripe.end(id);
           continue;
         }
         this.stripe.renew(id, { isPaid: !owner.cardFails });
@@ -175,7 +224,7 @@ class Life {
       }
       const since = cover.pastDueSinceMs;
       if (since !== undefined && this.nowMs - since > 21 * dayMs && subscription.status === "past_due") {
-        if (owner.dunning === "cancel") this.end(id);
+        if (owner.dunning === "cancel") this.stripe.end(id);
         if (owner.dunning === "unpaid") this.stripe.change(id, { status: "unpaid" });
       }
     }
@@ -183,16 +232,15 @@ class Life {
 
   private note(id: string, isPaid: boolean): void {
     const cover = this.coverOf(id);
-    if (isPaid) {
-      cover.untilMs = cover.wasUntilMs = this.periodEndMs(id);
+    if (!isPaid) {
+      cover.pastDueSinceMs ??= this.nowMs;
+      // No one may have heard of it yet.
+      if (this.nowMs - (cover.returnedAtMs ?? 0) <= dayMs) cover.returnedAtMs = undefined;
+    } else {
+      cover.paidUntilMs = cover.boughtUntilMs = this.periodEndMs(id);
       cover.pastDueSinceMs = undefined;
-    } else cover.pastDueSinceMs ??= this.nowMs;
-  }
-
-  private end(id: string): void {
-    this.stripe.end(id);
-    const cover = this.coverOf(id);
-    cover.untilMs = cover.wasUntilMs = Math.min(cover.untilMs, this.nowMs) - graceDays * dayMs;
+      this.settleCover(id);
+    }
   }
 
   /** One random act of an owner, of their bank or of an operator. */
@@ -202,37 +250,36 @@ class Life {
     const id = subscription?.id;
     const isActive = subscription?.status === "active";
     const item = subscription?.items.data[0];
-    const acts: (() => unknown)[] = [
-      () => this.buy(owner),
-      () => this.buy(owner),
-      () => this.buyCredits(owner),
-      () => this.operate(owner),
-      () => this.leave(owner),
-      () => {
+    const acts: Record<string, () => unknown> = {
+      buy: () => this.buy(owner),
+      buyAgain: () => this.buy(owner),
+      buyCredits: () => this.buyCredits(owner),
+      operate: () => this.operate(owner),
+      leave: () => this.leave(owner),
+      changeCard: () => {
         owner.cardFails = !owner.cardFails;
       },
-    ];
+    };
     if (id && item && isActive) {
       const others = ["price_month", "price_more", "price_team"].filter((price) => price !== item.price.id);
-      acts.push(
-        () => this.switch(owner, id, this.oneOf(others)),
-        () => this.switch(owner, id, this.oneOf(others)),
-        () => this.stripe.cancelAtPeriodEnd(id),
-        () => this.stripe.change(id, { cancel_at_period_end: false, cancel_at: null }),
-        () => this.end(id),
-        () => this.returnMoney(id),
-        () => this.returnMoney(id),
-        () => this.stripe.change(id, { pause_collection: { behavior: "void", resumes_at: null } }),
-        () => this.stripe.change(id, { pause_collection: null }),
-        () => this.deleteAtStripe(owner),
-      );
+      Object.assign(acts, {
+        switch: () => this.switch(owner, id, this.oneOf(others)),
+        switchAgain: () => this.switch(owner, id, this.oneOf(others)),
+        cancel: () => this.stripe.cancelAtPeriodEnd(id),
+        keep: () => this.stripe.change(id, { cancel_at_period_end: false, cancel_at: null }),
+        end: () => this.stripe.end(id),
+        returnMoney: () => this.returnMoney(id),
+        returnMore: () => this.returnMoney(id),
+        pause: () => this.stripe.change(id, { pause_collection: { behavior: "void", resumes_at: null } }),
+        resume: () => this.stripe.change(id, { pause_collection: null }),
+        deleteAtStripe: () => this.deleteAtStripe(owner),
+      });
     }
     if (id && !isActive)
-      acts.push(
-        () => this.recover(owner, id),
-        () => this.recover(owner, id),
-      );
-    await this.oneOf(acts)();
+      Object.assign(acts, { pay: () => this.recover(owner, id), payAgain: () => this.recover(owner, id) });
+    const [name, act] = this.oneOf(Object.entries(acts));
+    owner.story.push(`${this.today()} ${name} of ${id} (${subscription?.status})`);
+    await act();
   }
 
   private async buy(owner: Owner): Promise<void> {
@@ -247,7 +294,8 @@ class Life {
         this.stripe.pay(session);
         this.figures.purchases++;
         const id = String(this.stripe.sessions.get(session)?.subscription);
-        this.covers.set(id, { owner, untilMs: 0, wasUntilMs: 0, pastDueSinceMs: undefined });
+        const cover = { owner, paidUntilMs: 0, boughtUntilMs: 0, returnedAtMs: undefined };
+        this.covers.set(id, { ...cover, pastDueSinceMs: undefined });
         this.note(id, true);
         const live = this.subscriptionsOf(owner).filter(({ metadata }) => metadata.account);
         if (live.length > 1) owner.wasTwice = true;
@@ -268,7 +316,7 @@ class Life {
     const account = parseAccount(row);
     if (!account) throw new Error(`no account ${email}`);
     return beginCheckout(this.db, account, kind, price, this.nowMs).catch((refusal) => {
-      if (["paid_only", "checkout_failed"].includes(refusal.code)) return undefined;
+      if (["paid_only", "checkout_failed", "portal_failed"].includes(refusal.code)) return undefined;
       throw refusal;
     });
   }
@@ -312,12 +360,8 @@ class Life {
     const isPaid = this.stripe.subscriptions.get(id)?.status === "active";
     const cover = this.coverOf(id);
     const isSamePeriod = this.periodEndMs(id) === before;
-    if (isPaid) this.note(id, true);
-    if (!isPaid) {
-      cover.pastDueSinceMs ??= this.nowMs;
-      if (!isSamePeriod) cover.untilMs = cover.wasUntilMs = this.nowMs;
-    }
-    this.settleCover(id);
+    if (!isPaid && !isSamePeriod) cover.paidUntilMs = cover.boughtUntilMs = this.nowMs;
+    this.note(id, isPaid);
   }
 
   private recover(owner: Owner, id: string): void {
@@ -344,7 +388,8 @@ class Life {
       [...this.stripe.disputes.values()].some((one) => one.charge === charge && one.status === "lost");
     const charges = this.chargesOf(id);
     const isReturned = charges.length > 0 && charges.every((charge) => charge.refunded || isLost(charge));
-    cover.untilMs = isReturned ? Math.min(cover.untilMs, this.nowMs - graceDays * dayMs) : cover.wasUntilMs;
+    cover.returnedAtMs = isReturned ? (cover.returnedAtMs ?? this.nowMs) : undefined;
+    cover.paidUntilMs = isReturned ? Math.min(cover.paidUntilMs, this.nowMs) : cover.boughtUntilMs;
   }
 
   /** What was paid for the period is refunded, wholly or in part, or disputed; some refunds fail. */
@@ -379,20 +424,24 @@ class Life {
   }
 
   private deleteAtStripe({ email }: Owner): void {
-    const ids = this.subscriptionsOf({ email } as Owner).map(({ id }) => id);
     for (const [id, { metadata }] of this.stripe.customers)
       if (metadata.email === email) this.stripe.deleteCustomer(id);
-    for (const id of ids) this.coverOf(id).untilMs = this.nowMs - graceDays * dayMs;
   }
 
   /** The account is deleted, and someone else comes. */
-  private async leave(owner: Owner): Promise<void> {
+  private async leave(owner: Owner): Promise<unknown> {
     if (!this.chance(0.2)) return;
     const ids = this.subscriptionsOf(owner).map(({ id }) => id);
-    await deleteCustomer(this.db, "email", owner.email, this.nowMs);
-    await deleteAccount(this.db, owner.email, this.nowMs);
+    try {
+      await deleteCustomer(this.db, "email", owner.email, this.nowMs);
+    } catch {
+      return owner.story.push("could not leave");
+    }
+    if (this.chance(0.5)) await deleteAccount(this.db, owner.email, this.nowMs);
+    else await erasePerson(this.db, owner.email, this.nowMs);
     for (const id of ids) this.covers.delete(id);
     this.owners[this.owners.indexOf(owner)] = await this.join();
+    return undefined;
   }
 
   /** Delivers what is heard of the day's events: not all, some twice, some later, in any order and at once. */
@@ -415,12 +464,28 @@ class Life {
     }
   }
 
-  private async deliver({ type, data }: Event): Promise<void> {
+  private async deliver(event: Event): Promise<void> {
+    const { type, data } = event;
     const { id, payment_intent: payment } = data.object as { id: string; payment_intent: string };
     const kind = purchaseEvents[type];
     if (!kind) return;
     const purchase = kind === "payment" ? { payment } : ({ [kind]: id } as { subscription: string });
-    await fulfil(this.db, purchase, type, this.nowMs);
+    // Stripe repeats what failed.
+    await fulfil(this.db, purchase, type, this.nowMs).catch(() =>
+      this.late.push({ event, atMs: this.nowMs + dayMs }),
+    );
+  }
+
+  /** Whether a licence has to run by what was paid, and whether it may, by an operator's gift or in the days of grace. */
+  private entitlementOf(owner: Owner): { must: boolean; may: boolean } {
+    const entitlement = { must: owner.isGiven, may: owner.isGiven };
+    for (const { id, status } of this.subscriptionsOf(owner)) {
+      const { returnedAtMs, paidUntilMs } = this.coverOf(id);
+      const graceMs = status === "unpaid" ? 0 : graceDays * dayMs;
+      entitlement.must ||= paidUntilMs > this.nowMs;
+      entitlement.may ||= !returnedAtMs && paidUntilMs + graceMs > this.nowMs;
+    }
+    return entitlement;
   }
 
   /** Who runs unpaid beyond the grace, who paid and does not run after a day, and who was charged twice or given too much. */
@@ -430,28 +495,44 @@ class Life {
       .select(["email", "plan", "credit_thousandths"])
       .execute();
     const byEmail = new Map(rows.map((row) => [row.email, row]));
-    const found: Record<"runsUnpaid" | "paidAndStopped" | "chargedTwice" | "creditsWrong", string[]> = {
+    const found: Record<"runsUnpaid" | "paidAndStopped" | "chargedTwice" | "creditsWrong", Owner[]> = {
       ...{ runsUnpaid: [], paidAndStopped: [], chargedTwice: [], creditsWrong: [] },
     };
     for (const owner of this.owners) {
       const row = byEmail.get(owner.email);
       const runs = row?.plan === "licensed";
-      const covers = [...this.covers.values()].filter((cover) => cover.owner === owner);
-      const untilMs = Math.max(0, ...covers.map((cover) => cover.untilMs));
-      const pays = untilMs > this.nowMs;
-      owner.paysSinceMs = pays ? (owner.paysSinceMs ?? this.nowMs) : undefined;
+      const { must, may } = this.entitlementOf(owner);
+      owner.mustRunSinceMs = must ? (owner.mustRunSinceMs ?? this.nowMs) : undefined;
+      owner.mayNotSinceMs = may ? undefined : (owner.mayNotSinceMs ?? this.nowMs);
       if (runs) this.figures.licensedDays++;
       else this.figures.unpaidDays++;
-      const isBeyond = untilMs + (graceDays + 1) * dayMs < this.nowMs;
-      if (runs && !owner.isGiven && isBeyond) found.runsUnpaid.push(owner.email);
-      const hasPaid = owner.paysSinceMs !== undefined && this.nowMs - owner.paysSinceMs > dayMs;
-      if (!runs && (hasPaid || owner.isGiven)) found.paidAndStopped.push(owner.email);
-      if (owner.wasTwice) found.chargedTwice.push(owner.email);
+      const isOver = (sinceMs = this.nowMs) => this.nowMs - sinceMs > dayMs;
+      if (runs && isOver(owner.mayNotSinceMs)) found.runsUnpaid.push(owner);
+      if (!runs && (isOver(owner.mustRunSinceMs) || owner.isGiven)) found.paidAndStopped.push(owner);
+      if (owner.wasTwice) found.chargedTwice.push(owner);
       owner.wasTwice = false;
-      if (Number(row?.credit_thousandths) > owner.creditsPaid + 500_000) found.creditsWrong.push(owner.email);
+      if (Number(row?.credit_thousandths) > owner.creditsPaid + 500_000) found.creditsWrong.push(owner);
     }
     return found;
   }
 }
 
 type Event = ReturnType<StripeStandIn["takeEvents"]>[number];
+
+/** Asks a fake Stripe without a connection. */
+function asHttpClient(stripe: () => StripeStandIn) {
+  return {
+    getClientName: () => "in process",
+    async makeRequest(...[, , path, method, headers, body]: Parameters<Stripe.HttpClient["makeRequest"]>) {
+      const key = Object.entries(headers).find(([name]) => name.toLowerCase() === "idempotency-key")?.[1];
+      const reply = await stripe().ask(method, path, body ?? "", key ? String(key) : undefined);
+      return {
+        getStatusCode: () => reply.status,
+        getHeaders: () => ({}),
+        getRawResponse: () => reply,
+        toStream: () => reply,
+        toJSON: async () => structuredClone(reply.body),
+      };
+    },
+  };
+}
