@@ -21,8 +21,8 @@ const test = base.extend<object, { office: Office & { url: string } }>({
 let named = 0;
 
 /** Enrols a new operator in this browser with a link from the shell. Returns the name. */
-async function enrol(page: Page, { service }: Office): Promise<string> {
-  const name = `op-${process.pid}-${named++}`;
+async function enrol(page: Page, { service }: Office, more = ""): Promise<string> {
+  const name = `op-${process.pid}-${named++}${more}`;
   await giveAuthenticator(page);
   const { url } = await service.adminJson<{ url: string }>("operator", "add", name);
   await page.goto(url);
@@ -86,6 +86,18 @@ test("every page is accessible, in both themes and on a phone", async ({ page, o
       expect(wide, `${path} at ${width} pixels`).toBeLessThanOrEqual(0);
     }
   }
+});
+
+test("an account's changes keep their width next to a long name", async ({ page, office }) => {
+  await enrol(page, office, "-of-the-office-in-the-north");
+  const email = await addAccount(office, "--plan", "hobby");
+  await page.goto(`/account?email=${email}`);
+  await page.getByLabel("Amount to add").fill("7.5");
+  await page.getByLabel("Reason").fill("for patience");
+  await page.getByRole("button", { name: "Change the balance" }).click();
+  await page.setViewportSize({ width: 1000, height: 800 });
+  const [changed] = await page.locator('td[data-column="Change"]').all();
+  expect((await changed?.boundingBox())?.width).toBeGreaterThanOrEqual(320);
 });
 
 test("a session that runs out in the middle of a form loses nothing that was typed", async ({

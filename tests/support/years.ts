@@ -28,6 +28,8 @@ type Owner = {
   mustRunSinceMs: number | undefined;
   mayNotSinceMs: number | undefined;
   creditsPaid: number;
+  /** Since when the balance is another one. */
+  creditsWrongSinceMs: number | undefined;
   wasTwice: boolean;
   /** What happened to it, for the report of a wrong day. */
   story: string[];
@@ -47,17 +49,19 @@ type Cover = {
  * Lives years of owners day by day: they buy, change, cancel, fail to pay and recover, are refunded, dispute, are paused,
  * erased and given something by operators, while events are dropped, repeated, late and in any order, and Stripe is away
  * now and then. Returns what happened and what was wrong.
+ *
+ * @param daysOfEach - how long an owner is watched: with few days, more owners live as many years
  */
-export async function liveYears(stage: Stage, years: number, seed = 1) {
+export async function liveYears(stage: Stage, years: number, seed = 1, daysOfEach = 365) {
   const random = randomFrom(seed);
   Object.assign(process.env, stage.environment);
   const db = await stage.open();
   const figures = { years: 0, acts: 0, events: 0, dropped: 0, purchases: 0, licensedDays: 0, unpaidDays: 0 };
   const wrong = { runsUnpaid: 0, paidAndStopped: 0, chargedTwice: 0, creditsWrong: 0 };
   const examples: string[] = [];
-  for (let left = years; left > 0; left -= atOnce) {
+  for (let left = Math.round((years * 365) / daysOfEach); left > 0; left -= atOnce) {
     const life = await Life.begin(db, Math.min(left, atOnce), random, figures);
-    for (let day = 0; day < 365; day++) {
+    for (let day = 0; day < daysOfEach; day++) {
       const found = await life.liveDay();
       for (const [what, owners] of Object.entries(found) as [keyof typeof wrong, Owner[]][]) {
         wrong[what] += owners.length;
@@ -67,11 +71,11 @@ export async function liveYears(stage: Stage, years: number, seed = 1) {
         }
       }
     }
-    figures.years += life.owners.length;
+    figures.years += (life.owners.length * daysOfEach) / 365;
     await life.stop();
     await stage.query("DELETE FROM accounts");
   }
-  return { ...figures, ...wrong, examples };
+  return { ...figures, ...wrong, years: Math.round(figures.years), examples };
 }
 
 class Life {
@@ -129,7 +133,7 @@ class Life {
     return {
       ...{ email, dunning, cardFails: false, isGiven: false },
       ...{ mustRunSinceMs: undefined, mayNotSinceMs: undefined },
-      ...{ creditsPaid: 0, wasTwice: false, story: [] },
+      ...{ creditsPaid: 0, creditsWrongSinceMs: undefined, wasTwice: false, story: [] },
     };
   }
 
@@ -488,7 +492,7 @@ class Life {
     return entitlement;
   }
 
-  /** Who runs unpaid beyond the grace, who paid and does not run after a day, and who was charged twice or given too much. */
+  /** Who runs unpaid beyond the grace, who paid and does not run after a day, who was charged twice, and whose credits are others after a day. */
   private async look() {
     const rows = await this.db
       .selectFrom("accounts")
@@ -511,7 +515,9 @@ class Life {
       if (!runs && (isOver(owner.mustRunSinceMs) || owner.isGiven)) found.paidAndStopped.push(owner);
       if (owner.wasTwice) found.chargedTwice.push(owner);
       owner.wasTwice = false;
-      if (Number(row?.credit_thousandths) > owner.creditsPaid + 500_000) found.creditsWrong.push(owner);
+      const hasPaidCredits = Number(row?.credit_thousandths) === owner.creditsPaid;
+      owner.creditsWrongSinceMs = hasPaidCredits ? undefined : (owner.creditsWrongSinceMs ?? this.nowMs);
+      if (isOver(owner.creditsWrongSinceMs)) found.creditsWrong.push(owner);
     }
     return found;
   }

@@ -467,18 +467,24 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     expect(told.map(({ whom }) => whom)).toEqual([subscription, other]);
   });
 
-  it("heals a lost event of an upgrade, of a late payment and of a resumed one within a day", async () => {
+  it("heals a lost event of an upgrade, of a late payment and of a resumed one within a day or an hour", async () => {
     const { buyer, subscription } = await admitLicensed("--trial-ends", "2026-01-01");
     shop.stripe.switchPrice(subscription, "price_team");
     shop.stripe.takeEvents();
     shop.pass(dayMs);
     expect(await shop.reconcile()).toMatchObject({ failed: 0 });
     expect(await shop.termsOf(buyer)).toMatchObject({ assistantLimit: 25 });
-    for (const status of ["unpaid", "paused", "canceled"] as const) {
+    for (const [status, againAfterMs] of [
+      ["unpaid", 3_660_000],
+      ["paused", 3_660_000],
+      ["canceled", 27 * dayMs],
+    ] as const) {
       const { buyer, subscription } = await admitLicensed("--trial-ends", "2026-01-01");
       shop.stripe.change(subscription, { status, ended_at: Math.floor(shop.stripe.nowMs() / 1000) });
       await shop.deliverAll();
-      shop.pass(40 * dayMs);
+      shop.pass(31 * dayMs);
+      await shop.reconcile();
+      shop.pass(againAfterMs);
       shop.stripe.change(subscription, { status: "active", ended_at: null });
       shop.stripe.renew(subscription);
       shop.stripe.takeEvents();

@@ -14,7 +14,12 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
 
   const check = async () => {
     const found = await shop.service.admin("--json", "check");
-    const findings = JSON.parse(found.stdout) as { what: string; works: boolean; detail: string }[];
+    const findings = JSON.parse(found.stdout) as {
+      what: string;
+      works: boolean;
+      detail: string;
+      remedy?: string;
+    }[];
     return findings.find(({ what }) => what === "billing");
   };
 
@@ -54,9 +59,18 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
     expect((await check())?.detail).toContain("price_month has no whole number as metadata assistant_limit");
     stripe.portals = [];
     stripe.clockSkewMs = 90_000;
-    const also = (await check())?.detail;
+    stripe.endpoints = [];
+    const { detail: also, remedy } = (await check()) ?? {};
     expect(also).toContain("the billing portal has no default configuration");
     expect(also).toMatch(/this clock is (89|90|91) seconds behind Stripe's/);
+    for (const words of [
+      "Correct these prices at Stripe, STRIPE_LICENCE_PRICES or STRIPE_CREDIT_PRICES.",
+      "Set this machine's clock by NTP: deliveries five minutes off are refused.",
+      "Have Stripe deliver these events to it: checkout.session.completed, ",
+      "Save one in Stripe's dashboard under Settings, Billing, Customer portal.",
+    ])
+      expect(remedy).toContain(words);
+    stripe.endpoints = [{ ...endpoint, enabled_events: ["*"] }];
     stripe.portals = [
       { id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true },
     ];
@@ -84,7 +98,9 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
     shop.stripe.subscriptions.delete(ids[0] ?? "");
     shop.pass(22 * dayMs);
     await shop.reconcile();
-    const detail = (await check())?.detail;
+    const { detail, remedy } = (await check()) ?? {};
+    expect(remedy).toContain("Check that STRIPE_SECRET_KEY is of the account that sold them");
+    expect(remedy).toContain("Have Stripe cancel them: Settings, Billing, Subscriptions and emails");
     expect(detail).toContain("Stripe no longer knows 1 of the subscriptions");
     expect(detail).toContain("1 subscriptions stay past due although their licences ended");
     expect(await shop.service.adminJson("overview")).toMatchObject({
@@ -157,6 +173,25 @@ describe.each(engines)("the commands for billing on $name", (engine) => {
     expect(await shop.reconcile(buyer.email)).toEqual({ read: 1, failed: 0 });
     expect((await shop.termsOf(buyer)).plan).toBe("licensed");
     expect(shop.stripe.requests).toContain(`GET /v1/subscriptions/${subscription}`);
+  });
+
+  it("reconcile reads a thousand subscriptions in a round, and first those that were read longest ago", async () => {
+    const { id } = await shop.admit();
+    const nowMs = shop.stripe.nowMs();
+    const rows = Array.from(
+      { length: 1001 },
+      (_, n) => `('sub_${n}', '${id}', 'gone', 1, ${nowMs}, 0, 1, 1, ${n})`,
+    );
+    await shop.stage.query(
+      `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, ends_at_ms, licence_until_ms,
+         version, created_at_ms, last_event_at_ms) VALUES ${rows.join(", ")}`,
+    );
+    expect(await shop.reconcile()).toEqual({ read: 1000, failed: 0 });
+    const left = () => shop.stage.query("SELECT id FROM billing_subscriptions WHERE last_event_at_ms < 2000");
+    expect(await left()).toEqual([{ id: "sub_1000" }]);
+    await shop.reconcile();
+    expect(await left()).toEqual([]);
+    await shop.stage.query(`DELETE FROM billing_subscriptions WHERE account_id = '${id}'`);
   });
 
   it("reconcile stops after a few failures, says how many, and exits with 1", async () => {

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { Browser } from "@/tests/support/browser";
 import { engines, type Stage } from "@/tests/support/engines";
 import { OfficeBrowser, seenBy, startWithOffice } from "@/tests/support/office-browser";
+import { reservePort } from "@/tests/support/port";
 import type { Service } from "@/tests/support/service";
+import { openShop } from "@/tests/support/shop";
 
 const email = "ceo@example.com";
 const accountPage = `/account?email=${encodeURIComponent(email)}`;
@@ -117,6 +121,17 @@ describe.each(engines)("the office on $name", (engine) => {
       expect(text).toContain("The API answers trial, so apps may run.");
       expect(text).toContain("The owner reads: “Your company may run.");
       expect(text).toContain("&quot;status&quot;: &quot;trial&quot;");
+    });
+
+    it("does not say that no code was asked for, after one was used and after sign-out", async () => {
+      const owner = "signs-in@example.com";
+      await service.adminJson("account", "add", owner);
+      const browser = await Browser.signIn(service, owner);
+      const words = async () => (await ann.open(`/account?email=${owner}`)).text;
+      expect(await words()).toContain("They are signed in, in 1 browser.");
+      await browser.submit("/sign-in/out");
+      expect(await words()).toContain("Nothing stops them, and no code of theirs is open");
+      await service.adminJson("account", "delete", owner);
     });
 
     it("of an email without one is explained too", async () => {
@@ -315,6 +330,54 @@ describe.each(engines)("the office on $name", (engine) => {
       expect(headers.location).toBe("/account?email=gone%40example.com&done=deleted");
       expect((await service.admin("account", "show", "gone@example.com")).code).toBe(1);
       expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account delete" });
+    });
+  });
+
+  describe("a purchase", () => {
+    it("has its commands on the page of those that stay in the shell", async () => {
+      const { text } = await ann.open("/commands");
+      for (const command of ["billing show EMAIL", "billing reconcile"]) expect(text).toContain(command);
+    });
+
+    it("is in a line of Today: what is due, unsettled or without account, and that deliveries fail", async () => {
+      const shop = await openShop(engine, { OFFICE_PORT: String(await reservePort()) });
+      const ben = await OfficeBrowser.enrol(shop.service, "ben");
+      const today = async () =>
+        (await ben.open("/today")).text.replace(/<!-- -->|\s+/g, " ").replace(/ +/g, " ");
+      expect(await today()).toContain("Deliveries are fulfilled.");
+      const [late, gone, left, other] = await Promise.all(
+        Array.from({ length: 4 }, () => shop.admit("--trial-ends", "2026-01-01")),
+      );
+      if (!late || !gone || !left || !other) throw new Error("no buyers");
+      const [unpaid, unknown] = [await shop.buy(late), await shop.buy(gone)];
+      await shop.begin(left);
+      await shop.deliverAll();
+      const [customer = ""] = [...shop.stripe.customers.keys()];
+      const refunded = await shop.buy(other);
+      shop.stripe.makeSubscription(customer, "price_month");
+      shop.stripe.change(unpaid.subscription, { status: "past_due" });
+      shop.stripe.refundCharge(shop.stripe.chargeOf(refunded.subscription));
+      await shop.deliverAll();
+      const orphan = {
+        ...shop.stripe.prices.get("price_month"),
+        id: "price_orphan",
+        product: { id: "prod_x" },
+      };
+      shop.stripe.prices.set("price_orphan", orphan as never);
+      shop.stripe.makeSubscription(customer, "price_orphan", { account: late.id });
+      await shop.deliverAll();
+      shop.stripe.subscriptions.delete(unknown.subscription);
+      shop.pass(2 * dayMs);
+      await shop.reconcile();
+      await ben.signIn();
+      expect(await today()).toContain(
+        "Billing: 1 past due or unpaid, 1 checkouts unsettled for a day, 1 subscriptions unknown to Stripe; in 30 days 1 purchases without account or for another price, 1 payments returned, 1 bought twice. Deliveries are fulfilled.",
+      );
+      shop.stripe.faultOf = () => "500";
+      shop.stripe.change(unpaid.subscription, { status: "active" });
+      for (const event of shop.stripe.takeEvents()) await shop.stripe.deliver(shop.service, event);
+      expect(await today()).toContain("Deliveries fail: the first ");
+      await shop.close();
     });
   });
 
